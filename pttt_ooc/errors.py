@@ -1,0 +1,39 @@
+"""The errors that are written for people.
+
+Each carries one sentence that says what is wrong, where, and what to do.  The command line and the
+workflow's scripts print that sentence and exit with a non-zero code; nothing else is caught.
+"""
+
+from __future__ import annotations
+
+
+class PtttError(Exception):
+    """Base of all errors whose text is meant for the user."""
+
+
+class UnknownGameError(PtttError):
+    """No game of this name."""
+
+
+class ConfigError(PtttError):
+    """A key or value of the configuration is refused."""
+
+
+class StrategyError(PtttError):
+    """A strategy is malformed: shape, sums, negative or illegal probabilities."""
+
+
+class StrategyFileError(PtttError):
+    """A strategy's file (zip, npy, h5 or directory) cannot be read."""
+
+
+class InfosetFileError(PtttError):
+    """An infoset file has a missing, doubled or malformed line."""
+
+
+class StoreError(PtttError):
+    """A store on disk is missing, damaged, locked, or of another format version."""
+
+
+class MemoryBudgetError(PtttError):
+    """The memory budget is too small for what was asked."""

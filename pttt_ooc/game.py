@@ -1,0 +1,175 @@
+"""The rules of a phantom placement game, as data.
+
+Squares are numbered row by row from the top left.  A set of squares is an ``int`` whose bit ``s``
+stands for square ``s``.  A game is two players who take turns to *attempt* squares; see
+:class:`Game` for what varies between games.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+from pttt_ooc.errors import UnknownGameError
+
+TurnRule = Literal["abrupt", "classical"]
+Squares = tuple[int, ...]
+
+
+def mask_of(squares: Squares) -> int:
+    """The bit mask of a collection of squares."""
+    mask = 0
+    for square in squares:
+        mask |= 1 << square
+    return mask
+
+
+@dataclass(frozen=True)
+class Game:
+    """One game: everything that the rest of the package knows about rules.
+
+    Parameters
+    ----------
+    name
+        The name under which configuration, stores and reports know the game.
+    rows, columns
+        Size of the board.
+    winning_sets
+        For each player, the minimal winning sets as bit masks.  A player wins as soon as the
+        squares that it has placed contain one of them.  Rows of ``k`` for tic-tac-toe; minimal
+        connecting chains for Hex.
+    turn_rule
+        ``"abrupt"``: a failed attempt passes the turn.  ``"classical"``: it keeps the turn.
+    opening
+        For each player, squares placed before the game starts, in order.  They are part of every
+        infoset's text; the opponent has not seen them.  Player 0 has as many as player 1 (and
+        then moves first) or one more (and then player 1 does).
+    """
+
+    name: str
+    rows: int
+    columns: int
+    winning_sets: tuple[Squares, Squares]
+    turn_rule: TurnRule = "abrupt"
+    opening: tuple[Squares, Squares] = ((), ())
+
+    def __post_init__(self) -> None:
+        counts = [len(o) for o in self.opening]
+        taken = [s for o in self.opening for s in o]
+        if counts[0] - counts[1] not in (0, 1) or len(set(taken)) != len(taken):
+            raise ValueError(f"game {self.name}: the opening is not a sequence of alternating placements")
+        if any(self.wins(p, self.opening_mask(p)) for p in (0, 1)):
+            raise ValueError(f"game {self.name}: the opening already contains a winning set")
+
+    @property
+    def squares(self) -> int:
+        """Number of squares of the board."""
+        return self.rows * self.columns
+
+    @property
+    def first_player(self) -> int:
+        """The player who makes the first attempt after the opening."""
+        return len(self.opening[0]) - len(self.opening[1])
+
+    def opening_mask(self, player: int) -> int:
+        """The squares that `player` holds from the opening, as a bit mask."""
+        return mask_of(self.opening[player])
+
+    def wins(self, player: int, placed: int) -> bool:
+        """Whether the squares `placed` (a bit mask) contain a winning set of `player`."""
+        return any(w & placed == w for w in self.winning_sets[player])
+
+    def failure_allowed(self, player: int, placed: int, failed: int) -> bool:
+        """Whether an own attempt can fail, by the counts of own attempts up to and including it.
+
+        ``placed`` and ``failed`` are numbers of attempts after the opening.  The opponent must by
+        then have had the turns to place all the squares that were found occupied.
+        """
+        second = int(player != self.first_player)
+        head_start = len(self.opening[1 - player])
+        turns = placed + failed - 1 if self.turn_rule == "abrupt" else placed
+        return failed <= turns + second + head_start
+
+    @cached_property
+    def symmetries(self) -> tuple[Squares, ...]:
+        """The board's symmetries that keep both players' winning sets and opening.
+
+        Each is a permutation ``g`` of squares, ``g[s]`` the image of ``s``; the identity comes
+        first.  A symmetry may move the squares of the opening among themselves only if it fixes
+        each of them, because their order is part of every infoset.
+        """
+        found = []
+        for transpose, flip_rows, flip_columns in product((False, True), repeat=3):
+            if transpose and self.rows != self.columns:
+                continue
+            g = []
+            for r, c in product(range(self.rows), range(self.columns)):
+                r2 = self.rows - 1 - r if flip_rows else r
+                c2 = self.columns - 1 - c if flip_columns else c
+                g.append(c2 * self.columns + r2 if transpose else r2 * self.columns + c2)
+            if tuple(g) not in found and self._is_symmetry(tuple(g)):
+                found.append(tuple(g))
+        return tuple(found)
+
+    def _is_symmetry(self, g: Squares) -> bool:
+        def image(mask: int) -> int:
+            return mask_of(tuple(g[s] for s in range(self.squares) if mask >> s & 1))
+
+        keeps_wins = all({image(w) for w in sets} == set(sets) for sets in self.winning_sets)
+        return keeps_wins and all(g[s] == s for o in self.opening for s in o)
+
+
+def lines(rows: int, columns: int, k: int) -> Squares:
+    """All rows of `k` adjacent squares (horizontal, vertical, both diagonals), as bit masks."""
+    found = []
+    for r, c in product(range(rows), range(columns)):
+        for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            end_r, end_c = r + (k - 1) * dr, c + (k - 1) * dc
+            if 0 <= end_r < rows and 0 <= end_c < columns:
+                found.append(mask_of(tuple((r + i * dr) * columns + c + i * dc for i in range(k))))
+    return tuple(sorted(set(found)))
+
+
+def tic_tac_toe(
+    name: str,
+    rows: int,
+    columns: int,
+    k: int,
+    turn_rule: TurnRule,
+    opening: tuple[Squares, Squares] = ((), ()),
+) -> Game:
+    """Phantom tic-tac-toe: both players win with `k` in a row."""
+    winning = lines(rows, columns, k)
+    return Game(name, rows, columns, (winning, winning), turn_rule, opening)
+
+
+def _named_games() -> dict[str, Game]:
+    games = []
+    for rule in ("abrupt", "classical"):
+        games.append(tic_tac_toe(f"pttt-{rule}", 3, 3, 3, rule))
+        for rows, columns, k in ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3)):
+            games.append(tic_tac_toe(f"mini-{rows}x{columns}k{k}-{rule}", rows, columns, k, rule))
+        # 3x3 from given first moves: small enough for a brute force, yet with failed attempts and
+        # wins on both sides, an odd opening (player 1 to move), and a symmetry left over.
+        games.append(tic_tac_toe(f"pttt-{rule}-after-4-0-8-2", 3, 3, 3, rule, ((4, 8), (0, 2))))
+        games.append(tic_tac_toe(f"pttt-{rule}-after-0-1-4", 3, 3, 3, rule, ((0, 4), (1,))))
+    return {game.name: game for game in games}
+
+
+GAMES: dict[str, Game] = _named_games()
+
+
+def named_game(name: str) -> Game:
+    """The game called `name`.
+
+    Raises
+    ------
+    UnknownGameError
+        If there is no such game; the message lists the names.
+    """
+    try:
+        return GAMES[name]
+    except KeyError:
+        raise UnknownGameError(f"There is no game called {name!r}; choose one of: {', '.join(GAMES)}.") from None
