@@ -1,0 +1,88 @@
+# Everything runs in .venv, which is made on first use and renewed when a lock in envs/ changes.
+# Needed beforehand: make, Python 3.11 or newer, and a package index that pip can reach.
+
+PYTHON  ?= python3
+CORES   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+PYTEST  ?=
+TARGETS ?=
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip -qq
+RUNTIME := $(VENV)/.runtime
+DEV     := $(VENV)/.dev
+REFEREE := $(VENV)/.referee
+PROFILE := workflow/profiles/default
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help env solve test check bench format lock clean
+
+help: ## show this list
+	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile
+
+solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." for parts of it)
+	$(BIN)/snakemake --cores $(CORES) --workflow-profile $(PROFILE) $(TARGETS)
+
+test: $(DEV) $(REFEREE) ## run the tests (PYTEST="..." adds options, such as -m full or -k store)
+	$(BIN)/python -m pytest -n $(CORES) $(PYTEST)
+
+check: $(DEV) ## lint, formatting and types, of the package and of the workflow
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+bench: $(DEV) ## run the benchmarks
+	$(BIN)/python -m benchmarks
+
+format: $(DEV) ## put the sources into the shape that check asks for
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow
+
+lock: $(DEV) ## write the locks in envs/ anew from pyproject.toml (UPGRADE=1: newest versions)
+	$(COMPILE) --output-file envs/requirements.txt
+	$(COMPILE) --extra dev --constraints envs/requirements.txt --output-file envs/requirements-dev.txt
+	$(COMPILE) --extra referee --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
+
+clean: ## remove .venv, caches and builds; data/ and Snakemake's records stay
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find pttt_ooc tests benchmarks workflow -name __pycache__ -type d -prune -exec rm -rf {} +
+
+env: $(DEV) $(REFEREE) ## make the environment, with everything for development
+
+# One set of versions for all supported Pythons and platforms; no index addresses, no paths of this machine.
+COMPILE = $(BIN)/uv pip compile pyproject.toml --group build --quiet \
+	--universal --python-version 3.11 --fork-strategy fewest $(if $(UPGRADE),--upgrade) \
+	--generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock"
+
+# pip is the last thing that venv installs: an interrupted start is repeated.
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Python 3.11 or newer is needed, but '$(PYTHON)' is not: set it, as in 'make PYTHON=python3.12'." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "'$(PYTHON)' cannot make virtual environments: install its venv module (Debian: python3-venv)." >&2; exit 1; }
+	@echo "Making $(VENV) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+
+$(RUNTIME): envs/requirements.txt pyproject.toml | $(BIN)/pip
+	@echo "Installing envs/requirements.txt (about a minute) ..."
+	@$(PIP) install --require-hashes -r envs/requirements.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(DEV): envs/requirements-dev.txt $(RUNTIME)
+	@echo "Installing envs/requirements-dev.txt ..."
+	@$(PIP) install --require-hashes -r envs/requirements-dev.txt
+	@touch $@
+
+# Optional: without it the tests that compare with it are skipped.  Wheels only, as its sources take very long to build.
+$(REFEREE): envs/requirements-referee.txt $(DEV)
+	@echo "Installing envs/requirements-referee.txt ..."
+	@if $(PIP) install --only-binary :all: --require-hashes -r envs/requirements-referee.txt; then touch $@; \
+		else echo "open_spiel cannot be installed here, for the reason above: tests that need it are skipped." >&2; fi

@@ -1,0 +1,307 @@
+"""The index of a player's nodes and sequences.
+
+Nodes (a view together with an order) are numbered slice by slice, view by view, order by order.
+Sequences (an infoset and an action) are numbered likewise; within a view they run action by action,
+so that every action of a view is one contiguous block, aligned with the view's orders.
+
+With a symmetry group, one view of each orbit stands for all of it (its *representative*).  Children
+and parents that are not representatives are reached through a table of relabelled order ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.game import Game
+from pttt_ooc.orders import order_counts, relabelled_ranks
+from pttt_ooc.views import Ints, Pairs, attempts, find_pairs, image_of
+
+Symmetry = Literal["none", "full"]
+
+
+@dataclass(frozen=True)
+class PlayerIndex:
+    """Views, nodes and sequences of one player.
+
+    "View" below is the position of a representative view in these arrays.  Views are sorted by
+    slice (number of attempts); inside a slice the views at which the player decides come first.
+    M is the number of squares of the board.
+
+    Attributes
+    ----------
+    placed, failed : int64 (views,)
+        The view, as bit masks without the opening's squares.
+    decides : bool (views,)
+        Whether the player is ever to move there: whether the view's nodes are infosets.
+    slice_start : int64 (slices + 1,)
+        First view of each slice.
+    node_start : int64 (views + 1,)
+        First node of each view.
+    sequence_start : int64 (views + 1,)
+        First sequence of each view; views that do not decide have none.
+    child_start : int64 (views, M, 2)
+        First node of the block of children after an action, for outcome 0 (failed) and 1 (placed);
+        -1 where there is none.  Only the first so many actions of a view exist.
+    child_map : int64 (views, M, 2)
+        Where in `relabelling` the ranks of these children begin; -1: the ranks are the parent's.
+    parent_start : int64 (views, M)
+        For each own square in ascending order: first sequence of the block of parents, when that
+        square was the last attempt; -1 where it cannot have been.
+    parent_map : int64 (views, M)
+        Where in `relabelling` the ranks of these parents begin; -1: identity.
+    block_start : int64 (views, M + 1)
+        Where, among the view's orders, the orders that end with each own square begin.
+    relabelling : uint16 (any,)
+        Tables of order ranks.
+    """
+
+    placed: Ints
+    failed: Ints
+    decides: NDArray[np.bool_]
+    slice_start: Ints
+    node_start: Ints
+    sequence_start: Ints
+    child_start: Ints
+    child_map: Ints
+    parent_start: Ints
+    parent_map: Ints
+    block_start: Ints
+    relabelling: NDArray[np.uint16]
+
+    @property
+    def slices(self) -> int:
+        """Number of depth slices."""
+        return len(self.slice_start) - 1
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.node_start[-1])
+
+    @property
+    def sequences(self) -> int:
+        """Number of sequences, the empty one not counted."""
+        return int(self.sequence_start[-1])
+
+    def views_of(self, n: int) -> range:
+        """Views of slice `n`."""
+        return range(int(self.slice_start[n]), int(self.slice_start[n + 1]))
+
+    def nodes_of(self, n: int) -> slice:
+        """Nodes of slice `n`."""
+        return slice(int(self.node_start[self.slice_start[n]]), int(self.node_start[self.slice_start[n + 1]]))
+
+    def sequences_of(self, n: int) -> slice:
+        """Sequences of slice `n`."""
+        first, last = self.slice_start[n], self.slice_start[n + 1]
+        return slice(int(self.sequence_start[first]), int(self.sequence_start[last]))
+
+    def infosets_by_slice(self) -> Ints:
+        """Number of infosets among the representatives, slice by slice."""
+        sizes = np.where(self.decides, np.diff(self.node_start), 0)
+        return np.array([int(sizes[self.slice_start[n] : self.slice_start[n + 1]].sum()) for n in range(self.slices)])
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All arrays by name, for a store."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class Orbits:
+    """The views of one player, each with the representative of its orbit.
+
+    Attributes
+    ----------
+    keys
+        int64 (all views,): ``placed << M | failed``, ascending.
+    view
+        int64 (all views,): the representative's position in the :class:`PlayerIndex`.
+    symmetry
+        int64 (all views,): number of the symmetry that takes the view to its representative.
+    """
+
+    keys: Ints
+    view: Ints
+    symmetry: Ints
+
+    def find(self, keys: Ints) -> Ints:
+        """Positions of `keys` among the views; -1 where there is no such view."""
+        at = np.searchsorted(self.keys, keys)
+        at[at == len(self.keys)] = 0
+        return np.where(self.keys[at] == keys, at, -1)
+
+
+@dataclass(frozen=True)
+class Index:
+    """Both players' indices under one symmetry group, and the pairs that they came from."""
+
+    game: Game
+    symmetry: Symmetry
+    players: tuple[PlayerIndex, PlayerIndex]
+    orbits: tuple[Orbits, Orbits]
+
+    @property
+    def group(self) -> tuple[tuple[int, ...], ...]:
+        """The symmetry group in use."""
+        return group_of(self.game, self.symmetry)
+
+
+def group_of(game: Game, symmetry: Symmetry) -> tuple[tuple[int, ...], ...]:
+    """The permutations of squares that `symmetry` names; the identity comes first."""
+    return game.symmetries if symmetry == "full" else game.symmetries[:1]
+
+
+def actions_of(game: Game, player: int, tried: int) -> list[int]:
+    """Squares that may be attempted after the squares of the mask `tried`, ascending."""
+    taken = tried | game.opening_mask(player)
+    return [s for s in range(game.squares) if not taken >> s & 1]
+
+
+def squares_of(mask: int) -> list[int]:
+    """The squares of a bit mask, ascending."""
+    return [s for s in range(mask.bit_length()) if mask >> s & 1]
+
+
+def infoset_counts(game: Game, pairs: Pairs, player: int) -> Ints:
+    """Number of infosets of the whole game (no symmetry), by number of own attempts."""
+    counts = order_counts(game, player).orders
+    mine = pairs.mover == player
+    views = np.unique(np.stack([pairs.placed[player][mine], pairs.failed[player][mine]]), axis=1)
+    sizes = counts[np.bitwise_count(views[0]), np.bitwise_count(views[1])]
+    return np.bincount(attempts(views[0], views[1]), weights=sizes).astype(np.int64)
+
+
+def build_index(game: Game, symmetry: Symmetry, pairs: Pairs | None = None) -> Index:
+    """Index all nodes and sequences of both players."""
+    pairs = find_pairs(game) if pairs is None else pairs
+    built = [_PlayerBuilder(game, symmetry, pairs, player) for player in (0, 1)]
+    return Index(game, symmetry, (built[0].index, built[1].index), (built[0].orbits, built[1].orbits))
+
+
+class _PlayerBuilder:
+    def __init__(self, game: Game, symmetry: Symmetry, pairs: Pairs, player: int) -> None:
+        self.game, self.player = game, player
+        self.group = group_of(game, symmetry)
+        self.counts = order_counts(game, player)
+        self.orbits, placed, failed, decides = self._find_orbits(pairs)
+        self._tables: dict[tuple[object, ...], int] = {}
+        self._relabelling: list[NDArray[np.uint16]] = []
+        self._size = 0
+        self.index = self._build(placed, failed, decides)
+
+    def _find_orbits(self, pairs: Pairs) -> tuple[Orbits, Ints, Ints, NDArray[np.bool_]]:
+        size, player = self.game.squares, self.player
+        # Views at which the player never moves matter only where somebody can win from them.
+        mine = pairs.mover == player
+        matters = mine | (pairs.winning_squares != 0)
+        keys = np.unique(pairs.placed[player][matters] << size | pairs.failed[player][matters])
+        deciding = np.unique(pairs.placed[player][mine] << size | pairs.failed[player][mine])
+        placed, failed = keys >> size, keys & ((1 << size) - 1)
+        images = np.stack([image_of(placed, g) << size | image_of(failed, g) for g in self.group])
+        representative = images.min(axis=0)
+        chosen = np.unique(representative)
+        placed, failed = chosen >> size, chosen & ((1 << size) - 1)
+        decides = np.isin(chosen, deciding)
+        rank = np.lexsort((chosen, ~decides, attempts(placed, failed)))
+        position = np.empty(len(rank), np.int64)
+        position[rank] = np.arange(len(rank))
+        view = position[np.searchsorted(chosen, representative)]
+        orbits = Orbits(keys, view, images.argmin(axis=0).astype(np.int64))
+        return orbits, placed[rank], failed[rank], decides[rank]
+
+    def _relabel(self, placed: int, failed: int, g: int) -> int:
+        """Start of the table that takes ranks of a view's orders to ranks in its image under `g`."""
+        symmetry = self.group[g]
+        squares = squares_of(placed | failed)
+        order = tuple(np.argsort([symmetry[s] for s in squares]).tolist())
+        if order == tuple(range(len(order))):
+            return -1
+        key = (order, tuple(bool(placed >> s & 1) for s in squares))
+        if key not in self._tables:
+            counts = self.counts
+            ranks = relabelled_ranks(placed, failed, np.array(symmetry), counts.orders, counts.ending_failed)
+            if len(ranks) and ranks.max() > np.iinfo(np.uint16).max:
+                raise OverflowError("orders of one view do not fit the 16-bit relabelling tables")
+            self._tables[key] = self._size
+            self._relabelling.append(ranks.astype(np.uint16))
+            self._size += len(ranks)
+        return self._tables[key]
+
+    def _build(self, placed: Ints, failed: Ints, decides: NDArray[np.bool_]) -> PlayerIndex:
+        game, size = self.game, self.game.squares
+        n = attempts(placed, failed)
+        orders = self.counts.orders[np.bitwise_count(placed), np.bitwise_count(failed)]
+        actions = size - len(game.opening[self.player]) - n
+        start = np.concatenate([[0], np.cumsum(orders)])
+        sequence_start = np.concatenate([[0], np.cumsum(np.where(decides, orders * actions, 0))])
+        views = len(placed)
+        child_start, child_map = np.full((views, size, 2), -1), np.full((views, size, 2), -1)
+        parent_start, parent_map = np.full((views, size), -1), np.full((views, size), -1)
+        block_start = np.zeros((views, size + 1), np.int64)
+        for v in range(views):
+            self._blocks(int(placed[v]), int(failed[v]), block_start[v])
+        for v in range(views):
+            view = (int(placed[v]), int(failed[v]))
+            if decides[v]:
+                self._children(view, child_start[v], child_map[v], start, block_start, (placed, failed))
+            self._parents(view, parent_start[v], parent_map[v], sequence_start, orders, (placed, failed))
+        relabelling = np.concatenate([np.zeros(0, np.uint16), *self._relabelling])
+        slice_start = np.searchsorted(n, np.arange(int(n.max()) + 2))
+        return PlayerIndex(
+            *(placed, failed, decides, slice_start, start, sequence_start),
+            *(child_start, child_map, parent_start, parent_map, block_start, relabelling),
+        )
+
+    def _blocks(self, placed: int, failed: int, out: Ints) -> None:
+        p, f = placed.bit_count(), failed.bit_count()
+        total = 0
+        for i, square in enumerate(squares_of(placed | failed)):
+            total += self.counts.orders[p - 1, f] if placed >> square & 1 else self.counts.ending_failed[p, f]
+            out[i + 1 :] = total
+
+    def _lookup(self, placed: int, failed: int) -> tuple[int, int]:
+        at = int(self.orbits.find(np.array([placed << self.game.squares | failed]))[0])
+        return (int(self.orbits.view[at]), int(self.orbits.symmetry[at])) if at >= 0 else (-1, 0)
+
+    def _children(
+        self, view: tuple[int, int], start_out: Ints, map_out: Ints, start: Ints, blocks: Ints, views: tuple[Ints, Ints]
+    ) -> None:
+        for j, square in enumerate(actions_of(self.game, self.player, view[0] | view[1])):
+            for outcome in (0, 1):
+                bit = 1 << square
+                child, g = self._lookup(view[0] | bit * outcome, view[1] | bit * (1 - outcome))
+                if child < 0:
+                    continue
+                last = self.group[g][square]
+                i = squares_of(int(views[0][child] | views[1][child])).index(last)
+                if blocks[child, i] == blocks[child, i + 1]:
+                    continue
+                start_out[j, outcome] = start[child] + blocks[child, i]
+                map_out[j, outcome] = self._relabel(*view, g)
+
+    def _parents(
+        self,
+        view: tuple[int, int],
+        start_out: Ints,
+        map_out: Ints,
+        sequence_start: Ints,
+        orders: Ints,
+        views: tuple[Ints, Ints],
+    ) -> None:
+        p, f = view[0].bit_count(), view[1].bit_count()
+        for i, last in enumerate(squares_of(view[0] | view[1])):
+            bit = 1 << last
+            before = (view[0] & ~bit, view[1] & ~bit)
+            if view[1] & bit and self.counts.ending_failed[p, f] == 0:
+                continue
+            parent, g = self._lookup(*before)
+            if parent < 0:  # Only views that do not decide have such orders; nobody reaches them.
+                continue
+            tried = int(views[0][parent] | views[1][parent])
+            j = actions_of(self.game, self.player, tried).index(self.group[g][last])
+            start_out[i] = sequence_start[parent] + j * orders[parent]
+            map_out[i] = self._relabel(*before, g)
