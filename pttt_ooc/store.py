@@ -1,4 +1,4 @@
-"""Zarr stores on disk, mapped chunks, whole-store replacement, content hashes, manifests, memory plans.
+"""Zarr stores on disk: mapped chunks, whole-store replacement, content hashes, memory plans.
 
 Nothing here knows of games or regrets: an array is a name such as ``"regret/0/5"`` within a Zarr
 group, a shape and a dtype.  Two kinds of arrays are told apart:
@@ -37,14 +37,12 @@ from pttt_ooc.errors import MemoryBudgetError, StoreError
 Array = NDArray[Any]
 Shape = tuple[int, ...]
 
-FORMAT_VERSION = 1
-"""Version of manifests and of the state's layout on disk; raised by every incompatible change."""
-
 MB = 1_000_000
 """Bytes of a megabyte, as the workflow engine counts them."""
 
-_BLOCK = 1 << 20
 _COMPRESSED_CHUNK = 64 * MB
+
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError)  # what Zarr raises when it reads bad descriptions
 
 _ADVICE = {
     errno.ENOSPC: "free some space on this disk and run again",
@@ -144,7 +142,7 @@ def _open_array(root: Path, name: str) -> Any:
         return zarr.open_array(root, path=name, mode="r", zarr_format=3)
     except FileNotFoundError:
         raise StoreError(f"There is no array {name} in {root}; make it anew.") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except _UNREADABLE as error:
         raise StoreError(
             f"The description of array {name} in {root / name / 'zarr.json'} cannot be read "
             f"({type(error).__name__}: {error}); make it anew."
@@ -161,16 +159,19 @@ def locate_array(root: Path, name: str) -> tuple[Path, Shape, np.dtype[Any]]:
         missing or not as long as the description says.
     """
     array = _open_array(root, name)
-    shape, dtype, chunks = tuple(array.shape), array.dtype, tuple(array.chunks)
-    codecs = array.metadata.codecs
-    if len(codecs) != 1 or not isinstance(codecs[0], BytesCodec):
-        raise StoreError(f"The array {name} in {root} is compressed, so it cannot be mapped; read it through Zarr.")
-    if codecs[0].endian is not None and codecs[0].endian.value != "little":
-        raise StoreError(f"The array {name} in {root} is big-endian, so it cannot be mapped; read it through Zarr.")
+    shape, dtype, codecs = tuple(array.shape), array.dtype, array.metadata.codecs
     file = chunk_file(root, name, len(shape))
-    key = array.metadata.encode_chunk_key((0,) * len(shape))
-    if chunks != _chunk_shape(shape) or file != root / name / key:
-        raise StoreError(f"The array {name} in {root} is not one plain chunk, so it cannot be mapped; read it via Zarr.")
+    obstacle = None
+    if len(codecs) != 1 or not isinstance(codecs[0], BytesCodec):
+        obstacle = "is compressed"
+    elif codecs[0].endian is not None and codecs[0].endian.value != "little":
+        obstacle = "is big-endian"
+    elif tuple(array.chunks) != _chunk_shape(shape) or file != root / name / array.metadata.encode_chunk_key(
+        (0,) * len(shape)
+    ):
+        obstacle = "is not one plain chunk"
+    if obstacle:
+        raise StoreError(f"The array {name} in {root} {obstacle}, so it cannot be mapped; read it through Zarr.")
     size = 0 if 0 in shape else dtype.itemsize * int(np.prod(shape, dtype=np.int64))
     with explained(f"read the array {name}, file {file}"):
         found = file.stat().st_size if size else 0
@@ -192,6 +193,15 @@ def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
     file, shape, dtype = locate_array(root, name)
     with explained(f"map the array {name}, file {file}"):
         return _map_file(file, shape, dtype, writable=mode == "r+")
+
+
+def array_names(root: Path) -> list[str]:
+    """The sorted names of all arrays that Zarr finds in the group `root`; none if it is no group."""
+    try:
+        members = zarr.open_group(root, mode="r", zarr_format=3).members(max_depth=None)
+        return sorted(name for name, member in members if isinstance(member, zarr.Array))
+    except _UNREADABLE:
+        return []
 
 
 # ---------------------------------------------------------------------------------------------
@@ -256,12 +266,12 @@ def read_attrs(root: Path, group: str = "") -> dict[str, Any]:
     """The attributes of the Zarr group `group` within `root`."""
     try:
         return dict(zarr.open_group(root, path=group, mode="r", zarr_format=3).attrs)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except _UNREADABLE as error:
         raise StoreError(f"There is no readable Zarr group in {root / group}; make it anew.") from error
 
 
 # ---------------------------------------------------------------------------------------------
-# Files that are whole or not there
+# Files and directories that are whole or not there
 
 
 def fsync_directory(directory: Path) -> None:
@@ -325,7 +335,7 @@ def _swap_in(wip: Path, path: Path, old: Path) -> None:
         os.rename(path, old)
     try:
         os.rename(wip, path)
-    except OSError:
+    except BaseException:
         if old.exists():
             os.rename(old, path)
         raise
@@ -399,67 +409,6 @@ def _digest_names(digests: Iterable[tuple[str, str]]) -> str:
     for name, content in digests:
         total.update(json.dumps([name, content]).encode())  # quoted, so that no two lists look alike
     return total.hexdigest()
-
-
-def write_manifest(path: Path, stage: str, /, **facts: Any) -> None:
-    """Write the manifest of a stage: a JSON object of its `facts`, replaced atomically.
-
-    Keys are sorted, so equal facts are equal bytes.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be written.
-    ValueError, TypeError
-        If a fact is no JSON value, or is called ``stage`` or ``format_version``.
-    """
-    own = {"format_version": FORMAT_VERSION, "stage": stage}
-    if own.keys() & facts.keys():
-        raise ValueError(f"a manifest's facts may not be called {' or '.join(own)}")
-    text = json.dumps({**own, **facts}, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False)
-    atomic_write_text(path, text + "\n")
-
-
-def read_manifest(path: Path, stage: str) -> dict[str, Any]:
-    """The manifest that `stage` wrote at `path`, with its ``stage`` and ``format_version``.
-
-    Raises
-    ------
-    StoreError
-        If it is missing, no JSON object, of another stage, or of another format version.
-    """
-    manifest = read_json(path, f"the manifest of stage {stage!r}", "run that stage again")
-    check_version(manifest, path, "run that stage again")
-    if manifest.get("stage") != stage:
-        raise StoreError(
-            f"{path} is the manifest of stage {manifest.get('stage')!r}, not {stage!r}; run stage {stage!r} again."
-        )
-    return manifest
-
-
-def read_json(path: Path, what: str, advice: str) -> dict[str, Any]:
-    """The JSON object in the file at `path`; StoreErrors say `what` it should be and give `advice`."""
-    with explained(f"read {what}, {path}"):
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            raise StoreError(f"{path}, {what}, is missing; {advice}.") from None
-    try:
-        value = json.loads(content)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise StoreError(f"{path}, {what}, is not a JSON object; {advice}.")
-    return value
-
-
-def check_version(content: Mapping[str, Any], path: Path, advice: str) -> None:
-    """Raise a StoreError unless `content`, read from `path`, is of this FORMAT_VERSION."""
-    version = content.get("format_version")
-    if version != FORMAT_VERSION:
-        raise StoreError(
-            f"{path} is of format version {version}, this program reads and writes version {FORMAT_VERSION}; {advice}."
-        )
 
 
 # ---------------------------------------------------------------------------------------------

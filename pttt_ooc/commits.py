@@ -1,0 +1,479 @@
+"""What is finished: manifests of stages, and commits of a solver's resumable state.
+
+Both are small JSON files, replaced atomically, that name what is whole on disk.  A manifest names the
+result of a stage.  ``CURRENT.json`` names the one good snapshot of a :class:`State`, a work directory
+of this layout:
+
+======================== ===========================================================================
+``lock``                 held (flock) while a solver is at work; contains its process number
+``working/``             Zarr group of the arrays that kernels change in place; worth nothing after a kill
+``commits/<generation>/`` Zarr group with the same arrays: a snapshot, never changed once it is named
+``CURRENT.json``         names the good snapshot: fingerprint, iteration, checksums
+======================== ===========================================================================
+
+A commit writes a new snapshot aside, syncs it, replaces ``CURRENT.json``, and only then deletes the
+snapshot before it.  Generations are numbered and never used twice; no time stamp is ever looked at.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pttt_ooc.errors import StoreError
+from pttt_ooc.store import (
+    Array,
+    Shape,
+    array_names,
+    atomic_write_text,
+    chunk_file,
+    create_array,
+    explained,
+    fsync_directory,
+    fsync_tree,
+    locate_array,
+    remove,
+)
+
+Layout = Mapping[str, tuple[Shape, DTypeLike]]
+
+FORMAT_VERSION = 1
+"""Version of manifests and of the state's layout on disk; raised by every incompatible change."""
+
+_BLOCK = 1 << 20  # bytes that are checksummed and written while they are still in the processor's cache
+
+# ---------------------------------------------------------------------------------------------
+# Manifests
+
+
+def write_manifest(path: Path, stage: str, /, **facts: Any) -> None:
+    """Write the manifest of a stage: a JSON object of its `facts`, replaced atomically.
+
+    Keys are sorted, so equal facts are equal bytes.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    ValueError, TypeError
+        If a fact is no JSON value, or is called ``stage`` or ``format_version``.
+    """
+    own = {"format_version": FORMAT_VERSION, "stage": stage}
+    if own.keys() & facts.keys():
+        raise ValueError(f"a manifest's facts may not be called {' or '.join(own)}")
+    text = json.dumps({**own, **facts}, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False)
+    atomic_write_text(path, text + "\n")
+
+
+def read_manifest(path: Path, stage: str) -> dict[str, Any]:
+    """The manifest that `stage` wrote at `path`, with its ``stage`` and ``format_version``.
+
+    Raises
+    ------
+    StoreError
+        If it is missing, no JSON object, of another stage, or of another format version.
+    """
+    manifest = read_json(path, f"the manifest of stage {stage!r}", "run that stage again")
+    check_version(manifest, path, "run that stage again")
+    if manifest.get("stage") != stage:
+        raise StoreError(
+            f"{path} is the manifest of stage {manifest.get('stage')!r}, not {stage!r}; run stage {stage!r} again."
+        )
+    return manifest
+
+
+def read_json(path: Path, what: str, advice: str) -> dict[str, Any]:
+    """The JSON object in the file at `path`; StoreErrors say `what` it should be and give `advice`."""
+    with explained(f"read {what}, {path}"):
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise StoreError(f"{path}, {what}, is missing; {advice}.") from None
+    try:
+        value = json.loads(content)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise StoreError(f"{path}, {what}, is not a JSON object; {advice}.")
+    return value
+
+
+def check_version(content: Mapping[str, Any], path: Path, advice: str) -> None:
+    """Raise a StoreError unless `content`, read from `path`, is of this FORMAT_VERSION."""
+    version = content.get("format_version")
+    if version != FORMAT_VERSION:
+        raise StoreError(
+            f"{path} is of format version {version}, this program reads and writes version {FORMAT_VERSION}; {advice}."
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Commits
+
+
+@dataclass(frozen=True)
+class Current:
+    """The content of ``CURRENT.json``.
+
+    Generation 0 is the state as it was created: there is no snapshot, all arrays are zeros.
+    """
+
+    fingerprint: str
+    generation: int
+    iteration: int
+    extra: dict[str, Any]
+    checksums: dict[str, str]
+
+    def text(self) -> str:
+        """As JSON, with the format version and a checksum of the content itself."""
+        content = {"format_version": FORMAT_VERSION, **asdict(self)}
+        return json.dumps({**content, "checksum": _checksum_of_json(content)}, sort_keys=True, indent=2) + "\n"
+
+    @classmethod
+    def read(cls, path: Path) -> Current:
+        """Read it from the work directory `path`; StoreError if missing, damaged or of another version."""
+        file, advice = path / "CURRENT.json", _anew(path)
+        content = read_json(file, "the record of the last commit", advice)
+        check_version(content, file, advice)
+        stated = content.pop("checksum", None)
+        if stated != _checksum_of_json(content):
+            raise StoreError(f"{file} is damaged: its content does not match its checksum; {advice}.")
+        del content["format_version"]
+        return cls(**content)
+
+
+def _anew(path: Path) -> str:
+    return f"delete the work directory {path} to start anew"
+
+
+def _hex(crc: int) -> str:
+    return f"{crc:08x}"
+
+
+def _checksum_of_json(content: Mapping[str, Any]) -> str:
+    return _hex(zlib.crc32(json.dumps(content, sort_keys=True).encode()))
+
+
+def _snapshot(path: Path, generation: int) -> Path:
+    return path / "commits" / f"{generation:08d}"
+
+
+class State:
+    """A solver's arrays, changed in place, with commits that survive a kill at any instant.
+
+    Made by :meth:`open`; a context manager that closes it.  Only one process at a time can have a
+    work directory open.  Memory is that of the maps: pages of files, which the kernel of the
+    operating system writes back and drops as it needs.
+
+    Attributes
+    ----------
+    path
+        The work directory.
+    arrays
+        Name to writable map of ``working/<name>``.  Maps that outlive :meth:`close` are harmless but
+        worthless: the next opener makes new files.
+    """
+
+    def __init__(self, path: Path, lock: IO[str], arrays: dict[str, Array], current: Current) -> None:
+        self.path = path
+        self.arrays = arrays
+        self._lock = lock
+        self._current = current
+        self._last_generation = current.generation
+        working = path / "working"
+        self._metadata = sorted(file.relative_to(working) for file in working.rglob("zarr.json"))
+
+    @classmethod
+    def open(cls, path: Path, layout: Layout, fingerprint: str) -> State:
+        """Create the state, all zeros at iteration 0, or resume it from its last commit.
+
+        Parameters
+        ----------
+        path
+            The work directory.
+        layout
+            Name to (shape, dtype) of every array.
+        fingerprint
+            Names all that the state depends on; a state of another fingerprint is refused.
+
+        Raises
+        ------
+        StoreError
+            If another process has it open, it was made for another fingerprint, layout or format
+            version, the last commit is damaged, or the disk is full or cannot be written to.
+        """
+        with explained(f"open the work directory {path}"):
+            path.mkdir(parents=True, exist_ok=True)
+            lock = _take_lock(path)
+            try:
+                current = _current_or_new(path, fingerprint)
+                arrays = _working_arrays(path, layout)
+                if current.generation:
+                    _restore(path, current, arrays)
+                _delete_all_but(path, current.generation)
+                return cls(path, lock, arrays, current)
+            except BaseException:
+                lock.close()
+                raise
+
+    @property
+    def iteration(self) -> int:
+        """The iteration of the last commit, 0 if there is none."""
+        return self._current.iteration
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """What was committed along with the arrays: a copy, JSON values."""
+        copy: dict[str, Any] = json.loads(json.dumps(self._current.extra))
+        return copy
+
+    @property
+    def generation(self) -> int:
+        """The number of the last commit's snapshot, 0 if there is none."""
+        return self._current.generation
+
+    def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
+        """Make the arrays as they are now the ones that the next :meth:`open` finds.
+
+        Nobody may write to the arrays meanwhile.  The disk holds three times the arrays for a moment.
+
+        Parameters
+        ----------
+        iteration
+            What :attr:`iteration` is to be.
+        extra
+            JSON object, what :attr:`extra` is to be.
+
+        Raises
+        ------
+        StoreError
+            If the disk is full or cannot be written to.  The commit before is then intact, the
+            arrays are untouched, and committing may be tried again.
+        TypeError, ValueError
+            If `extra` is not JSON.
+        """
+        if self._lock.closed:
+            raise ValueError(f"the state {self.path} is closed")
+        kept = json.loads(json.dumps(dict(extra or {})))
+        self._last_generation += 1  # never the same number twice, even if this commit fails halfway
+        generation = self._last_generation
+        try:
+            with explained(f"commit iteration {iteration} in {self.path}"):
+                checksums = self._write_snapshot(_snapshot(self.path, generation))
+                current = Current(self._current.fingerprint, generation, int(iteration), kept, checksums)
+                atomic_write_text(self.path / "CURRENT.json", current.text())
+        except StoreError:
+            self._drop_unless_named(generation)
+            raise
+        self._current = current
+        _delete_all_but(self.path, generation)
+
+    def _write_snapshot(self, target: Path) -> dict[str, str]:
+        for file in self._metadata:
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.path / "working" / file, target / file)
+        checksums = {}
+        for name, array in self.arrays.items():
+            checksums[name] = _write_chunk(chunk_file(target, name, array.ndim), array)
+        fsync_tree(target)
+        fsync_directory(target.parent)
+        return checksums
+
+    def _drop_unless_named(self, generation: int) -> None:
+        # Writing CURRENT.json can fail after it has been replaced (while syncing its directory): then
+        # either snapshot may be the one that is found after a power cut, and both must stay.
+        try:
+            named = Current.read(self.path).generation
+        except StoreError:
+            return
+        if named != generation:
+            shutil.rmtree(_snapshot(self.path, generation), ignore_errors=True)
+
+    def close(self) -> None:
+        """Drop the maps and let the next process in; what was not committed is lost."""
+        self.arrays.clear()
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _take_lock(path: Path) -> IO[str]:
+    lock = open(path / "lock", "a+", encoding="ascii")  # noqa: SIM115  (closing it is what unlocks)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _busy(path, lock) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+    except BaseException:
+        lock.close()
+        raise
+    return lock
+
+
+def _busy(path: Path, lock: IO[str]) -> StoreError:
+    lock.seek(0)
+    process = lock.read().strip() or "unknown"
+    return StoreError(f"Another solver is at work on {path} (process {process}); wait for it or stop it.")
+
+
+def _current_or_new(path: Path, fingerprint: str) -> Current:
+    """The record of the last commit; if the state was never wholly created, a new one, written."""
+    commits = path / "commits"
+    commits.mkdir(exist_ok=True)
+    if not (path / "CURRENT.json").exists() and not any(commits.iterdir()):
+        atomic_write_text(path / "CURRENT.json", Current(fingerprint, 0, 0, {}, {}).text())
+        fsync_directory(path.parent)
+    current = Current.read(path)
+    if current.fingerprint != fingerprint:
+        raise StoreError(
+            f"The work directory {path} was made for another configuration (fingerprint {current.fingerprint}, "
+            f"now {fingerprint}); choose another directory, or {_anew(path)}."
+        )
+    return current
+
+
+def _working_arrays(path: Path, layout: Layout) -> dict[str, Array]:
+    # New files each time: maps that somebody still holds of the old ones cannot do harm.
+    remove(path / "working")
+    return {name: create_array(path / "working", name, shape, dtype) for name, (shape, dtype) in layout.items()}
+
+
+def _restore(path: Path, current: Current, arrays: Mapping[str, Array]) -> None:
+    if current.checksums.keys() != arrays.keys():
+        raise StoreError(f"The work directory {path} holds arrays of other names than are asked for; {_anew(path)}.")
+    for name, array in arrays.items():
+        snapshot = _snapshot(path, current.generation)
+        file, shape, dtype = _locate_committed(path, snapshot, name)
+        if (shape, dtype) != (array.shape, array.dtype):
+            raise StoreError(
+                f"The array {name} in {snapshot} is {dtype}{list(shape)}, but {array.dtype}{list(array.shape)} "
+                f"is asked for; {_anew(path)}."
+            )
+        if array.size:
+            _read_chunk(path, name, file, current.checksums[name], _bytes_of(array))
+
+
+def _locate_committed(path: Path, snapshot: Path, name: str) -> tuple[Path, Shape, np.dtype[Any]]:
+    try:
+        return locate_array(snapshot, name)
+    except StoreError as error:
+        raise StoreError(f"The last commit is damaged: {str(error).rpartition(';')[0]}; {_anew(path)}.") from error
+
+
+def _bytes_of(array: Array) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _write_chunk(file: Path, array: Array) -> str:
+    """Write the bytes of `array` to a new file; their CRC-32 in hex."""
+    if not array.size:
+        return _hex(0)
+    crc, data = 0, _bytes_of(array)
+    file.parent.mkdir(parents=True)
+    with open(file, "xb", buffering=0) as f:
+        for start in range(0, len(data), _BLOCK):
+            block = data[start : start + _BLOCK]
+            crc = zlib.crc32(block, crc)
+            while block:
+                block = block[f.write(block) :]
+    return _hex(crc)
+
+
+def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memoryview | None) -> None:
+    """Read `file`, into `target` if given, and raise a StoreError unless its bytes match the checksum."""
+    # Read, not mapped: a block that the disk cannot read is then an error and not a killed process.
+    crc, start, buffer = 0, 0, memoryview(bytearray(_BLOCK))
+    try:
+        with open(file, "rb", buffering=0) as f:
+            while got := f.readinto(buffer):
+                crc = zlib.crc32(buffer[:got], crc)
+                if target is not None:
+                    target[start : start + got] = buffer[:got]
+                start += got
+    except OSError as error:
+        raise StoreError(f"The array {name} cannot be read from {file}: {error.strerror}; {_anew(path)}.") from error
+    if _hex(crc) != checksum:
+        raise StoreError(f"The array {name} is damaged: {file} does not match its checksum; {_anew(path)}.")
+
+
+def _delete_all_but(path: Path, generation: int) -> None:
+    # A leftover that cannot be deleted is no reason to fail: it is never read, and tried again next time.
+    for leftover in (path / "commits").iterdir():
+        if leftover != _snapshot(path, generation):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# Checking
+
+
+@contextmanager
+def _shared_lock(path: Path) -> Iterator[None]:
+    file = path / "lock"
+    if not file.exists():
+        yield
+        return
+    with open(file, encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _busy(path, lock) from None
+        yield
+
+
+def fsck(path: Path) -> list[str]:
+    """Read all of a state's last commit and compare it with its checksums; nothing is written.
+
+    Returns
+    -------
+    problems
+        One sentence for each; empty if all is well.  Leftovers of a killed commit are no problem.
+
+    Raises
+    ------
+    StoreError
+        If a solver is at work on it.
+    """
+    with explained(f"check the work directory {path}"), _shared_lock(path):
+        try:
+            current = Current.read(path)
+        except StoreError as error:
+            return [str(error)]
+        if current.generation == 0:
+            return []
+        snapshot = _snapshot(path, current.generation)
+        problems = [_problem_of(path, snapshot, name, current.checksums[name]) for name in sorted(current.checksums)]
+        if not any(problems) and array_names(snapshot) != sorted(current.checksums):
+            problems.append(f"The arrays that Zarr finds in {snapshot} are not those committed; {_anew(path)}.")
+        return [problem for problem in problems if problem]
+
+
+def _problem_of(path: Path, snapshot: Path, name: str, checksum: str) -> str | None:
+    try:
+        file, shape, _ = _locate_committed(path, snapshot, name)
+        if 0 not in shape:
+            _read_chunk(path, name, file, checksum, None)
+    except StoreError as error:
+        return str(error)
+    return None

@@ -1,0 +1,398 @@
+"""Timing operators: which orders of two players are consistent with each other.
+
+Two views that fit together constrain each other's orders only through the *key squares*, on which
+one player failed because the other had placed there before.  The *timing operator* takes a vector
+over the source's key times to a vector over the receiver's key times by adding up what is
+consistent.
+
+An operator is kept in two factors.  The game is cut at a moment; each key square falls, for each
+player, before the cut (the *prefix*) or after it (the *suffix*).  Given which key squares are in
+the source's prefix (``B``) and in the receiver's (``A``), the condition splits into one on prefix
+times and one on suffix times, so that the operator is a Kronecker product of two small 0/1
+matrices, or zero.  A *cell* is one tuple of key times; the cells of one prefix set are a matrix,
+suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB Z_B U_AB``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.game import Game
+from pttt_ooc.index import Index, actions_of, squares_of
+from pttt_ooc.orders import all_orders, order_counts
+from pttt_ooc.views import Ints, Pairs, image_of
+
+BASE = 16  # of the codes that tell tuples of times apart; times stay below BASE - 1
+NO_KEY = -1
+
+Pattern = tuple[tuple[bool, int], ...]  # for each square of a view, ascending: placed?, key number
+ClassKey = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Everything that the joint sweep needs to receive the gradient of one player.
+
+    A *group* is a sum over sources that share the operator and the receiver's key squares.
+
+    Attributes
+    ----------
+    group_start : int64 (receiver's views + 1,)
+        Groups of each of the receiver's views.
+    group_class, group_pattern : int32 (groups,)
+        Operator and receiver's pattern.
+    group_actions : int32 (groups,)
+        The receiver's winning actions, as a bit mask of action numbers; 0 if the source wins.
+    source_start : int64 (groups + 1,)
+        Sources of each group.
+    source_view, source_pattern : int32 (sources,)
+        The source's view and its pattern.
+    source_actions : int32 (sources,)
+        The source's winning actions as a bit mask of action numbers; 0 if the receiver wins.
+    pattern_start : int64 (patterns + 1,)
+        Blocks of each pattern; a block is a run of orders with the same suffix.
+    block_first, block_length, block_row, block_map : int32 (blocks,)
+        First order, number of orders, first cell of the row, start of the columns in `columns`.
+    columns : uint16 (any,)
+        Column of each order of a block within its row of cells.
+    class_start : int64 (classes + 1,)
+        Factors of each operator.
+    class_cells : int64 (classes, 2)
+        Number of cells of the source and of the receiver.
+    factor : int32 (factors, 8)
+        ``source cell, source rows, source columns, receiver cell, receiver rows, receiver columns,
+        start in v_start, start in u`` of each pair (B, A), B ascending.
+    v_start : int32 (any,)
+        CSR row pointers of the suffix matrices (receiver's rows), absolute into `v_rows`.
+    v_rows : uint16 (any,)
+        The source's rows to add up.
+    u : uint8 (any,)
+        Prefix matrices, dense, source's column by receiver's column.
+    """
+
+    group_start: Ints
+    group_class: NDArray[np.int32]
+    group_pattern: NDArray[np.int32]
+    group_actions: NDArray[np.int32]
+    source_start: Ints
+    source_view: NDArray[np.int32]
+    source_pattern: NDArray[np.int32]
+    source_actions: NDArray[np.int32]
+    pattern_start: Ints
+    block_first: NDArray[np.int32]
+    block_length: NDArray[np.int32]
+    block_row: NDArray[np.int32]
+    block_map: NDArray[np.int32]
+    columns: NDArray[np.uint16]
+    class_start: Ints
+    class_cells: Ints
+    factor: NDArray[np.int32]
+    v_start: NDArray[np.int32]
+    v_rows: NDArray[np.uint16]
+    u: NDArray[np.uint8]
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All arrays by name, for a store."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
+    """Build the groups, patterns and operators for the gradient of `receiver`."""
+    return _Builder(index, pairs, receiver).build()
+
+
+@numba.njit(cache=True, nogil=True)
+def _times(table, placed, classical):
+    """Time of every square (by square number) in every order of `table`; see `order_times`."""
+    count, n = table.shape
+    times = np.zeros((count, n), np.int8)
+    for rank in range(count):
+        placements = 0
+        for slot in range(n):
+            square = table[rank, slot]
+            times[rank, square] = placements if classical else slot
+            if placed >> square & 1:
+                placements += 1
+    return times
+
+
+class _Side:
+    """Times and cells of one player's views."""
+
+    def __init__(self, game: Game, player: int) -> None:
+        self.game, self.player = game, player
+        self.counts = order_counts(game, player)
+        self._cache: dict[tuple[bool, ...], NDArray[np.int8]] = {}
+
+    def times(self, status: tuple[bool, ...]) -> NDArray[np.int8]:
+        """Time of each square in each order: int8, shape (orders, squares of the view).
+
+        Abrupt rule: the number of own attempts before; classical rule: of own placements before.
+        """
+        if status not in self._cache:
+            n = len(status)
+            placed = sum(1 << i for i in range(n) if status[i])
+            table = all_orders(placed, ((1 << n) - 1) & ~placed, self.counts.orders, self.counts.ending_failed)
+            if len(self._cache) > 64:
+                self._cache.clear()
+            self._cache[status] = _times(table, placed, self.game.turn_rule == "classical")
+        return self._cache[status]
+
+    def clock(self, times: Ints) -> Ints:
+        """Times on a clock common to both players."""
+        return 2 * times + int(self.player != self.game.first_player)
+
+
+def _codes(times: NDArray[np.int8], chosen: NDArray[np.bool_]) -> Ints:
+    weights = BASE ** np.arange(times.shape[1], dtype=np.int64)
+    return np.where(chosen, times.astype(np.int64) + 1, 0) @ weights
+
+
+def _split(times: NDArray[np.int8], pattern: Pattern, cut: int) -> tuple[Ints, Ints, Ints]:
+    """Prefix set, code of the prefix times and code of the suffix times of each order."""
+    keys = sorted((key, i) for i, (_, key) in enumerate(pattern) if key != NO_KEY)
+    of_keys = times[:, [i for _, i in keys]]
+    early = of_keys < cut
+    sets = early @ (1 << np.arange(len(keys), dtype=np.int64))
+    return sets, _codes(of_keys, early), _codes(of_keys, ~early)
+
+
+class _Cells:
+    """The cells of one side of an operator: for each prefix set a matrix (suffixes, prefixes)."""
+
+    def __init__(self, times: NDArray[np.int8], pattern: Pattern, cut: int) -> None:
+        self.cut = cut
+        self.keys = sum(key != NO_KEY for _, key in pattern)
+        self._scale = BASE ** max(self.keys, 1)
+        sets, early, late = _split(times, pattern, cut)
+        self.sets = np.unique(sets)
+        self.columns = np.unique(sets * self._scale + early)
+        self.rows = np.unique(sets * self._scale + late)
+        column_set, row_set = self.columns // self._scale, self.rows // self._scale
+        self.first_column = np.searchsorted(column_set, self.sets)
+        self.first_row = np.searchsorted(row_set, self.sets)
+        self.widths = np.searchsorted(column_set, self.sets, side="right") - self.first_column
+        self.heights = np.searchsorted(row_set, self.sets, side="right") - self.first_row
+        self.base = np.concatenate([[0], np.cumsum(self.widths * self.heights)])
+
+    @property
+    def size(self) -> int:
+        return int(self.base[-1])
+
+    def locate(self, times: NDArray[np.int8], pattern: Pattern) -> tuple[Ints, Ints]:
+        """First cell of the row, and column, of each order."""
+        sets, early, late = _split(times, pattern, self.cut)
+        at = np.searchsorted(self.sets, sets)
+        column = np.searchsorted(self.columns, sets * self._scale + early)
+        row = np.searchsorted(self.rows, sets * self._scale + late)
+        if not (np.array_equal(self.columns[column] % self._scale, early)):
+            raise AssertionError("an order is in no cell")
+        return self.base[at] + (row - self.first_row[at]) * self.widths[at], column - self.first_column[at]
+
+    def times_of(self, which: int, rows: bool) -> Ints:
+        """Times of the keys for every row (or column) of the `which`-th set; -1 where elsewhere."""
+        codes = self.rows if rows else self.columns
+        first = (self.first_row if rows else self.first_column)[which]
+        count = (self.heights if rows else self.widths)[which]
+        digits = (codes[first : first + count] % self._scale)[:, None] // BASE ** np.arange(self.keys, dtype=np.int64)
+        return digits % BASE - 1
+
+
+class _Builder:
+    def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
+        self.index, self.game = index, index.game
+        self.receiver, self.source = receiver, 1 - receiver
+        self.pairs = pairs
+        self.sides = (_Side(self.game, 0), _Side(self.game, 1))
+        self.classes: dict[ClassKey, int] = {}
+        self.cells: list[tuple[_Cells, _Cells]] = []  # of the source, of the receiver
+        self.factors: list[list[int]] = []
+        self.class_start = [0]
+        self.v_start: list[int] = []
+        self.v_rows: list[int] = []
+        self.u_parts: list[NDArray[np.uint8]] = []
+        self.u_size = 0
+        self._v_known: dict[bytes, int] = {}
+        self._u_known: dict[bytes, int] = {}
+        self.patterns: dict[tuple[int, bool, Pattern], int] = {}
+        self.pattern_start = [0]
+        self.blocks: list[Ints] = []
+        self._maps: dict[bytes, int] = {}
+        self.column_parts: list[NDArray[np.uint16]] = []
+        self.columns_size = 0
+
+    def build(self) -> Timing:
+        groups = self._groups()
+        mine = self.index.players[self.receiver]
+        keys = sorted(groups)
+        views = np.array([key[0] for key in keys], np.int64)
+        sources = [source for key in keys for source in sorted(groups[key])]
+        source_array = np.array(sources, np.int32).reshape(len(sources), 3)
+        key_array = np.array(keys, np.int32).reshape(len(keys), 4)
+        blocks = np.concatenate([np.zeros((0, 4), np.int64), *self.blocks]).astype(np.int32)
+        return Timing(
+            group_start=np.searchsorted(views, np.arange(len(mine.placed) + 1)),
+            group_class=key_array[:, 1].copy(),
+            group_pattern=key_array[:, 2].copy(),
+            group_actions=key_array[:, 3].copy(),
+            source_start=np.concatenate([[0], np.cumsum([len(groups[key]) for key in keys])]).astype(np.int64),
+            source_view=source_array[:, 0].copy(),
+            source_pattern=source_array[:, 1].copy(),
+            source_actions=source_array[:, 2].copy(),
+            pattern_start=np.array(self.pattern_start, np.int64),
+            block_first=blocks[:, 0].copy(),
+            block_length=blocks[:, 1].copy(),
+            block_row=blocks[:, 2].copy(),
+            block_map=blocks[:, 3].copy(),
+            columns=np.concatenate([np.zeros(0, np.uint16), *self.column_parts]),
+            class_start=np.array(self.class_start, np.int64),
+            class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
+            factor=np.array(self.factors, np.int32).reshape(-1, 8),
+            v_start=np.array(self.v_start, np.int32),
+            v_rows=np.array(self.v_rows, np.uint16),
+            u=np.concatenate([np.zeros(0, np.uint8), *self.u_parts]),
+        )
+
+    def _groups(self) -> dict[tuple[int, int, int, int], list[tuple[int, int, int]]]:
+        """Sources (view, pattern, winning actions) by (receiver's view, class, pattern, winning actions)."""
+        pairs, size = self.pairs, self.game.squares
+        r, s = self.receiver, self.source
+        at_r = self.index.orbits[r].find(pairs.placed[r] << size | pairs.failed[r])
+        at_s = self.index.orbits[s].find(pairs.placed[s] << size | pairs.failed[s])
+        mine = self.index.players[r]
+        view = np.where(at_r >= 0, self.index.orbits[r].view[at_r], 0)
+        chosen = (mine.placed[view] == pairs.placed[r]) & (mine.failed[view] == pairs.failed[r])
+        chosen &= (pairs.winning_squares != 0) & (at_r >= 0)
+        groups: dict[tuple[int, int, int, int], list[tuple[int, int, int]]] = {}
+        for i in np.flatnonzero(chosen):
+            key, source = self._one_pair(int(i), int(view[i]), int(at_s[i]))
+            groups.setdefault(key, []).append(source)
+        return groups
+
+    def _one_pair(self, i: int, view: int, at_s: int) -> tuple[tuple[int, int, int, int], tuple[int, int, int]]:
+        r, s = self.receiver, self.source
+        placed, failed = self.pairs.placed[:, i].tolist(), self.pairs.failed[:, i].tolist()
+        winning, mover = int(self.pairs.winning_squares[i]), int(self.pairs.mover[i])
+        theirs = self.index.orbits[s]
+        symmetry = self.index.group[int(theirs.symmetry[at_s])]
+        # Squares on which the receiver failed come first, then those on which the source did.
+        numbers = {sq: k for k, sq in enumerate(squares_of(failed[r] & placed[s]) + squares_of(failed[s] & placed[r]))}
+        pattern_r = tuple((bool(placed[r] >> q & 1), numbers.get(q, NO_KEY)) for q in squares_of(placed[r] | failed[r]))
+        image = sorted((symmetry[q], q) for q in squares_of(placed[s] | failed[s]))
+        pattern_s = tuple((bool(placed[s] >> q & 1), numbers.get(q, NO_KEY)) for _, q in image)
+        number = self._class(pattern_r, pattern_s, (failed[r] & placed[s]).bit_count())
+        mask_r = self._action_mask(r, placed[r] | failed[r], winning) if mover == r else 0
+        mask_s = 0
+        if mover == s:
+            tried = int(image_of(np.array(placed[s] | failed[s]), symmetry))
+            mask_s = self._action_mask(s, tried, int(image_of(np.array(winning), symmetry)))
+        key = (view, number, self._pattern(number, False, pattern_r), mask_r)
+        return key, (int(theirs.view[at_s]), self._pattern(number, True, pattern_s), mask_s)
+
+    def _action_mask(self, player: int, tried: int, squares: int) -> int:
+        actions = actions_of(self.game, player, tried)
+        return sum(1 << j for j, square in enumerate(actions) if squares >> square & 1)
+
+    def _cut(self, pattern_r: Pattern, pattern_s: Pattern) -> int:
+        """The time at which the operator is split: half-way, unless the views are small."""
+        longest = max(len(pattern_r), len(pattern_s))
+        if longest <= 4:
+            return BASE  # everything is prefix
+        if self.game.turn_rule == "classical":
+            placed = [sum(status for status, _ in pattern) for pattern in (pattern_r, pattern_s)]
+            return (max(placed) + 1) // 2
+        return (longest + 1) // 2
+
+    def _class(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> int:
+        """Number of the operator between two patterns; `received` keys are squares that the source placed."""
+        shape = [len(p) for p in (pattern_r, pattern_s)] + [sum(st for st, _ in p) for p in (pattern_r, pattern_s)]
+        keys = sum(key != NO_KEY for _, key in pattern_r)
+        key = (*shape, keys, received)
+        if key not in self.classes:
+            self.classes[key] = len(self.classes)
+            cut = self._cut(pattern_r, pattern_s)
+            source = _Cells(self.sides[self.source].times(tuple(st for st, _ in pattern_s)), pattern_s, cut)
+            receiver = _Cells(self.sides[self.receiver].times(tuple(st for st, _ in pattern_r)), pattern_r, cut)
+            self.cells.append((source, receiver))
+            self._operator(source, receiver, received)
+        return self.classes[key]
+
+    def _operator(self, source: _Cells, receiver: _Cells, received: int) -> None:
+        first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
+        second_kind = ((1 << source.keys) - 1) & ~first_kind
+        for b, set_b in enumerate(source.sets.tolist()):
+            for a, set_a in enumerate(receiver.sets.tolist()):
+                if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
+                    continue
+                u = self._consistent(source.times_of(b, False), receiver.times_of(a, False), received)
+                v = self._consistent(source.times_of(b, True), receiver.times_of(a, True), received)
+                if not u.any() or not v.any():
+                    continue
+                dimensions = (source.base[b], source.heights[b], source.widths[b])
+                dimensions += (receiver.base[a], receiver.heights[a], receiver.widths[a])
+                self.factors.append([*(int(d) for d in dimensions), self._store_v(v), self._store_u(u)])
+        self.class_start.append(len(self.factors))
+
+    def _consistent(self, source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_]:
+        """Which time tuples (source, receiver) agree on the key squares that both have."""
+        agree = np.ones((len(source), len(receiver)), bool)
+        for key in range(source.shape[1]):
+            s, r = source[:, key, None], receiver[None, :, key]
+            clock_s, clock_r = self.sides[self.source].clock(s), self.sides[self.receiver].clock(r)
+            in_time = clock_s < clock_r if key < received else clock_r < clock_s
+            agree &= in_time | (s < 0) | (r < 0)
+        return agree
+
+    def _store_u(self, u: NDArray[np.bool_]) -> int:
+        known = bytes(u.shape) + u.tobytes() if max(u.shape) < 256 else str(u.shape).encode() + u.tobytes()
+        if known not in self._u_known:
+            self._u_known[known] = self.u_size
+            self.u_parts.append(u.astype(np.uint8).ravel())
+            self.u_size += u.size
+        return self._u_known[known]
+
+    def _store_v(self, v: NDArray[np.bool_]) -> int:
+        known = str(v.shape).encode() + v.tobytes()
+        if known not in self._v_known:
+            self._v_known[known] = len(self.v_start)
+            for receiver_row in range(v.shape[1]):
+                self.v_start.append(len(self.v_rows))
+                self.v_rows.extend(np.flatnonzero(v[:, receiver_row]).tolist())
+            self.v_start.append(len(self.v_rows))
+        return self._v_known[known]
+
+    def _pattern(self, number: int, is_source: bool, pattern: Pattern) -> int:
+        key = (number, is_source, pattern)
+        if key not in self.patterns:
+            self.patterns[key] = len(self.patterns)
+            player = self.source if is_source else self.receiver
+            times = self.sides[player].times(tuple(status for status, _ in pattern))
+            self.blocks.append(self._blocks(times, pattern, self.cells[number][0 if is_source else 1]))
+            self.pattern_start.append(self.pattern_start[-1] + len(self.blocks[-1]))
+        return self.patterns[key]
+
+    def _blocks(self, times: NDArray[np.int8], pattern: Pattern, cells: _Cells) -> Ints:
+        """Runs of orders with the same suffix: (first, length, row, map), shape (blocks, 4)."""
+        row, column = cells.locate(times, pattern)
+        suffix = _codes(times, times >= cells.cut)
+        first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
+        length = np.diff(np.concatenate([first, [len(suffix)]]))
+        blocks = np.stack([first, length, row[first], np.zeros(len(first), np.int64)], axis=1)
+        for size in np.unique(length):
+            these = np.flatnonzero(length == size)
+            columns = column[first[these, None] + np.arange(size)].astype(np.uint16)
+            unique, inverse = np.unique(columns, axis=0, return_inverse=True)
+            blocks[these, 3] = np.array([self._map(u) for u in unique])[inverse.ravel()]
+        return blocks
+
+    def _map(self, columns: NDArray[np.uint16]) -> int:
+        key = columns.tobytes()
+        if key not in self._maps:
+            self._maps[key] = self.columns_size
+            self.column_parts.append(columns)
+            self.columns_size += len(columns)
+        return self._maps[key]
