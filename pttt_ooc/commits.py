@@ -4,12 +4,12 @@ Both are small JSON files, replaced atomically, that name what is whole on disk.
 result of a stage.  ``CURRENT.json`` names the one good snapshot of a :class:`State`, a work directory
 of this layout:
 
-======================== ===========================================================================
-``lock``                 held (flock) while a solver is at work; contains its process number
-``working/``             Zarr group of the arrays that kernels change in place; worth nothing after a kill
+========================= =================================================================================
+``lock``                  held (flock) while a solver is at work; contains its process number
+``working/``              Zarr group of the arrays that kernels change in place; worth nothing after a kill
 ``commits/<generation>/`` Zarr group with the same arrays: a snapshot, never changed once it is named
-``CURRENT.json``         names the good snapshot: fingerprint, iteration, checksums
-======================== ===========================================================================
+``CURRENT.json``          names the good snapshot: fingerprint, iteration, checksums
+========================= =================================================================================
 
 A commit writes a new snapshot aside, syncs it, replaces ``CURRENT.json``, and only then deletes the
 snapshot before it.  Generations are numbered and never used twice; no time stamp is ever looked at.
@@ -364,7 +364,7 @@ def _restore(path: Path, current: Current, arrays: Mapping[str, Array]) -> None:
         raise StoreError(f"The work directory {path} holds arrays of other names than are asked for; {_anew(path)}.")
     for name, array in arrays.items():
         snapshot = _snapshot(path, current.generation)
-        file, shape, dtype = _locate_committed(path, snapshot, name)
+        file, shape, dtype = locate_array(snapshot, name, _anew(path))
         if (shape, dtype) != (array.shape, array.dtype):
             raise StoreError(
                 f"The array {name} in {snapshot} is {dtype}{list(shape)}, but {array.dtype}{list(array.shape)} "
@@ -372,13 +372,6 @@ def _restore(path: Path, current: Current, arrays: Mapping[str, Array]) -> None:
             )
         if array.size:
             _read_chunk(path, name, file, current.checksums[name], _bytes_of(array))
-
-
-def _locate_committed(path: Path, snapshot: Path, name: str) -> tuple[Path, Shape, np.dtype[Any]]:
-    try:
-        return locate_array(snapshot, name)
-    except StoreError as error:
-        raise StoreError(f"The last commit is damaged: {str(error).rpartition(';')[0]}; {_anew(path)}.") from error
 
 
 def _bytes_of(array: Array) -> memoryview:
@@ -471,7 +464,7 @@ def fsck(path: Path) -> list[str]:
 
 def _problem_of(path: Path, snapshot: Path, name: str, checksum: str) -> str | None:
     try:
-        file, shape, _ = _locate_committed(path, snapshot, name)
+        file, shape, _ = locate_array(snapshot, name, _anew(path))
         if 0 not in shape:
             _read_chunk(path, name, file, checksum, None)
     except StoreError as error:

@@ -65,6 +65,10 @@ class Engine:
         self._pool = ThreadPoolExecutor(self.threads)
         self._local = threading.local()
 
+    def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
+        """The same engine, computing with floats of another size."""
+        return Engine(self.index, self.timings, dtype, self.threads)
+
     def close(self) -> None:
         """Stop the threads."""
         self._pool.shutdown()
@@ -142,7 +146,8 @@ class Engine:
             *(t.group_start, t.group_class, t.group_pattern, t.group_actions),
             *(t.source_start, t.source_view, t.source_pattern, t.source_actions),
             *(t.pattern_start, t.block_first, t.block_length, t.block_row, t.block_map, t.columns),
-            *(t.class_start, t.class_cells, t.factor, t.v_start, t.v_rows, self._operators[player]),
+            *(t.class_start, t.class_cells, t.class_prefix_first),
+            *(t.factor, t.v_start, t.v_rows, self._operators[player]),
             *self._scratch(),
         )
 
@@ -151,10 +156,10 @@ class Engine:
         slices = [self.gradient_slice(player, n, opponent) for n in range(self.index.players[player].slices)]
         return np.concatenate([s[0] for s in slices]), np.concatenate([s[1] for s in slices])
 
-    def add_child_values(self, player: int, n: int, child_values: Floats, sequence_values: Floats) -> None:
+    def add_child_values(self, player: int, n: int, child_values: Floats | None, sequence_values: Floats) -> None:
         """Add the values of slice `n` + 1's nodes to the sequences of slice `n` that lead to them."""
         i = self.index.players[player]
-        if n + 1 == i.slices:
+        if child_values is None:
             return
         offsets = (i.sequences_of(n).start, i.nodes_of(n + 1).start)
         tables = (i.node_start, i.sequence_start, i.child_start, i.child_map, i.relabelling)

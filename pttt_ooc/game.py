@@ -145,16 +145,25 @@ def tic_tac_toe(
     return Game(name, rows, columns, (winning, winning), turn_rule, opening)
 
 
+def _moves(opening: tuple[Squares, Squares]) -> str:
+    """The opening's squares in the sequence in which they were placed."""
+    return "-".join(str(opening[i % 2][i // 2]) for i in range(len(opening[0]) + len(opening[1])))
+
+
 def _named_games() -> dict[str, Game]:
     games = []
-    for rule in ("abrupt", "classical"):
+    rules: tuple[TurnRule, ...] = ("abrupt", "classical")
+    opening: tuple[Squares, Squares]
+    for rule in rules:
         games.append(tic_tac_toe(f"pttt-{rule}", 3, 3, 3, rule))
         for rows, columns, k in ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3)):
             games.append(tic_tac_toe(f"mini-{rows}x{columns}k{k}-{rule}", rows, columns, k, rule))
-        # 3x3 from given first moves: small enough for a brute force, yet with failed attempts and
-        # wins on both sides, an odd opening (player 1 to move), and a symmetry left over.
-        games.append(tic_tac_toe(f"pttt-{rule}-after-4-0-8-2", 3, 3, 3, rule, ((4, 8), (0, 2))))
-        games.append(tic_tac_toe(f"pttt-{rule}-after-0-1-4", 3, 3, 3, rule, ((0, 4), (1,))))
+        # From given first moves: small enough for a brute force, with either player to move, and
+        # (on 2x3) with a symmetry left over.
+        for opening in (((0, 1, 3), (5, 8)), ((1, 3, 4), (0, 2, 8))):
+            games.append(tic_tac_toe(f"pttt-{rule}-after-{_moves(opening)}", 3, 3, 3, rule, opening))
+        for opening in (((1,), ()), ((1,), (4,))):
+            games.append(tic_tac_toe(f"mini-2x3k3-{rule}-after-{_moves(opening)}", 2, 3, 3, rule, opening))
     return {game.name: game for game in games}
 
 

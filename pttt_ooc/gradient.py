@@ -12,74 +12,124 @@ Kernels take plain arrays; the arrays are those of :class:`pttt_ooc.timing.Timin
 from __future__ import annotations
 
 import numba
-import numpy as np
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def _add_block(y, start, length, cells, row, columns, column):
-    for r in range(length):
-        cells[row + columns[column + r]] += y[start + r]
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(
-    y, start, pattern, pattern_start, block_first, block_length, block_row, block_map, columns, cells
-):
+def _gather(y, start, pattern, pattern_start, block_first, block_length, block_row, block_map, columns, cells):
     """Add a source's orders up by key times; return whether any was non-zero."""
     found = False
     for b in range(pattern_start[pattern], pattern_start[pattern + 1]):
         first = start + block_first[b]
         length = block_length[b]
+        part = y[first : first + length]
         some = False
         for r in range(length):
-            some |= y[first + r] != 0
+            some |= part[r] != 0
         if some:
             found = True
-            _add_block(y, first, length, cells, block_row[b], columns, block_map[b])
+            row = cells[block_row[b] :]
+            column = columns[block_map[b] : block_map[b] + length]
+            for r in range(length):
+                row[column[r]] += part[r]
     return found
 
 
 @numba.njit(cache=True, nogil=True)
-def _scatter(
-    cells, sign, out, start, pattern, pattern_start, block_first, block_length, block_row, block_map, columns
-):
+def _scatter(cells, sign, out, start, pattern, pattern_start, block_first, block_length, block_row, block_map, columns):
     """Read cells back by key times and add them to the receiver's orders."""
     for b in range(pattern_start[pattern], pattern_start[pattern + 1]):
         first = start + block_first[b]
-        row = block_row[b]
-        column = block_map[b]
-        for r in range(block_length[b]):
-            out[first + r] += sign * cells[row + columns[column + r]]
+        length = block_length[b]
+        part = out[first : first + length]
+        row = cells[block_row[b] :]
+        column = columns[block_map[b] : block_map[b] + length]
+        for r in range(length):
+            part[r] += sign * row[column[r]]
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"nsz", "arcp", "contract"})
+def _multiply_prefixes(z, rows, z_width, u, x_width, x):
+    """x += z u, for matrices (rows, z_width) and (z_width, x_width); return whether z was non-zero.
+
+    Four rows of `u` at a time: the sum is kept in registers for as long as the compiler allows.
+    """
+    found = False
+    for row in range(rows):
+        weight = z[row * z_width : (row + 1) * z_width]
+        out = x[row * x_width : (row + 1) * x_width]
+        c = 0
+        while c + 4 <= z_width:
+            w0, w1, w2, w3 = weight[c], weight[c + 1], weight[c + 2], weight[c + 3]
+            if w0 != 0 or w1 != 0 or w2 != 0 or w3 != 0:
+                found = True
+                u0 = u[c * x_width : (c + 1) * x_width]
+                u1 = u[(c + 1) * x_width : (c + 2) * x_width]
+                u2 = u[(c + 2) * x_width : (c + 3) * x_width]
+                u3 = u[(c + 3) * x_width : (c + 4) * x_width]
+                for d in range(x_width):
+                    out[d] += (w0 * u0[d] + w1 * u1[d]) + (w2 * u2[d] + w3 * u3[d])
+            c += 4
+        while c < z_width:
+            w = weight[c]
+            if w != 0:
+                found = True
+                u0 = u[c * x_width : (c + 1) * x_width]
+                for d in range(x_width):
+                    out[d] += w * u0[d]
+            c += 1
+    return found
 
 
 @numba.njit(cache=True, nogil=True)
-def _apply(number, class_start, factor, v_start, v_rows, u, z, x, line):
-    """x += operator `number` times z; `line` is room for one row of cells."""
-    for e in range(class_start[number], class_start[number + 1]):
-        z_base = factor[e, 0]
+def _add_suffixes(z, width, v, rows, v_start, v_rows, x):
+    """Add, to each of the `rows` rows of x, the rows of z that suffix matrix `v` names."""
+    for row in range(rows):
+        out = x[row * width : (row + 1) * width]
+        k = v_start[v + row]
+        last = v_start[v + row + 1]
+        while k + 2 <= last:
+            z0 = z[v_rows[k] * width : (v_rows[k] + 1) * width]
+            z1 = z[v_rows[k + 1] * width : (v_rows[k + 1] + 1) * width]
+            for c in range(width):
+                out[c] += z0[c] + z1[c]
+            k += 2
+        if k < last:
+            z0 = z[v_rows[k] * width : (v_rows[k] + 1) * width]
+            for c in range(width):
+                out[c] += z0[c]
+
+
+@numba.njit(cache=True, nogil=True)
+def _apply(number, class_start, class_prefix_first, factor, v_start, v_rows, u, z, x, between):
+    """x += operator `number` times z; `between` is room for one matrix of cells.
+
+    Factors that share a prefix product stand in a run, and the product is made once for the run:
+    before the suffixes are added up (the run has one source matrix), or after it (one receiver's).
+    """
+    e = class_start[number]
+    end = class_start[number + 1]
+    prefix_first = class_prefix_first[number]
+    shared = 0 if prefix_first else 3
+    while e < end:
+        run = e
+        while run < end and factor[run, shared] == factor[e, shared] and factor[run, 7] == factor[e, 7]:
+            run += 1
         z_width = factor[e, 2]
-        x_base = factor[e, 3]
         x_width = factor[e, 5]
-        v = factor[e, 6]
-        u_base = factor[e, 7]
-        for row in range(factor[e, 4]):
-            first = v_start[v + row]
-            last = v_start[v + row + 1]
-            if first == last:
-                continue
-            for c in range(z_width):
-                line[c] = 0
-            for k in range(first, last):
-                z_row = z_base + v_rows[k] * z_width
-                for c in range(z_width):
-                    line[c] += z[z_row + c]
-            x_row = x_base + row * x_width
-            for c in range(z_width):
-                weight = line[c]
-                if weight != 0:
-                    u_row = u_base + c * x_width
-                    for d in range(x_width):
-                        x[x_row + d] += weight * u[u_row + d]
+        u_matrix = u[factor[e, 7] : factor[e, 7] + z_width * x_width]
+        if prefix_first:
+            rows = factor[e, 1]
+            between[: rows * x_width] = 0
+            if _multiply_prefixes(z[factor[e, 0] :], rows, z_width, u_matrix, x_width, between):
+                for i in range(e, run):
+                    _add_suffixes(between, x_width, factor[i, 6], factor[i, 4], v_start, v_rows, x[factor[i, 3] :])
+        else:
+            rows = factor[e, 4]
+            between[: rows * z_width] = 0
+            for i in range(e, run):
+                _add_suffixes(z[factor[i, 0] :], z_width, factor[i, 6], rows, v_start, v_rows, between)
+            _multiply_prefixes(between, rows, z_width, u_matrix, x_width, x[factor[e, 3] :])
+        e = run
 
 
 @numba.njit(cache=True, nogil=True)
@@ -116,6 +166,7 @@ def receive(
     columns,
     class_start,
     class_cells,
+    class_prefix_first,
     factor,
     v_start,
     v_rows,
@@ -123,7 +174,7 @@ def receive(
     # scratch, of one thread
     z,
     x,
-    line,
+    between,
 ):
     """Gradient of the receiver's views `first_view` to `last_view`, written into one slice's arrays.
 
@@ -182,7 +233,7 @@ def receive(
             if not found:
                 continue
             x[: class_cells[number, 1]] = 0
-            _apply(number, class_start, factor, v_start, v_rows, u, z, x, line)
+            _apply(number, class_start, class_prefix_first, factor, v_start, v_rows, u, z, x, between)
             if not mine:
                 _scatter(
                     x,

@@ -23,7 +23,7 @@ from pttt_ooc.views import Ints, Pairs, attempts, find_pairs, image_of
 Symmetry = Literal["none", "full"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlayerIndex:
     """Views, nodes and sequences of one player.
 
@@ -110,7 +110,7 @@ class PlayerIndex:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Orbits:
     """The views of one player, each with the representative of its orbit.
 
@@ -135,7 +135,7 @@ class Orbits:
         return np.where(self.keys[at] == keys, at, -1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Index:
     """Both players' indices under one symmetry group, and the pairs that they came from."""
 
@@ -299,7 +299,8 @@ class _PlayerBuilder:
             if view[1] & bit and self.counts.ending_failed[p, f] == 0:
                 continue
             parent, g = self._lookup(*before)
-            if parent < 0:  # Only views that do not decide have such orders; nobody reaches them.
+            if parent < 0 or sequence_start[parent] == sequence_start[parent + 1]:
+                # Only views that do not decide have such orders; nobody reaches them.
                 continue
             tried = int(views[0][parent] | views[1][parent])
             j = actions_of(self.game, self.player, tried).index(self.group[g][last])

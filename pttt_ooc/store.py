@@ -42,7 +42,13 @@ MB = 1_000_000
 
 _COMPRESSED_CHUNK = 64 * MB
 
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError)  # what Zarr raises when it reads bad descriptions
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+)  # what Zarr raises when it reads bad descriptions
 
 _ADVICE = {
     errno.ENOSPC: "free some space on this disk and run again",
@@ -137,20 +143,22 @@ def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: S
         raise StoreError(f"There is already an array {name} in {root}; delete {root / name} first.") from None
 
 
-def _open_array(root: Path, name: str) -> Any:
+def _open_array(root: Path, name: str, advice: str) -> Any:
     try:
         return zarr.open_array(root, path=name, mode="r", zarr_format=3)
     except FileNotFoundError:
-        raise StoreError(f"There is no array {name} in {root}; make it anew.") from None
+        raise StoreError(f"There is no array {name} in {root}; {advice}.") from None
     except _UNREADABLE as error:
         raise StoreError(
-            f"The description of array {name} in {root / name / 'zarr.json'} cannot be read "
-            f"({type(error).__name__}: {error}); make it anew."
+            f"The array {name} is damaged: its description {root / name / 'zarr.json'} cannot be read "
+            f"({type(error).__name__}: {error}); {advice}."
         ) from error
 
 
-def locate_array(root: Path, name: str) -> tuple[Path, Shape, np.dtype[Any]]:
+def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[Path, Shape, np.dtype[Any]]:
     """Chunk file, shape and dtype of a mapped array, checked to be one plain chunk of the right size.
+
+    Errors about missing or damaged files end with `advice`.
 
     Raises
     ------
@@ -158,7 +166,7 @@ def locate_array(root: Path, name: str) -> tuple[Path, Shape, np.dtype[Any]]:
         If there is no such array, or it is compressed, of several chunks, big-endian, or its file is
         missing or not as long as the description says.
     """
-    array = _open_array(root, name)
+    array = _open_array(root, name, advice)
     shape, dtype, codecs = tuple(array.shape), array.dtype, array.metadata.codecs
     file = chunk_file(root, name, len(shape))
     obstacle = None
@@ -174,9 +182,11 @@ def locate_array(root: Path, name: str) -> tuple[Path, Shape, np.dtype[Any]]:
         raise StoreError(f"The array {name} in {root} {obstacle}, so it cannot be mapped; read it through Zarr.")
     size = 0 if 0 in shape else dtype.itemsize * int(np.prod(shape, dtype=np.int64))
     with explained(f"read the array {name}, file {file}"):
+        if size and not file.exists():
+            raise StoreError(f"The array {name} is damaged: {file} is missing; {advice}.")
         found = file.stat().st_size if size else 0
     if found != size:
-        raise StoreError(f"The array {name} is damaged: {file} has {found} bytes instead of {size}; make it anew.")
+        raise StoreError(f"The array {name} is damaged: {file} has {found} bytes instead of {size}; {advice}.")
     return file, shape, dtype.newbyteorder("<")
 
 
@@ -246,14 +256,13 @@ def read_array(root: Path, name: str) -> Array:
     StoreError
         If it is not there, a chunk is missing, or its compressed bytes do not decode.
     """
-    array = _open_array(root, name)
-    advice = f"The array {name} in {root} is damaged"
+    array = _open_array(root, name, "make it anew")
     try:
-        if array.nchunks_initialized != array.nchunks:
-            raise StoreError(f"{advice}: chunks are missing; make it anew.")
-        return np.asarray(array[...])
+        if array.nchunks_initialized == array.nchunks:
+            return np.asarray(array[...])
     except (OSError, ValueError, RuntimeError) as error:
-        raise StoreError(f"{advice} ({type(error).__name__}: {error}); make it anew.") from error
+        raise StoreError(f"The array {name} in {root} is damaged ({error}); make it anew.") from error
+    raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it anew.")
 
 
 def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:

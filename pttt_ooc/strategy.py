@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.index import Index
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.index import Index, actions_of
+from pttt_ooc.orders import order_counts, relabelled_ranks
+
+Floats = NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Strategy:
     """A behavioural strategy.
 
@@ -27,10 +32,10 @@ class Strategy:
 
     index: Index
     player: int
-    probabilities: NDArray[np.floating[Any]]
+    probabilities: Floats
 
 
-def uniform_strategy(index: Index, player: int, dtype: Any = np.float64) -> Strategy:
+def uniform_strategy(index: Index, player: int, dtype: Any = np.float32) -> Strategy:
     """The strategy that attempts every legal square with the same probability."""
     mine = index.players[player]
     probabilities = np.empty(mine.sequences, dtype)
@@ -39,3 +44,96 @@ def uniform_strategy(index: Index, player: int, dtype: Any = np.float64) -> Stra
         if actions:
             probabilities[mine.sequences_of(n)] = 1 / actions
     return Strategy(index, player, probabilities)
+
+
+@numba.njit(cache=True, nogil=True)
+def _copy_view(source, target, source_start, target_start, ranks, actions):
+    """Copy all actions of a view; order `r` and action `j` of the target come from `ranks[r]`, `actions[j]`."""
+    orders = len(ranks)
+    for j in range(len(actions)):
+        here = target_start + j * orders
+        there = source_start + actions[j] * orders
+        for r in range(orders):
+            target[here + r] = source[there + ranks[r]]
+
+
+@numba.njit(cache=True, nogil=True)
+def _largest_difference(source, target, source_start, target_start, ranks, actions):
+    """Largest difference between the target and what `_copy_view` would write."""
+    orders = len(ranks)
+    largest = 0.0
+    for j in range(len(actions)):
+        here = target_start + j * orders
+        there = source_start + actions[j] * orders
+        for r in range(orders):
+            largest = max(largest, abs(target[here + r] - source[there + ranks[r]]))
+    return largest
+
+
+class _Images:
+    """For each view of an index without symmetry, where its representative has the same entries."""
+
+    def __init__(self, whole: Index, folded: Index, player: int) -> None:
+        self.game, self.player = whole.game, player
+        self.whole, self.folded = whole.players[player], folded.players[player]
+        self.group = folded.group
+        keys = self.whole.placed << self.game.squares | self.whole.failed
+        at = folded.orbits[player].find(keys)
+        self.view = folded.orbits[player].view[at]
+        self.symmetry = folded.orbits[player].symmetry[at]
+        self.counts = order_counts(self.game, player)
+
+    def of(self, v: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
+        """First sequence of the representative and of view `v`, ranks and actions in the representative."""
+        placed, failed, g = int(self.whole.placed[v]), int(self.whole.failed[v]), self.group[self.symmetry[v]]
+        ranks = relabelled_ranks(placed, failed, np.array(g), self.counts.orders, self.counts.ending_failed)
+        view = self.view[v]
+        tried = int(self.folded.placed[view] | self.folded.failed[view])
+        theirs = actions_of(self.game, self.player, tried)
+        actions = np.array([theirs.index(g[s]) for s in actions_of(self.game, self.player, placed | failed)], np.int64)
+        return int(self.folded.sequence_start[view]), int(self.whole.sequence_start[v]), ranks, actions
+
+
+def unfold(strategy: Strategy, whole: Index) -> Strategy:
+    """A symmetric strategy, written out for all views.
+
+    Parameters
+    ----------
+    strategy
+        On an index with symmetry.
+    whole
+        The index of the same game without symmetry.
+    """
+    images = _Images(whole, strategy.index, strategy.player)
+    mine = whole.players[strategy.player]
+    probabilities = np.empty(mine.sequences, strategy.probabilities.dtype)
+    for v in np.flatnonzero(mine.decides):
+        _copy_view(strategy.probabilities, probabilities, *images.of(int(v)))
+    return Strategy(whole, strategy.player, probabilities)
+
+
+def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy:
+    """A strategy without symmetry, kept for the representatives only.
+
+    Raises
+    ------
+    StrategyError
+        If two infosets that mirror each other differ by more than `tolerance`.
+    """
+    images = _Images(strategy.index, folded, strategy.player)
+    mine = strategy.index.players[strategy.player]
+    kept = folded.players[strategy.player]
+    probabilities = np.empty(kept.sequences, strategy.probabilities.dtype)
+    for v in np.flatnonzero(mine.decides):
+        view = int(images.view[v])
+        if kept.placed[view] == mine.placed[v] and kept.failed[view] == mine.failed[v]:
+            target = slice(int(kept.sequence_start[view]), int(kept.sequence_start[view + 1]))
+            probabilities[target] = strategy.probabilities[mine.sequence_start[v] : mine.sequence_start[v + 1]]
+    for v in np.flatnonzero(mine.decides):
+        difference = _largest_difference(probabilities, strategy.probabilities, *images.of(int(v)))
+        if difference > tolerance:
+            raise StrategyError(
+                f"Player {strategy.player}'s strategy is not symmetric: infosets that mirror each other differ by "
+                f"{difference:.3g}; evaluate it with symmetry none."
+            )
+    return Strategy(folded, strategy.player, probabilities)

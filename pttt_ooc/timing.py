@@ -33,7 +33,7 @@ Pattern = tuple[tuple[bool, int], ...]  # for each square of a view, ascending: 
 ClassKey = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Timing:
     """Everything that the joint sweep needs to receive the gradient of one player.
 
@@ -63,9 +63,12 @@ class Timing:
         Factors of each operator.
     class_cells : int64 (classes, 2)
         Number of cells of the source and of the receiver.
+    class_prefix_first : bool (classes,)
+        Whether the prefix matrices are cheaper to apply before the suffix matrices are.
     factor : int32 (factors, 8)
         ``source cell, source rows, source columns, receiver cell, receiver rows, receiver columns,
-        start in v_start, start in u`` of each pair (B, A), B ascending.
+        start in v_start, start in u`` of each pair (B, A); those that can share the product with
+        a prefix matrix stand together.
     v_start : int32 (any,)
         CSR row pointers of the suffix matrices (receiver's rows), absolute into `v_rows`.
     v_rows : uint16 (any,)
@@ -90,6 +93,7 @@ class Timing:
     columns: NDArray[np.uint16]
     class_start: Ints
     class_cells: Ints
+    class_prefix_first: NDArray[np.bool_]
     factor: NDArray[np.int32]
     v_start: NDArray[np.int32]
     v_rows: NDArray[np.uint16]
@@ -202,6 +206,11 @@ class _Cells:
         return digits % BASE - 1
 
 
+def _prefix_cost(factors: list[list[int]], shared: int, rows: int) -> int:
+    """Multiplications with prefix matrices, if they are shared by factors with the same column `shared`."""
+    return sum({(f[shared], f[7]): f[rows] * f[2] * f[5] for f in factors}.values())
+
+
 class _Builder:
     def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
         self.index, self.game = index, index.game
@@ -212,13 +221,14 @@ class _Builder:
         self.cells: list[tuple[_Cells, _Cells]] = []  # of the source, of the receiver
         self.factors: list[list[int]] = []
         self.class_start = [0]
+        self.prefix_first: list[bool] = []
         self.v_start: list[int] = []
         self.v_rows: list[int] = []
         self.u_parts: list[NDArray[np.uint8]] = []
         self.u_size = 0
         self._v_known: dict[bytes, int] = {}
         self._u_known: dict[bytes, int] = {}
-        self.patterns: dict[tuple[int, bool, Pattern], int] = {}
+        self.patterns: dict[tuple[int, bool, Pattern, bool], int] = {}
         self.pattern_start = [0]
         self.blocks: list[Ints] = []
         self._maps: dict[bytes, int] = {}
@@ -251,6 +261,7 @@ class _Builder:
             columns=np.concatenate([np.zeros(0, np.uint16), *self.column_parts]),
             class_start=np.array(self.class_start, np.int64),
             class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
+            class_prefix_first=np.array(self.prefix_first, np.bool_),
             factor=np.array(self.factors, np.int32).reshape(-1, 8),
             v_start=np.array(self.v_start, np.int32),
             v_rows=np.array(self.v_rows, np.uint16),
@@ -290,8 +301,8 @@ class _Builder:
         if mover == s:
             tried = int(image_of(np.array(placed[s] | failed[s]), symmetry))
             mask_s = self._action_mask(s, tried, int(image_of(np.array(winning), symmetry)))
-        key = (view, number, self._pattern(number, False, pattern_r), mask_r)
-        return key, (int(theirs.view[at_s]), self._pattern(number, True, pattern_s), mask_s)
+        key = (view, number, self._pattern(number, False, pattern_r, mover == r), mask_r)
+        return key, (int(theirs.view[at_s]), self._pattern(number, True, pattern_s, mover == s), mask_s)
 
     def _action_mask(self, player: int, tried: int, squares: int) -> int:
         actions = actions_of(self.game, player, tried)
@@ -324,6 +335,7 @@ class _Builder:
     def _operator(self, source: _Cells, receiver: _Cells, received: int) -> None:
         first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
         second_kind = ((1 << source.keys) - 1) & ~first_kind
+        factors = []
         for b, set_b in enumerate(source.sets.tolist()):
             for a, set_a in enumerate(receiver.sets.tolist()):
                 if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
@@ -334,7 +346,11 @@ class _Builder:
                     continue
                 dimensions = (source.base[b], source.heights[b], source.widths[b])
                 dimensions += (receiver.base[a], receiver.heights[a], receiver.widths[a])
-                self.factors.append([*(int(d) for d in dimensions), self._store_v(v), self._store_u(u)])
+                factors.append([*(int(d) for d in dimensions), self._store_v(v), self._store_u(u)])
+        prefix_first = _prefix_cost(factors, 0, 1) <= _prefix_cost(factors, 3, 4)
+        self.prefix_first.append(prefix_first)
+        shared = 0 if prefix_first else 3
+        self.factors.extend(sorted(factors, key=lambda f: (f[shared], f[7], f[3 - shared])))
         self.class_start.append(len(self.factors))
 
     def _consistent(self, source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_]:
@@ -365,23 +381,36 @@ class _Builder:
             self.v_start.append(len(self.v_rows))
         return self._v_known[known]
 
-    def _pattern(self, number: int, is_source: bool, pattern: Pattern) -> int:
-        key = (number, is_source, pattern)
+    def _pattern(self, number: int, is_source: bool, pattern: Pattern, to_move: bool) -> int:
+        """Number of the pattern of one side of an operator.
+
+        By the classical rule, the turn passes only after a placement: whoever is not to move has
+        no order that ends with a failure.
+        """
+        ends_placed = self.game.turn_rule == "classical" and not to_move
+        key = (number, is_source, pattern, ends_placed)
         if key not in self.patterns:
             self.patterns[key] = len(self.patterns)
             player = self.source if is_source else self.receiver
             times = self.sides[player].times(tuple(status for status, _ in pattern))
-            self.blocks.append(self._blocks(times, pattern, self.cells[number][0 if is_source else 1]))
+            blocks = self._blocks(times, pattern, self.cells[number][0 if is_source else 1], ends_placed)
+            self.blocks.append(blocks)
             self.pattern_start.append(self.pattern_start[-1] + len(self.blocks[-1]))
         return self.patterns[key]
 
-    def _blocks(self, times: NDArray[np.int8], pattern: Pattern, cells: _Cells) -> Ints:
+    def _blocks(self, times: NDArray[np.int8], pattern: Pattern, cells: _Cells, ends_placed: bool) -> Ints:
         """Runs of orders with the same suffix: (first, length, row, map), shape (blocks, 4)."""
         row, column = cells.locate(times, pattern)
         suffix = _codes(times, times >= cells.cut)
+        # By the classical rule a failure after the last placement has the number of placements for its time.
+        placements = sum(status for status, _ in pattern)
+        dropped = (times == placements).any(axis=1) & ends_placed
+        suffix = np.where(dropped, -1, suffix)
         first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
         length = np.diff(np.concatenate([first, [len(suffix)]]))
         blocks = np.stack([first, length, row[first], np.zeros(len(first), np.int64)], axis=1)
+        blocks = blocks[suffix[first] >= 0]
+        first, length = blocks[:, 0], blocks[:, 1]
         for size in np.unique(length):
             these = np.flatnonzero(length == size)
             columns = column[first[these, None] + np.arange(size)].astype(np.uint16)

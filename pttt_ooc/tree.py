@@ -7,7 +7,6 @@ parents or children, so views can be worked on by different threads, and each en
 from __future__ import annotations
 
 import numba
-import numpy as np
 
 
 @numba.njit(cache=True, nogil=True)

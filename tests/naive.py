@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from math import fsum, log
 from random import Random
 from typing import TypeVar
@@ -127,7 +127,7 @@ def histories(game: Game) -> Iterator[History]:
         stack.extend(history.attempt(square) for square in history.legal())
 
 
-@lru_cache(maxsize=4)
+@cache
 def _survey(game: Game) -> tuple[tuple[frozenset[str], ...], tuple[frozenset[str], ...], tuple[int, int]]:
     """Infosets of both players, nodes of both players, numbers of all and of terminal histories."""
     infoset_texts: tuple[set[str], set[str]] = (set(), set())
@@ -199,9 +199,7 @@ def reach(game: Game, player: int, text: str, strategy: Strategy) -> float:
     return product
 
 
-def gradient(
-    game: Game, player: int, opponent_strategy: Strategy
-) -> tuple[dict[str, list[float]], dict[str, float]]:
+def gradient(game: Game, player: int, opponent_strategy: Strategy) -> tuple[dict[str, list[float]], dict[str, float]]:
     """The payoffs of `player`, weighted with the opponent's reach, where its own play cannot change them any more.
 
     Every terminal history contributes the payoff of `player` (its own point of view) times the product of the

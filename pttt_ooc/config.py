@@ -1,0 +1,242 @@
+"""The configuration: its keys, their defaults, what is allowed, and sentences about what is not.
+
+``python -m pttt_ooc.config`` prints the JSON schema of these models, which is kept in
+``workflow/schemas/config.schema.json`` for editors.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.game import GAMES
+
+Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+"]
+Precision = Literal["float32", "float64"]
+Symmetry = Literal["full", "none"]
+
+
+def _known_game(value: Any) -> Any:
+    if not isinstance(value, str) or value not in GAMES:
+        raise ValueError(f"the name of a game{_did_you_mean(value, GAMES)}, as in the list of `pttt info`")
+    return value
+
+
+def _number(value: Any) -> Any:
+    # YAML's yes, no, on and off are booleans, which Python counts among the numbers.
+    if isinstance(value, bool):
+        raise ValueError("a number")
+    return value
+
+
+Name = Annotated[str, BeforeValidator(_known_game), Field(json_schema_extra={"enum": list(GAMES)})]
+Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
+Whole = Annotated[int, BeforeValidator(_number)]
+Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SolveConfig(_Section):
+    """How the game is solved, and when to stop."""
+
+    algorithm: Algorithm = Field("dcfr", description="The update rule of the regrets.")
+    alpha: Real | None = Field(None, description="Discount of positive regrets; null: the algorithm's default.")
+    beta: Real | None = Field(None, description="Discount of negative regrets; null: the algorithm's default.")
+    gamma: Real | None = Field(
+        None, ge=0, description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default."
+    )
+    target_nashconv: Real = Field(
+        1e-3, ge=0, description="Stop when the gap is at most this; 0: never stop for it."
+    )
+    max_iterations: Whole = Field(2000, ge=1, description="Stop after this many iterations.")
+    max_minutes: Real = Field(60.0, gt=0, description="Stop after this many minutes of solving.")
+    evaluate_every: Real = Field(
+        1.2, gt=1, description="The gap is next computed when the number of iterations has grown by this factor."
+    )
+    commit_seconds: Real = Field(30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration.")
+    precision: Precision = Field("float32", description="Of the regrets and of the sums of strategies.")
+
+
+class ExportConfig(_Section):
+    """The files for the course and for others."""
+
+    dtype: Precision = Field("float32", description="Of the probabilities in the files.")
+    compression_level: Whole = Field(1, ge=0, le=9, description="Of the zip files: 0 none, 1 fast, 9 small.")
+    infosets_0: Path | None = Field(None, description="A file of player 0's infosets that fixes the order of rows.")
+    infosets_1: Path | None = Field(None, description="The same for player 1.")
+    bundle: bool = Field(True, description="Whether to write strategies.h5.")
+
+
+class ReportConfig(_Section):
+    """What report.html shows beyond the results."""
+
+    title: str = Field("Phantom Tic-Tac-Toe, solved", min_length=1, description="The report's heading.")
+    infosets: tuple[Infoset, ...] = Field(
+        ("|", "|4*", "|0*4."), description="Infosets to show; those that a player does not have are left out."
+    )
+
+
+class Config(_Section):
+    """All that a run of the workflow depends on."""
+
+    game: Name = Field("pttt-abrupt", description="The game's name, as in `pttt info`.")
+    symmetry: Symmetry = Field("full", description="full: one of the positions that mirror each other is solved.")
+    solve: SolveConfig = SolveConfig()
+    export: ExportConfig = ExportConfig()
+    report: ReportConfig = ReportConfig()
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a configuration file.
+
+    Parameters
+    ----------
+    path
+        A YAML file; keys that it leaves out have their defaults.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read, or a key or value is refused; one sentence that names file and key.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not a text file in UTF-8.") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        problem = getattr(error, "problem", None) or "it cannot be parsed"
+        raise ConfigError(f"{path} is not YAML{where}: {problem}.") from error
+    return check_config({} if content is None else content, str(path))
+
+
+def check_config(content: Any, source: str = "config.yaml") -> Config:
+    """Check a configuration that is a mapping already.
+
+    Parameters
+    ----------
+    content
+        What the YAML file holds.
+    source
+        The name of the file, for messages.
+
+    Raises
+    ------
+    ConfigError
+        If a key or value is refused, or a file that it names does not exist.
+    """
+    config = check_section(Config, content, source)
+    for key in ("infosets_0", "infosets_1"):
+        file = getattr(config.export, key)
+        if file is not None and not file.is_file():
+            raise ConfigError(f"{source}: export.{key} is {_shown(str(file))}, but there is no such file.")
+    return config
+
+
+def check_section(model: type[_Model], content: Any, source: str = "config.yaml") -> _Model:
+    """Check one section, a mapping, against its model; raise ConfigError as :func:`check_config`."""
+    if not isinstance(content, Mapping):
+        raise ConfigError(f"{source}: there are no keys with values, but {_shown(content)}.")
+    odd = [key for key in content if not isinstance(key, str)]
+    if odd:
+        raise ConfigError(f"{source}: there is no key {odd[0]}; choose from {', '.join(model.model_fields)}.")
+    try:
+        return model.model_validate(dict(content))
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_sentence(error.errors()[0], model)}") from None
+
+
+def _sentence(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
+    path, kind = problem["loc"], problem["type"]
+    if kind == "extra_forbidden":
+        known = list(_model_at(model, path[:-1]).model_fields)
+        guess = _did_you_mean(path[-1], known) or f"; choose from {', '.join(known)}"
+        return f"there is no key {_dotted(path)}{guess}."
+    return f"{_dotted(path)} is {_shown(problem['input'])}, but must be {_wanted(problem)}."
+
+
+def _model_at(model: type[BaseModel], path: tuple[str, ...]) -> type[BaseModel]:
+    for key in path:
+        annotation = model.model_fields[key].annotation
+        assert isinstance(annotation, type) and issubclass(annotation, BaseModel)
+        model = annotation
+    return model
+
+
+def _wanted(problem: Mapping[str, Any]) -> str:
+    """What would have been allowed, to follow the words "must be"."""
+    kind, context, message = problem["type"], problem.get("ctx", {}), str(problem["msg"])
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "literal_error":
+        allowed = get_args(_literal(str(problem["loc"][-1])))
+        return f"one of {', '.join(allowed)}{_did_you_mean(problem['input'], allowed)}"
+    if kind in _WANTED:
+        return _WANTED[kind]
+    # pydantic's own words, such as "Input should be greater than 0"
+    return message.removeprefix("Input should be ").partition(",")[0].replace("valid ", "")
+
+
+_WANTED = {
+    "string_pattern_mismatch": "an infoset such as '|0*4.': a bar, then for each own attempt its square and * or .",
+    "model_type": "a section: keys with values, indented below it",
+    "finite_number": "a number, and finite",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "path_type": "the name of a file",
+    "tuple_type": "a list",
+    "string_too_short": "a text that is not empty",
+}
+
+
+def _literal(key: str) -> Any:
+    return {"algorithm": Algorithm, "symmetry": Symmetry}.get(key, Precision)
+
+
+def _did_you_mean(value: Any, known: Any) -> str:
+    close = difflib.get_close_matches(str(value), list(known), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _dotted(path: tuple[str | int, ...]) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "empty"
+    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    text = text if len(text) <= 60 else text[:57] + "..."
+    return repr(text) if isinstance(value, str) else text
+
+
+def schema_text() -> str:
+    """The JSON schema of the configuration, as it is kept in ``workflow/schemas``."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")

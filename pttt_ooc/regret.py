@@ -1,0 +1,232 @@
+"""Update rules: how regrets become the next strategy.
+
+Every rule of the family is one step with different coefficients.  After iteration ``t`` with
+instantaneous regrets ``r_t``::
+
+    R_t = d R_{t-1} + r_t        d: `discount_positive` or `discount_negative`, by the sign of R_{t-1}
+    R_t = max(R_t, 0)            if `floor`
+    strategy_{t+1}  ~  max(e R_t + prediction, 0)     prediction = r_t if `predict`, else 0
+
+and the average strategy gives iteration ``t`` the weight ``t ** gamma``.  `RULES` maps names to
+pure functions that return the coefficients of iteration ``t``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numba
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Coefficients of one iteration; see the module's text for their places."""
+
+    discount_positive: float
+    discount_negative: float
+    floor: bool
+    predict: bool
+    look_ahead: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An update rule with its paper's parameters.
+
+    Attributes
+    ----------
+    coefficients
+        ``(t, alpha, beta) -> Coefficients`` of iteration ``t`` = 1, 2, ...
+    alpha, beta
+        Default exponents of the discounts (of positive and of negative regrets).
+    gamma
+        Default exponent of the average strategy's weights.
+    predicts
+        Whether the last instantaneous regrets have to be kept.
+    source
+        Where the formula and the defaults come from.
+    """
+
+    coefficients: Callable[[int, float, float], Coefficients]
+    alpha: float
+    beta: float
+    gamma: float
+    predicts: bool
+    source: str
+
+
+def _discount(t: int, exponent: float) -> float:
+    """``t^a / (t^a + 1)``, and 0 at ``t`` = 0."""
+    power = float(t) ** exponent if t else 0.0
+    return power / (power + 1)
+
+
+def cfr(t: int, alpha: float, beta: float) -> Coefficients:
+    """Sum of regrets."""
+    return Coefficients(1, 1, False, False, 1)
+
+
+def cfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+    """Sum of regrets, never below zero."""
+    return Coefficients(1, 1, True, False, 1)
+
+
+def linear_cfr(t: int, alpha: float, beta: float) -> Coefficients:
+    """Iteration t weighs t, as a discount by (t - 1) / t of what came before."""
+    return Coefficients((t - 1) / t, (t - 1) / t, False, False, 1)
+
+
+def dcfr(t: int, alpha: float, beta: float) -> Coefficients:
+    """Discounts for positive and for negative regrets."""
+    return Coefficients(_discount(t - 1, alpha), _discount(t - 1, beta), False, False, 1)
+
+
+def pcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+    """CFR+ that takes the last instantaneous regrets for a prediction of the next."""
+    return Coefficients(1, 1, True, True, 1)
+
+
+def pdcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+    """PCFR+ with DCFR's discount of positive regrets."""
+    return Coefficients(_discount(t - 1, alpha), 1, True, True, _discount(t, alpha))
+
+
+RULES: dict[str, Rule] = {
+    "cfr": Rule(cfr, 0, 0, 0, False, "Zinkevich et al. 2007, Regret minimization in games with incomplete information"),
+    "cfr+": Rule(cfr_plus, 0, 0, 1, False, "Tammelin 2014, Solving large imperfect information games using CFR+"),
+    "linear-cfr": Rule(
+        linear_cfr, 0, 0, 1, False, "Brown and Sandholm 2019, Solving imperfect-information games via discounted regret"
+    ),
+    "dcfr": Rule(
+        dcfr, 1.5, 0, 2, False, "Brown and Sandholm 2019, Solving imperfect-information games via discounted regret"
+    ),
+    "pcfr+": Rule(
+        pcfr_plus, 0, 0, 2, True, "Farina, Kroer and Sandholm 2021, Faster game solving via predictive Blackwell"
+    ),
+    "pdcfr+": Rule(
+        pdcfr_plus, 2.3, 0, 5, True, "Xu et al. 2024, Minimizing weighted counterfactual regret with optimistic OMD"
+    ),
+}
+
+
+@numba.njit(cache=True, nogil=True)
+def next_probabilities(
+    first_view,
+    last_view,
+    node_start,
+    sequence_start,
+    sequence_offset,
+    look_ahead,
+    predict,
+    regrets,
+    predictions,
+    probabilities,
+):
+    """Regret matching: probabilities of some views from their regrets.
+
+    The three arrays begin at sequence `sequence_offset`; `predictions` is read only if `predict`.
+    Where nothing is positive, all actions get the same probability.
+    """
+    for view in range(first_view, last_view):
+        orders = node_start[view + 1] - node_start[view]
+        size = sequence_start[view + 1] - sequence_start[view]
+        if size == 0:
+            continue
+        uniform = orders / size
+        start = sequence_start[view] - sequence_offset
+        zero = regrets[start] * 0
+        for r in range(start, start + orders):
+            total = zero
+            for at in range(r, r + size, orders):
+                value = look_ahead * regrets[at]
+                if predict:
+                    value += predictions[at]
+                value = max(value, zero)
+                probabilities[at] = value
+                total += value
+            if total > 0:
+                for at in range(r, r + size, orders):
+                    probabilities[at] /= total
+            else:
+                for at in range(r, r + size, orders):
+                    probabilities[at] = uniform
+
+
+@numba.njit(cache=True, nogil=True)
+def update_regrets(
+    first_view,
+    last_view,
+    node_start,
+    sequence_start,
+    node_offset,
+    sequence_offset,
+    discount_positive,
+    discount_negative,
+    floor,
+    predict,
+    probabilities,
+    sequence_values,
+    node_values,
+    regrets,
+    predictions,
+):
+    """Add instantaneous regrets of some views, and the expected value of their actions to their nodes.
+
+    All arrays of sequences begin at `sequence_offset`, `node_values` at `node_offset`.
+    """
+    for view in range(first_view, last_view):
+        orders = node_start[view + 1] - node_start[view]
+        size = sequence_start[view + 1] - sequence_start[view]
+        if size == 0:
+            continue
+        start = sequence_start[view] - sequence_offset
+        node = node_start[view] - node_offset
+        for r in range(orders):
+            first = start + r
+            expected = node_values[node + r] * 0
+            for at in range(first, first + size, orders):
+                expected += probabilities[at] * sequence_values[at]
+            node_values[node + r] += expected
+            for at in range(first, first + size, orders):
+                instantaneous = sequence_values[at] - expected
+                old = regrets[at]
+                new = old * (discount_positive if old > 0 else discount_negative) + instantaneous
+                if floor:
+                    new = max(new, expected * 0)
+                regrets[at] = new
+                if predict:
+                    predictions[at] = instantaneous
+
+
+@numba.njit(cache=True, nogil=True)
+def add_to_average(
+    first_view, last_view, sequence_start, sequence_offset, discount, sequence_reach, strategy_sums
+):
+    """Discount the weighted sum of realization plans of some views, and add the newest plan.
+
+    `strategy_sums` begins at `sequence_offset`; `sequence_reach` is of the whole player.
+    """
+    first = sequence_start[first_view]
+    last = sequence_start[last_view]
+    for at in range(first, last):
+        strategy_sums[at - sequence_offset] = strategy_sums[at - sequence_offset] * discount + sequence_reach[at]
+
+
+@numba.njit(cache=True, nogil=True)
+def average_probabilities(
+    first_view, last_view, node_start, sequence_start, sequence_offset, strategy_sums, probabilities
+):
+    """Behavioural probabilities of a sum of realization plans; uniform where nobody ever went."""
+    for view in range(first_view, last_view):
+        orders = node_start[view + 1] - node_start[view]
+        size = sequence_start[view + 1] - sequence_start[view]
+        if size == 0:
+            continue
+        start = sequence_start[view] - sequence_offset
+        for r in range(start, start + orders):
+            total = strategy_sums[r] * 0
+            for at in range(r, r + size, orders):
+                total += strategy_sums[at]
+            for at in range(r, r + size, orders):
+                probabilities[at] = strategy_sums[at] / total if total > 0 else orders / size

@@ -1,0 +1,250 @@
+"""The solver: alternating updates of regrets until the gap is small enough."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.commits import State
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.engine import Engine
+from pttt_ooc.evaluate import evaluate
+from pttt_ooc.index import Index
+from pttt_ooc.regret import RULES, add_to_average, average_probabilities, next_probabilities, update_regrets
+from pttt_ooc.strategy import Strategy
+from pttt_ooc.tree import multiply_reach
+
+Floats = NDArray[np.floating[Any]]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solve ends with.
+
+    Attributes
+    ----------
+    strategies
+        The average strategies of player 0 and 1: float32 probabilities.
+    iteration
+        Number of iterations made.
+    seconds
+        Time spent on them, all runs together.
+    rows
+        One for each evaluation, as in the log; the last is that of `strategies`.
+    stopped_by
+        ``"target_nashconv"``, ``"max_iterations"`` or ``"max_minutes"``.
+    """
+
+    strategies: tuple[Strategy, Strategy]
+    iteration: int
+    seconds: float
+    rows: list[Row]
+    stopped_by: str
+
+
+def solve(
+    engine: Engine,
+    config: SolveConfig,
+    work: Path,
+    fingerprint: str,
+    on_progress: Callable[[Row], None] = lambda row: None,
+) -> Solution:
+    """Solve, or go on solving, until a budget of the configuration is spent.
+
+    Parameters
+    ----------
+    engine
+        In the configured precision.
+    config
+        Algorithm and budgets.
+    work
+        Directory of the resumable state.
+    fingerprint
+        Names all that the iterates depend on.
+    on_progress
+        Called after every iteration with a row: ``iteration``, ``seconds``,
+        ``iterations_per_second``; after an evaluation also ``value``, ``best_response_0``,
+        ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
+
+    Raises
+    ------
+    StoreError
+        See :class:`pttt_ooc.commits.State`.
+    """
+    with State.open(work, state_layout(engine.index, config), fingerprint) as state:
+        return _Loop(engine, config, state, on_progress).run()
+
+
+def state_layout(index: Index, config: SolveConfig) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shapes and dtypes of the arrays on disk, by name ``kind/player/slice``."""
+    kinds = ["regrets", "strategy_sums"] + ["predictions"] * RULES[config.algorithm].predicts
+    layout: dict[str, tuple[tuple[int, ...], Any]] = {}
+    for kind in kinds:
+        for player, mine in enumerate(index.players):
+            for n in range(mine.slices):
+                part = mine.sequences_of(n)
+                layout[f"{kind}/{player}/{n}"] = ((part.stop - part.start,), np.dtype(config.precision))
+    return layout
+
+
+def is_scheduled(iteration: int, factor: float) -> bool:
+    """Whether the gap is to be computed after this iteration.
+
+    The schedule starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``.
+    """
+    scheduled = 1
+    while scheduled < iteration:
+        scheduled = max(scheduled + 1, math.floor(scheduled * factor))
+    return scheduled == iteration
+
+
+class _Loop:
+    def __init__(self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None]) -> None:
+        self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
+        self.exact = engine.in_precision(np.float64)
+        self.rule = RULES[config.algorithm]
+        self.alpha = self.rule.alpha if config.alpha is None else config.alpha
+        self.beta = self.rule.beta if config.beta is None else config.beta
+        self.gamma = self.rule.gamma if config.gamma is None else config.gamma
+        self.iteration = state.iteration
+        self.rows: list[Row] = state.extra.get("rows", [])
+        self.seconds = float(state.extra.get("seconds", 0))
+        if self._is_past_the_end():
+            self._start_anew()
+        self.probabilities = tuple(np.empty(p.sequences, engine.dtype) for p in engine.index.players)
+        self.reaches = tuple(engine.empty_reach(p) for p in (0, 1))
+
+    def _is_past_the_end(self) -> bool:
+        """Whether this configuration would have stopped before the committed iteration.
+
+        Its result must be the one of a fresh run, so then there is nothing to continue.
+        """
+        if not self.iteration:
+            return False
+        if self.state.extra.get("evaluate_every") != self.config.evaluate_every:
+            return True  # another schedule may stop at another iteration
+        stops = [r["iteration"] for r in self.rows if r["nashconv"] <= self.config.target_nashconv]
+        stops = [i for i in stops if is_scheduled(i, self.config.evaluate_every)]
+        return min([*stops, self.config.max_iterations]) < self.iteration
+
+    def _start_anew(self) -> None:
+        for array in self.state.arrays.values():
+            array[...] = 0
+        self.iteration, self.rows, self.seconds = 0, [], 0.0
+
+    def run(self) -> Solution:
+        """Iterate until a budget is spent."""
+        for player in (0, 1):
+            self._next_strategy(player, average=False)
+        self._resumed_at = (self.iteration, self.seconds)
+        clock = committed = time.perf_counter()
+        stopped_by = self._stopped_by()
+        while not stopped_by:
+            self.iteration += 1
+            for player in (0, 1):
+                self._update(player)
+            now = time.perf_counter()
+            self.seconds, clock = self.seconds + now - clock, now
+            row = self._progress()
+            if is_scheduled(self.iteration, self.config.evaluate_every):
+                row = self._evaluate(row)
+            stopped_by = self._stopped_by()
+            if stopped_by and "nashconv" not in row:
+                row = self._evaluate(row)
+            if time.perf_counter() - committed >= self.config.commit_seconds or stopped_by:
+                self._commit()
+                committed = time.perf_counter()
+            self.on_progress(row)
+            clock = time.perf_counter()
+        if not self.rows or self.rows[-1]["iteration"] != self.iteration:
+            self._evaluate(self._progress())
+        return Solution(self._strategies(), self.iteration, self.seconds, self.rows, stopped_by)
+
+    def _stopped_by(self) -> str:
+        if self.rows and self.rows[-1]["iteration"] == self.iteration:
+            if self.rows[-1]["nashconv"] <= self.config.target_nashconv:
+                return "target_nashconv"
+        if self.iteration >= self.config.max_iterations:
+            return "max_iterations"
+        return "max_minutes" if self.seconds >= 60 * self.config.max_minutes else ""
+
+    def _commit(self) -> None:
+        extra = {"rows": self.rows, "seconds": self.seconds, "evaluate_every": self.config.evaluate_every}
+        self.state.commit(self.iteration, extra)
+
+    def _progress(self) -> Row:
+        iterations, seconds = self.iteration - self._resumed_at[0], self.seconds - self._resumed_at[1]
+        speed = iterations / seconds if seconds else 0.0
+        return {"iteration": self.iteration, "seconds": self.seconds, "iterations_per_second": speed}
+
+    def _evaluate(self, row: Row) -> Row:
+        found = asdict(evaluate(*self._strategies(), self.exact))
+        names = ("value", "best_response_0", "best_response_1", "nashconv")
+        row = {**row, **{name: found[name] for name in names}}
+        row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
+        self.rows = [r for r in self.rows if r["iteration"] < self.iteration] + [row]
+        return row
+
+    def _slices(self, kind: str, player: int) -> list[Floats]:
+        return [self.state.arrays[f"{kind}/{player}/{n}"] for n in range(self.engine.index.players[player].slices)]
+
+    def _predictions(self, player: int) -> list[Floats]:
+        # A rule that does not predict never looks at them; its kernels still want an array.
+        return self._slices("predictions" if self.rule.predicts else "regrets", player)
+
+    def _update(self, player: int) -> None:
+        """One half of an iteration: regrets of `player` upward, then its next strategy downward."""
+        engine, i = self.engine, self.engine.index.players[player]
+        c = self.rule.coefficients(self.iteration, self.alpha, self.beta)
+        regrets, predictions = self._slices("regrets", player), self._predictions(player)
+        child_values: Floats | None = None
+        for n in reversed(range(i.slices)):
+            nodes, sequences = i.nodes_of(n), i.sequences_of(n)
+            values, sequence_values = engine.gradient_slice(player, n, self.reaches[1 - player])
+            engine.add_child_values(player, n, child_values, sequence_values)
+            engine.run(
+                *(player, n, update_regrets, i.node_start, i.sequence_start, nodes.start, sequences.start),
+                *(c.discount_positive, c.discount_negative, c.floor, c.predict),
+                *(self.probabilities[player][sequences], sequence_values, values, regrets[n], predictions[n]),
+            )
+            child_values = values
+        self._next_strategy(player, average=True)
+
+    def _next_strategy(self, player: int, average: bool) -> None:
+        """Strategy of `player` from its regrets, its reach and, if wanted, its share in the average."""
+        engine, i, t = self.engine, self.engine.index.players[player], self.iteration
+        c = self.rule.coefficients(max(t, 1), self.alpha, self.beta)
+        regrets, predictions = self._slices("regrets", player), self._predictions(player)
+        sums, reach = self._slices("strategy_sums", player), self.reaches[player]
+        discount = ((t - 1) / t) ** self.gamma if t > 1 else 0.0
+        for n in range(i.slices):
+            part = i.sequences_of(n)
+            tables, new = (i.node_start, i.sequence_start, part.start), self.probabilities[player][part]
+            engine.run(
+                *(player, n, next_probabilities, *tables, c.look_ahead, c.predict, regrets[n], predictions[n], new)
+            )
+            engine.pull_reach(player, n, reach)
+            engine.run(player, n, multiply_reach, *tables, reach.nodes, new, reach.sequences)
+            if average:
+                arrays = (i.sequence_start, part.start, discount, reach.sequences, sums[n])
+                engine.run(player, n, add_to_average, *arrays)
+
+    def _strategies(self) -> tuple[Strategy, Strategy]:
+        return self._average(0), self._average(1)
+
+    def _average(self, player: int) -> Strategy:
+        i = self.engine.index.players[player]
+        probabilities = np.empty(i.sequences, np.float32)
+        for n in range(i.slices):
+            part = i.sequences_of(n)
+            arrays = (self.state.arrays[f"strategy_sums/{player}/{n}"], probabilities[part])
+            self.engine.run(player, n, average_probabilities, i.node_start, i.sequence_start, part.start, *arrays)
+        return Strategy(self.engine.index, player, probabilities)

@@ -1,0 +1,170 @@
+"""What all stages share: manifests, the lock, time and memory, and errors told in one sentence."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from pttt_ooc.commits import read_manifest, write_manifest
+from pttt_ooc.errors import PtttError, StoreError
+from pttt_ooc.provenance import versions
+from pttt_ooc.resources import measured
+from pttt_ooc.stages import STAGES
+from pttt_ooc.store import digest
+
+Facts = dict[str, Any]
+
+
+def manifest_of(directory: Path, stage: str) -> Path:
+    """The manifest of a stage."""
+    return directory / f"{stage}.json"
+
+
+@contextmanager
+def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1) -> Iterator[Facts]:
+    """Run a stage: measure the block, then describe its products in the manifest.
+
+    Parameters
+    ----------
+    name
+        Of the stage.
+    directory
+        Where manifests and products are.  Only one stage at a time may be at work there.
+    products
+        Names of the files and stores that the block makes there.
+    threads
+        Number of threads, for the record.
+
+    Yields
+    ------
+    dict to be filled with further facts, JSON values, for the manifest.
+
+    Raises
+    ------
+    StoreError
+        If another stage is at work in the directory, or it cannot be written.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    with _locked(directory):
+        # Without a manifest, nothing that an interruption leaves behind passes for a product.
+        manifest_of(directory, name).unlink(missing_ok=True)
+        facts: Facts = {}
+        with measured() as usage:
+            yield facts
+            described = {product: _described(directory / product) for product in products}
+        spent = {**asdict(usage), "threads": threads}
+        write_manifest(
+            manifest_of(directory, name), name, products=described, usage=spent, versions=versions(), **facts
+        )
+
+
+def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
+    """The manifests of earlier stages, whose products are checked to be the ones that they describe.
+
+    Raises
+    ------
+    StoreError
+        If a manifest or product is missing, or a product is not what its manifest says.
+    """
+    manifests = {}
+    for name in stages:
+        manifests[name] = read_manifest(manifest_of(directory, name), name)
+        for product, described in manifests[name]["products"].items():
+            if digest(directory / product) != described["digest"]:
+                raise StoreError(
+                    f"{directory / product} is not what stage {name!r} made: it was changed or damaged; "
+                    f"delete {manifest_of(directory, name)} to make it anew."
+                )
+    return manifests
+
+
+def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
+    """Content hashes of all products of some manifests, by name."""
+    return {name: d["digest"] for facts in manifests.values() for name, d in facts["products"].items()}
+
+
+def forget_lost(directory: Path) -> list[str]:
+    """Delete manifests whose products are gone or incomplete, so that the stage runs again.
+
+    This is a look at names and sizes only and takes no time; contents are checked when they are used.
+
+    Returns
+    -------
+    Names of the stages whose manifests were deleted.
+    """
+    lost = []
+    for name in STAGES:
+        file = manifest_of(directory, name)
+        if file.exists() and not _is_whole(file, name):
+            file.unlink()
+            lost.append(name)
+    return lost
+
+
+def _is_whole(file: Path, name: str) -> bool:
+    try:
+        products = read_manifest(file, name)["products"]
+        return all(_extent(file.parent / product) == d["extent"] for product, d in products.items())
+    except (StoreError, OSError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _described(path: Path) -> Facts:
+    return {"digest": digest(path), "extent": _extent(path)}
+
+
+def _extent(path: Path) -> list[int]:
+    """Number of files and of bytes."""
+    files = [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else [path]
+    return [len(files), sum(f.stat().st_size for f in files)]
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    # The operating system lets go of this lock however the process ends; a file that merely exists would stay.
+    with open(directory / ".lock", "a+", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise StoreError(
+                f"Another run is at work in {directory} (process {lock.read().strip()}); wait for it or stop it."
+            ) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield
+
+
+@contextmanager
+def told(log: Path) -> Iterator[None]:
+    """End the program with one sentence, on stderr and in the log, where a person can do something about it."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("", encoding="utf-8")
+    try:
+        yield
+    except PtttError as error:
+        _tell(log, str(error))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        _tell(log, "Interrupted; the same command continues from what is on disk.")
+        sys.exit(130)
+
+
+def _tell(log: Path, sentence: str) -> None:
+    print(sentence, file=sys.stderr)
+    with open(log, "a", encoding="utf-8") as file:
+        print(sentence, file=file)
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,48 @@
+"""Stage "index": where the parents, children and sequences of every node are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.game import named_game
+from pttt_ooc.index import Index, Symmetry, build_index
+from pttt_ooc.stages.common import inputs, stage
+from pttt_ooc.store import fresh_store
+from pttt_ooc.tables import read_pairs, write_index
+
+
+def run(game: str, symmetry: Symmetry, directory: Path) -> None:
+    """Make ``index.zarr``; the manifest has the number of views, nodes and sequences.
+
+    Raises
+    ------
+    PtttError
+        If the index does not add up to the game's infosets, or the disk cannot be written to.
+    """
+    before = inputs(directory, "enumerate")["enumerate"]
+    with stage("index", directory, ["index.zarr"]) as facts:
+        index = build_index(named_game(game), symmetry, read_pairs(directory / "views.zarr", game))
+        for player in (0, 1):
+            _check(index, player, before["counts"]["total_infosets"][player])
+        facts.update(game=game, symmetry=symmetry, sizes=[_sizes(index, player) for player in (0, 1)])
+        with fresh_store(directory / "index.zarr") as store:
+            write_index(store, index)
+
+
+def _check(index: Index, player: int, infosets: int) -> None:
+    mine = index.players[player]
+    nodes = np.where(mine.decides, np.diff(mine.node_start), 0)
+    unfolded = int(nodes[index.orbits[player].view].sum())
+    if unfolded != infosets:
+        raise PtttError(
+            f"The index of player {player} stands for {unfolded} infosets instead of {infosets}; please report this."
+        )
+
+
+def _sizes(index: Index, player: int) -> dict[str, int]:
+    mine = index.players[player]
+    infosets = int(mine.infosets_by_slice().sum())
+    return {"views": len(mine.placed), "infosets": infosets, "nodes": mine.nodes, "sequences": mine.sequences}

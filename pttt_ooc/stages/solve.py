@@ -1,0 +1,80 @@
+"""Stage "solve": strategies of which neither player can leave with a gain larger than the target."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.commits import Current
+from pttt_ooc.config import SolveConfig, Symmetry
+from pttt_ooc.progress import Progress
+from pttt_ooc.provenance import fingerprint
+from pttt_ooc.regret import RULES
+from pttt_ooc.solution import write_solution
+from pttt_ooc.solve import solve
+from pttt_ooc.stages.common import Facts, inputs, stage
+from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.store import atomic_write_text, fresh_store
+
+
+def run(
+    game: str, symmetry: Symmetry, settings: SolveConfig, directory: Path, threads: int = 1, log: Path | None = None
+) -> None:
+    """Make ``solution.zarr`` and ``convergence.jsonl``, going on from the last commit in ``work/`` if there is one.
+
+    Parameters
+    ----------
+    settings
+        Of the algorithm, and the budgets.
+    log
+        A file that gets the lines of progress.
+
+    Raises
+    ------
+    PtttError
+        If an input is missing or damaged, another solver is at work, or the disk cannot be written to.
+    """
+    with stage("solve", directory, ["solution.zarr", "convergence.jsonl"], threads) as facts:
+        before = inputs(directory, "enumerate", "index")
+        name = work_name(game, symmetry, settings, before["index"])
+        facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"), work=name)
+        facts.update(parameters=parameters(settings))
+        ends = (settings.target_nashconv, settings.max_iterations, settings.max_minutes)
+        dtype = np.dtype(settings.precision).type
+        with open_engine(directory, game, dtype, threads) as engine, Progress(*ends, log) as progress:
+            work = directory / "work" / name
+            progress.note(_beginning(work))
+            result = solve(engine, settings, work, name, progress)
+        rows = [json.dumps(row, sort_keys=True) for row in result.rows]
+        atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
+        facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
+        with fresh_store(directory / "solution.zarr") as store:
+            write_solution(store, result.strategies, {"algorithm": settings.algorithm, **facts["result"]})
+
+
+def _beginning(work: Path) -> str:
+    iteration = Current.read(work).iteration if (work / "CURRENT.json").exists() else 0
+    return f"Continuing from iteration {iteration}." if iteration else "Starting from the first iteration."
+
+
+def parameters(settings: SolveConfig) -> dict[str, float]:
+    """The algorithm's parameters in effect: the authors' where the configuration has none."""
+    rule = RULES[settings.algorithm]
+    given = {"alpha": settings.alpha, "beta": settings.beta, "gamma": settings.gamma}
+    return {name: getattr(rule, name) if value is None else value for name, value in given.items()}
+
+
+def work_name(game: str, symmetry: Symmetry, settings: SolveConfig, index: Facts) -> str:
+    """The name of the work directory: a fingerprint of what the iterates depend on, budgets excepted."""
+    iterates: dict[str, Any] = {
+        "game": game,
+        "symmetry": symmetry,
+        "algorithm": settings.algorithm,
+        "parameters": parameters(settings),
+        "precision": settings.precision,
+        "index": index["products"]["index.zarr"]["digest"],
+    }
+    return fingerprint(iterates)

@@ -1,0 +1,81 @@
+"""Pairs of views and indices on disk: what the enumeration finds is stored once and read by every later stage.
+
+A table's arrays bear the names of the attributes of the class that it stores, so that the class's
+docstring describes the store too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+from pttt_ooc.errors import StoreError
+from pttt_ooc.game import named_game
+from pttt_ooc.index import Index, Orbits, PlayerIndex
+from pttt_ooc.store import read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.views import Pairs
+
+_PAIRS = [field.name for field in fields(Pairs) if field.name != "terminal_histories"]
+
+
+def write_pairs(root: Path, game: str, pairs: Pairs) -> None:
+    """Store all pairs of views of a game in the (new) Zarr group `root`.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    for name in _PAIRS:
+        write_array(root, f"pairs/{name}", getattr(pairs, name), compress=True)
+    write_attrs(root, {"game": game, "terminal_histories": pairs.terminal_histories})
+
+
+def read_pairs(root: Path, game: str) -> Pairs:
+    """The pairs that :func:`write_pairs` stored.
+
+    Raises
+    ------
+    StoreError
+        If they are missing, damaged, or those of another game.
+    """
+    attrs = _attrs_of(root, game)
+    arrays = [read_array(root, f"pairs/{name}") for name in _PAIRS]
+    return Pairs(*arrays, terminal_histories=int(attrs["terminal_histories"]))
+
+
+def write_index(root: Path, index: Index) -> None:
+    """Store both players' indices in the (new) Zarr group `root`.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    for player in (0, 1):
+        for name, array in index.players[player].arrays().items():
+            write_array(root, f"players/{player}/{name}", array, compress=True)
+        for field in fields(Orbits):
+            write_array(root, f"orbits/{player}/{field.name}", getattr(index.orbits[player], field.name), compress=True)
+    write_attrs(root, {"game": index.game.name, "symmetry": index.symmetry})
+
+
+def read_index(root: Path, game: str) -> Index:
+    """The index that :func:`write_index` stored.
+
+    Raises
+    ------
+    StoreError
+        If it is missing, damaged, or that of another game.
+    """
+    attrs = _attrs_of(root, game)
+    players = [PlayerIndex(*[read_array(root, f"players/{p}/{f.name}") for f in fields(PlayerIndex)]) for p in (0, 1)]
+    orbits = [Orbits(*[read_array(root, f"orbits/{p}/{f.name}") for f in fields(Orbits)]) for p in (0, 1)]
+    return Index(named_game(game), attrs["symmetry"], (players[0], players[1]), (orbits[0], orbits[1]))
+
+
+def _attrs_of(root: Path, game: str) -> dict[str, object]:
+    attrs = read_attrs(root)
+    if attrs.get("game") != game:
+        raise StoreError(f"{root} is of the game {attrs.get('game')}, not {game}; make it anew.")
+    return attrs

@@ -1,0 +1,73 @@
+"""Shared by the tests: indices of small games, and strategies between text and arrays."""
+
+from functools import cache
+
+import naive
+import numpy as np
+
+from pttt_ooc.engine import Engine
+from pttt_ooc.game import named_game
+from pttt_ooc.index import Index, actions_of, build_index, squares_of
+from pttt_ooc.orders import order_counts, unrank
+from pttt_ooc.strategy import Strategy
+from pttt_ooc.timing import build_timing
+from pttt_ooc.views import find_pairs
+
+TINY = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in ("abrupt", "classical")]
+SMALL = [
+    *(f"mini-2x3k3-{rule}{after}" for after in ("-after-1", "-after-1-4") for rule in ("abrupt", "classical")),
+    *(f"pttt-{rule}-after-{moves}" for moves in ("0-5-1-8-3", "1-0-3-2-4-8") for rule in ("abrupt", "classical")),
+]
+LARGER = ["mini-2x3k3-abrupt", "mini-2x3k3-classical"]
+
+
+@cache
+def small_engine(name, symmetry="none", dtype=np.float64, threads=2):
+    """An engine for a small game."""
+    game = named_game(name)
+    pairs = find_pairs(game)
+    index = build_index(game, symmetry, pairs)
+    return Engine(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
+
+
+@cache
+def node_texts(index: Index, player: int):
+    """Text of every node of an index, in the sequence of node numbers."""
+    game, mine = index.game, index.players[player]
+    counts = order_counts(game, player)
+    texts = []
+    opening = "".join(f"{s}*" for s in game.opening[player])
+    for v in range(len(mine.placed)):
+        for rank in range(int(mine.node_start[v + 1] - mine.node_start[v])):
+            out = np.zeros(game.squares, np.int8)
+            placed, failed = int(mine.placed[v]), int(mine.failed[v])
+            n = unrank(rank, placed, failed, counts.orders, counts.ending_failed, out)
+            texts.append("|" + opening + "".join(f"{s}{'*' if placed >> s & 1 else '.'}" for s in out[:n].tolist()))
+    return texts
+
+
+@cache
+def sequence_texts(index: Index, player: int):
+    """(infoset text, square) of every sequence of an index, in the sequence of sequence numbers."""
+    mine, texts = index.players[player], node_texts(index, player)
+    found = []
+    for v in np.flatnonzero(mine.decides):
+        nodes = range(int(mine.node_start[v]), int(mine.node_start[v + 1]))
+        for square in actions_of(index.game, player, int(mine.placed[v] | mine.failed[v])):
+            found.extend((texts[node], square) for node in nodes)
+    return found
+
+
+def as_strategy(index: Index, player: int, table) -> Strategy:
+    """A strategy by text, as the package's arrays."""
+    values = [table[text][square] for text, square in sequence_texts(index, player)]
+    return Strategy(index, player, np.array(values, np.float64))
+
+
+def random_table(game, player, rng, zero_probability=0.3, symmetric=False):
+    """A random strategy by text; where asked, a symmetric one."""
+    table = naive.random_strategy(game, player, rng, zero_probability)
+    return naive.symmetrise(game, player, table) if symmetric else table
+
+
+__all__ = ["as_strategy", "node_texts", "random_table", "sequence_texts", "small_engine", "squares_of"]

@@ -1,0 +1,562 @@
+"""Manifests, and states that survive kills, damage, full and read-only disks."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+
+from pttt_ooc import commits
+from pttt_ooc.commits import Layout, State, fsck, read_manifest, write_manifest
+from pttt_ooc.errors import StoreError
+
+LAYOUT: Layout = {"regret/0/1": ((300, 7), "f8"), "reach/1": ((500,), "f4"), "empty": ((0,), "f8")}
+
+
+def fill(state: State, iteration: int) -> None:
+    """What the arrays hold at an iteration: different bits everywhere in each."""
+    for i, name in enumerate(sorted(state.arrays)):
+        array = state.arrays[name]
+        array[...] = np.random.default_rng([iteration, i]).random(array.shape)
+
+
+def assert_holds(state: State, iteration: int) -> None:
+    assert state.iteration == iteration
+    assert state.extra == ({"weight": iteration / 3} if iteration else {})
+    for i, name in enumerate(sorted(LAYOUT)):
+        shape, dtype = LAYOUT[name]
+        expected = np.random.default_rng([iteration, i]).random(shape) if iteration else np.zeros(shape)
+        assert np.array_equal(state.arrays[name], expected.astype(dtype)), name
+
+
+def commit(state: State, iteration: int) -> None:
+    fill(state, iteration)
+    state.commit(iteration, {"weight": iteration / 3})
+
+
+def committed(path: Path, iterations: int = 1, layout: Layout = LAYOUT) -> Path:
+    with State.open(path, layout, "f") as state:
+        for iteration in range(1, iterations + 1):
+            commit(state, iteration)
+    return path
+
+
+@pytest.fixture
+def in_memory(tmp_path: Path) -> Iterator[Path]:
+    """A directory in memory where there is one: a kill, unlike a power cut, does not ask what is synced."""
+    memory = Path("/dev/shm")
+    if not (memory.is_dir() and os.access(memory, os.W_OK)):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=memory) as directory:
+        yield Path(directory)
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """Run `work` in a forked process; its process number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    return child
+
+
+def was_killed(child: int) -> bool:
+    """Wait for a child's end: by SIGKILL, or after all its work was done."""
+    _, status = os.waitpid(child, 0)
+    assert status in (0, signal.SIGKILL)
+    return status != 0
+
+
+def snapshots(path: Path) -> list[str]:
+    return sorted(p.name for p in (path / "commits").iterdir())
+
+
+# ---------------------------------------------------------------------------------------------
+# Manifests
+
+
+def test_a_manifest_comes_back_and_is_deterministic(tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    write_manifest(file, "solve", path="x", value=0.1, hashes={"b": 1, "a": 2})
+    first = file.read_text()
+    assert first.endswith("}\n") and first.index('"a"') < first.index('"b"') < first.index('"path"')
+    manifest = read_manifest(file, "solve")
+    facts = {"path": "x", "value": 0.1, "hashes": {"a": 2, "b": 1}}
+    assert manifest == {"format_version": commits.FORMAT_VERSION, "stage": "solve", **facts}
+    write_manifest(file, "solve", hashes={"a": 2, "b": 1}, value=0.1, path="x")
+    assert file.read_text() == first
+    assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_a_manifest_that_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    with pytest.raises(StoreError, match=r"m.json, the manifest of stage 'solve', is missing; run that stage again"):
+        read_manifest(file, "solve")
+    for text in ("", "{", "[]", "\x00", "12"):
+        file.write_text(text)
+        with pytest.raises(StoreError, match="is not a JSON object"):
+            read_manifest(file, "solve")
+    file.write_text('{"format_version": 0, "stage": "solve"}')
+    with pytest.raises(StoreError, match="is of format version 0, this program reads and writes version 1"):
+        read_manifest(file, "solve")
+    write_manifest(file, "views")
+    with pytest.raises(StoreError, match="is the manifest of stage 'views', not 'solve'"):
+        read_manifest(file, "solve")
+
+
+def test_a_manifest_of_bad_facts_is_not_written(tmp_path: Path) -> None:
+    for facts in ({"format_version": 3}, {"x": float("nan")}):
+        with pytest.raises(ValueError):
+            write_manifest(tmp_path / "m", "solve", **facts)
+    with pytest.raises(TypeError):
+        write_manifest(tmp_path / "m", "solve", x=object())
+    assert not any(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------------------------------------
+# Committing and resuming
+
+
+def test_a_new_state_is_zero_and_uncommitted_work_is_lost(tmp_path: Path) -> None:
+    for _ in range(2):
+        with State.open(tmp_path / "w", LAYOUT, "f") as state:
+            assert_holds(state, 0)
+            fill(state, 1)
+    assert fsck(tmp_path / "w") == []
+
+
+def test_resuming_goes_on_from_the_last_commit(tmp_path: Path) -> None:
+    for last in range(4):
+        with State.open(tmp_path, LAYOUT, "f") as state:
+            assert_holds(state, last)
+            commit(state, last + 1)
+            assert_holds(state, last + 1)
+            fill(state, 99)
+        assert snapshots(tmp_path) == [f"{last + 1:08d}"]
+        assert fsck(tmp_path) == []
+
+
+def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path: Path) -> None:
+    def run(path: Path, every: int) -> bytes:
+        while True:
+            with State.open(path, LAYOUT, "f") as state:
+                for iteration in range(state.iteration + 1, 9):
+                    for array in state.arrays.values():
+                        array += np.sin(array + iteration)
+                    state.commit(iteration)
+                    if iteration % every == 0 and iteration < 8:
+                        break
+                else:
+                    return b"".join(array.tobytes() for array in state.arrays.values())
+            with State.open(path, LAYOUT, "f") as state:
+                fill(state, 3)  # work that is never committed
+
+    assert run(tmp_path / "often", 1) == run(tmp_path / "never", 100)
+
+
+def test_commits_and_working_arrays_open_with_plain_zarr(tmp_path: Path) -> None:
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        commit(state, 1)
+        for group in (tmp_path / "working", tmp_path / "commits" / "00000001"):
+            root = zarr.open(group, mode="r")
+            assert sorted(root.group_keys()) == ["reach", "regret"]
+            for name in LAYOUT:
+                assert np.array_equal(root[name][...], state.arrays[name])
+
+
+def test_maps_that_outlive_the_state_do_no_harm(tmp_path: Path) -> None:
+    committed(tmp_path)
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        stale = state.arrays["reach/1"]
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        stale[:] = -1
+        assert_holds(state, 1)
+    with pytest.raises(ValueError, match="is closed"):
+        state.commit(2)
+
+
+def test_time_stamps_do_not_matter(tmp_path: Path) -> None:
+    committed(tmp_path, 2)
+    for file in tmp_path.rglob("*"):
+        os.utime(file, (2**32, 2**32))
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        assert_holds(state, 2)
+        commit(state, 3)
+
+
+def test_extra_must_be_json_and_is_a_copy(tmp_path: Path) -> None:
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        with pytest.raises(TypeError):
+            state.commit(1, {"x": object()})
+        state.commit(1, {"x": [1]})
+        state.extra["x"].append(2)
+        assert state.extra == {"x": [1]}
+
+
+# ---------------------------------------------------------------------------------------------
+# Kills
+
+
+STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "mmap.__new__", "fcntl.flock", "sync"}
+
+
+def die_at_step(last: int) -> None:
+    """Kill this process just before the `last`-th call, in whatever thread, that changes or syncs anything on disk."""
+    count, fsync = [0], os.fsync
+
+    def hook(event: str, _: tuple[Any, ...]) -> None:
+        if event in STEPS:
+            count[0] += 1
+            if count[0] == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def audited_fsync(descriptor: int) -> None:
+        sys.audit("sync")
+        fsync(descriptor)
+
+    os.fsync = audited_fsync  # type: ignore[assignment]
+    sys.addaudithook(hook)
+
+
+def test_a_kill_at_every_step_of_a_commit(in_memory: Path) -> None:
+    iteration, survived, k = 1, 0, 1
+    committed(in_memory)
+    while survived < 2:
+        with State.open(in_memory, LAYOUT, "f") as state:
+            if k > 1 and state.iteration > iteration:
+                iteration += 1
+            assert_holds(state, iteration)
+            assert len(snapshots(in_memory)) == 1
+            fill(state, iteration + 1)
+
+            def work(state: State = state, k: int = k, iteration: int = iteration) -> None:
+                die_at_step(k)
+                state.commit(iteration + 1, {"weight": (iteration + 1) / 3})
+
+            survived += not was_killed(in_child(work))
+        k += 1
+    assert k > 50 and iteration > 5
+
+
+def test_a_kill_at_every_write_halves_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path)
+    for block in range(1, 6):
+        with State.open(tmp_path, LAYOUT, "f") as state:
+            assert_holds(state, 1)
+            fill(state, 2)
+            monkeypatch.setattr(commits, "_BLOCK", 4096)
+            calls = [0]
+
+            def crc(data: memoryview, value: int, calls: list[int] = calls, block: int = block) -> int:
+                calls[0] += 1
+                if calls[0] == block:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return zlib.crc32(data, value)
+
+            def work(state: State = state, crc: Callable[..., int] = crc) -> None:
+                commits.zlib = type("zlib", (), {"crc32": staticmethod(crc)})  # type: ignore[assignment]
+                state.commit(2)
+
+            assert was_killed(in_child(work))
+        monkeypatch.undo()
+
+
+def test_a_kill_at_every_step_of_creating_and_resuming(in_memory: Path) -> None:
+    resumable = committed(in_memory / "resumable")
+    for iterations in (0, 1):
+        survived, k = False, 1
+        while not survived:
+            path = in_memory / f"{iterations}-{k}"
+            if iterations:
+                shutil.copytree(resumable, path)
+
+            def work(path: Path = path, k: int = k) -> None:
+                die_at_step(k)
+                State.open(path, LAYOUT, "f")
+
+            survived = not was_killed(in_child(work))
+            with State.open(path, LAYOUT, "f") as state:
+                assert_holds(state, iterations)
+            shutil.rmtree(path)
+            k += 1
+        assert k > 30
+
+
+def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
+    chance = random.Random(5)
+    iteration = 0
+    for _ in range(30):
+        reading, writing = os.pipe()
+
+        def solver(writing: int = writing) -> None:
+            with State.open(in_memory, LAYOUT, "f") as state:
+                os.write(writing, b"open")
+                while True:
+                    commit(state, state.iteration + 1)
+
+        child = in_child(solver)
+        os.read(reading, 4)
+        time.sleep(chance.uniform(0, 0.03))
+        os.kill(child, signal.SIGKILL)
+        assert was_killed(child)
+        os.close(reading)
+        os.close(writing)
+        assert fsck(in_memory) == []
+        with State.open(in_memory, LAYOUT, "f") as state:
+            assert state.iteration >= iteration
+            iteration = state.iteration
+            assert_holds(state, iteration)
+    assert iteration > 30
+
+
+# ---------------------------------------------------------------------------------------------
+# Refusals
+
+
+def test_a_second_solver_is_refused(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from pttt_ooc.commits import State\n"
+        "with State.open(Path(sys.argv[1]), {'a': ((2,), 'f8')}, 'f'): print('open', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    root = Path(commits.__file__).parents[1]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root, text=True) as first:
+        assert first.stdout and first.stdout.readline() == "open\n"
+        sentence = rf"at work on {tmp_path} \(process {first.pid}\); wait for it or stop it"
+        with pytest.raises(StoreError, match=sentence):
+            State.open(tmp_path, {"a": ((2,), "f8")}, "f")
+        with pytest.raises(StoreError, match=sentence):
+            fsck(tmp_path)
+        first.kill()
+    with State.open(tmp_path, {"a": ((2,), "f8")}, "f"), pytest.raises(StoreError, match=f"process {os.getpid()}"):
+        State.open(tmp_path, {"a": ((2,), "f8")}, "f")
+
+
+def test_another_fingerprint_or_layout_is_refused_and_nothing_is_lost(tmp_path: Path) -> None:
+    committed(tmp_path)
+    other: Layout = {**LAYOUT, "reach/1": ((500,), "f8")}
+    more: Layout = {**LAYOUT, "more": ((1,), "f8")}
+    for layout, fingerprint, sentence in (
+        (LAYOUT, "g", r"made for another configuration \(fingerprint f, now g\).* delete the work directory"),
+        (other, "f", r"The array reach/1 in .* is float32\[500\], but float64\[500\] is asked for"),
+        (more, "f", "holds arrays of other names"),
+    ):
+        with pytest.raises(StoreError, match=sentence):
+            State.open(tmp_path, layout, fingerprint)
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        assert_holds(state, 1)
+
+
+def test_another_format_version_is_refused(tmp_path: Path) -> None:
+    committed(tmp_path)
+    file = tmp_path / "CURRENT.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({**content, "format_version": 0}))
+    with pytest.raises(StoreError, match="CURRENT.json is of format version 0.*delete the work directory"):
+        State.open(tmp_path, LAYOUT, "f")
+    assert len(fsck(tmp_path)) == 1
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 3] ^= 4
+    file.write_bytes(content)
+
+
+def truncate(file: Path) -> None:
+    os.truncate(file, file.stat().st_size - 1)
+
+
+def lengthen(file: Path) -> None:
+    os.truncate(file, file.stat().st_size + 1)
+
+
+@pytest.mark.parametrize("harm", [flip, truncate, lengthen, Path.unlink])
+def test_a_damaged_array_is_named(tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    file = committed(tmp_path, 2) / "commits" / "00000002" / "regret/0/1/c/0/0"
+    harm(file)
+    sentence = rf"regret/0/1.*{file}.*; delete the work directory {tmp_path} to start anew\.$"
+    with pytest.raises(StoreError, match=sentence):
+        State.open(tmp_path, LAYOUT, "f")
+    (problem,) = fsck(tmp_path)
+    with pytest.raises(StoreError, match=sentence):
+        raise StoreError(problem)
+
+
+@pytest.mark.parametrize("name", ["reach/1/zarr.json", "regret/0/1/zarr.json"])
+def test_a_damaged_description_is_found(tmp_path: Path, name: str) -> None:
+    file = committed(tmp_path) / "commits" / "00000001" / name
+    file.write_text(file.read_text().replace('"data_type"', '"data-type"'))
+    with pytest.raises(StoreError, match=r"is damaged: its description .*zarr.json cannot be read .*delete the work"):
+        State.open(tmp_path, LAYOUT, "f")
+    assert len(fsck(tmp_path)) == 1
+
+
+@pytest.mark.filterwarnings("ignore:Object at regret")
+def test_arrays_that_zarr_does_not_find_are_a_problem(tmp_path: Path) -> None:
+    (committed(tmp_path) / "commits" / "00000001" / "regret" / "zarr.json").unlink()
+    (problem,) = fsck(tmp_path)
+    assert "are not those committed" in problem
+
+
+def test_every_flipped_bit_of_the_record_is_found(tmp_path: Path) -> None:
+    file = committed(tmp_path) / "CURRENT.json"
+    good = file.read_bytes()
+    content = json.loads(good)
+    for position in range(0, len(good), 3):
+        bad = bytearray(good)
+        bad[position] ^= 1
+        file.write_bytes(bad)
+        try:
+            assert json.loads(bad) == content  # white space
+        except (ValueError, AssertionError):
+            with pytest.raises(StoreError, match="CURRENT.json"):
+                commits.Current.read(tmp_path)
+    file.write_bytes(good)
+    assert fsck(tmp_path) == []
+
+
+def test_a_lost_record_is_not_taken_for_a_new_state(tmp_path: Path) -> None:
+    (committed(tmp_path) / "CURRENT.json").unlink()
+    with pytest.raises(StoreError, match=r"CURRENT.json, the record of the last commit, is missing; delete the work"):
+        State.open(tmp_path, LAYOUT, "f")
+    assert len(fsck(tmp_path)) == 1
+
+
+# ---------------------------------------------------------------------------------------------
+# Disks
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MB of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("only root can mount a small disk")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: Path) -> None:
+    path, ballast = small_disk / "w", small_disk / "ballast"
+    layout: Layout = {"a": ((30_000,), "f8"), "b": ((1000,), "f8")}
+    sentence = rf"Cannot commit iteration 2 in {path}: No space left.*; free some space"
+    with State.open(path, layout, "f") as state:
+        fill(state, 1)
+        state.commit(1)
+        expected = state.arrays["a"].tobytes()
+        ballast.write_bytes(bytes(400_000))
+        fill(state, 2)
+        with pytest.raises(StoreError, match=sentence):
+            state.commit(2)
+        assert state.iteration == 1 and snapshots(path) == ["00000001"]
+    assert fsck(path) == []
+    with State.open(path, layout, "f") as state:
+        assert state.iteration == 1 and state.arrays["a"].tobytes() == expected
+        fill(state, 2)
+        with pytest.raises(StoreError, match=sentence):
+            state.commit(2)
+        ballast.unlink()
+        state.commit(2)
+        expected = state.arrays["a"].tobytes()
+    with State.open(path, layout, "f") as state:
+        assert state.iteration == 2 and state.arrays["a"].tobytes() == expected
+    with pytest.raises(StoreError, match="No space left"):
+        State.open(small_disk / "v", {"a": ((100_000,), "f8")}, "f")
+
+
+def test_a_read_only_disk(small_disk: Path) -> None:
+    path = committed(small_disk / "w")
+    state = State.open(path, LAYOUT, "f")
+    state.close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(StoreError, match=f"Cannot open the work directory {path}: Read-only file system; choose"):
+        State.open(path, LAYOUT, "f")
+    with pytest.raises(StoreError, match="Read-only file system; choose a directory that can be written to"):
+        State.open(small_disk / "new", LAYOUT, "f")
+    assert fsck(path) == []
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace", "mkdir", "open"])
+def test_any_call_that_fails_in_a_commit_leaves_a_whole_state(
+    in_memory: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    original = getattr(os, call)
+    for k in range(50):
+        path = committed(in_memory / str(k))
+        with State.open(path, LAYOUT, "f") as state:
+            fill(state, 2)
+            calls = iter(range(1000))
+
+            def failing(*args: Any, k: int = k, calls: Iterator[int] = calls, **kwargs: Any) -> Any:
+                if next(calls) == k:
+                    raise OSError(errno.EIO, "Input/output error")
+                return original(*args, **kwargs)
+
+            monkeypatch.setattr(os, call, failing)
+            try:
+                state.commit(2, {"weight": 2 / 3})
+                failed = False
+            except StoreError as error:
+                failed = True
+                assert str(error).endswith(": Input/output error.")
+            monkeypatch.undo()
+        assert fsck(path) == []
+        with State.open(path, LAYOUT, "f") as state:
+            assert_holds(state, state.iteration)
+            assert failed or state.iteration == 2
+            commit(state, 3)
+        if not failed:
+            break
+    assert k > 0 and not failed
+
+
+def test_committing_can_be_tried_again_whatever_sync_failed(in_memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsync = os.fsync
+    with State.open(in_memory, LAYOUT, "f") as state:
+        for k in range(50):
+            calls = iter(range(1000))
+
+            def failing(descriptor: int, k: int = k, calls: Iterator[int] = calls) -> None:
+                if next(calls) == k:
+                    raise OSError(errno.EIO, "Input/output error")
+                fsync(descriptor)
+
+            monkeypatch.setattr(os, "fsync", failing)
+            before = state.iteration
+            try:
+                commit(state, before + 1)
+                break
+            except StoreError:
+                assert state.iteration == before
+            monkeypatch.undo()
+            commit(state, before + 2)
+            assert len(snapshots(in_memory)) == 1
+        last = state.iteration
+        assert k > 10
+    with State.open(in_memory, LAYOUT, "f") as state:
+        assert_holds(state, last)

@@ -1,0 +1,80 @@
+"""The joint sweep, the passes and the evaluation, against the brute force over histories."""
+
+import random
+
+import helpers
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pttt_ooc.evaluate import evaluate, normalised
+from pttt_ooc.game import GAMES
+
+TOLERANCE = 1e-12
+
+
+def check(name, symmetry, seed, zero_probability):
+    game, rng = GAMES[name], random.Random(seed)
+    engine = helpers.small_engine(name, symmetry)
+    tables = [helpers.random_table(game, p, rng, zero_probability, symmetry == "full") for p in (0, 1)]
+    strategies = [helpers.as_strategy(engine.index, p, tables[p]) for p in (0, 1)]
+    for player in (0, 1):
+        opponent = engine.reach(1 - player, normalised(engine, strategies[1 - player]))
+        nodes, sequences = engine.gradient(player, opponent)
+        expected_sequences, expected_nodes = naive.gradient(game, player, tables[1 - player])
+        texts = helpers.node_texts(engine.index, player)
+        assert len(nodes) == len(texts)
+        # Orders that nobody can reach have no text in the brute force; nothing may come from there.
+        assert np.allclose(nodes, [expected_nodes.get(t, 0.0) for t in texts], rtol=0, atol=TOLERANCE)
+        wanted = [expected_sequences[t][s] for t, s in helpers.sequence_texts(engine.index, player)]
+        assert np.allclose(sequences, wanted, rtol=0, atol=TOLERANCE)
+    found = evaluate(*strategies, engine, (0.0, 0.0))
+    assert found.value == pytest.approx(naive.value(game, *tables), rel=0, abs=TOLERANCE)
+    best = [naive.best_response_value(game, p, tables[1 - p]) for p in (0, 1)]
+    assert found.best_response_0 == pytest.approx(best[0], rel=0, abs=TOLERANCE)
+    assert found.best_response_1 == pytest.approx(best[1], rel=0, abs=TOLERANCE)
+    assert found.nashconv == pytest.approx(sum(best), rel=0, abs=TOLERANCE)
+    assert (found.exploitability_0, found.exploitability_1) == (found.best_response_1, found.best_response_0)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", helpers.TINY)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32), zero_probability=st.sampled_from([0.0, 0.3, 0.9]))
+def test_random_strategies_on_tiny_games(name, symmetry, seed, zero_probability):
+    check(name, symmetry, seed, zero_probability)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", [*helpers.SMALL, *helpers.LARGER])
+def test_random_strategies_on_small_games(name, symmetry):
+    check(name, symmetry, 1, 0.3)
+
+
+@pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])
+def test_every_infoset_and_every_node_that_matters_is_there(name):
+    index = helpers.small_engine(name).index
+    for player in (0, 1):
+        infosets = {text for text, _ in helpers.sequence_texts(index, player)}
+        assert infosets == set(naive.infosets(index.game, player))
+        # A node is left out only if nobody can win from it, so its gradient must be zero.
+        table = naive.uniform(index.game, 1 - player)
+        gradient = naive.gradient(index.game, player, table)[1]
+        missing = set(gradient) - set(helpers.node_texts(index, player))
+        assert all(gradient[text] == 0 for text in missing)
+
+
+def test_threads_do_not_change_a_bit():
+    name = "pttt-abrupt-after-1-0-3-2-4-8"
+    rng = random.Random(5)
+    table = naive.random_strategy(GAMES[name], 1, rng, 0.2)
+    found = []
+    for threads in (1, 2, 5):
+        engine = helpers.small_engine(name, "none", np.float32, threads)
+        strategy = helpers.as_strategy(engine.index, 1, table)
+        found.append(engine.gradient(0, engine.reach(1, normalised(engine, strategy))))
+    for nodes, sequences in found[1:]:
+        assert np.array_equal(nodes, found[0][0])
+        assert np.array_equal(sequences, found[0][1])

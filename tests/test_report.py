@@ -1,0 +1,333 @@
+"""The report: same bytes, nothing from outside, the numbers in their places."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from pttt_ooc.game import named_game, tic_tac_toe
+from pttt_ooc.report import (
+    InfosetPicture,
+    ReportData,
+    StageFacts,
+    attempts_of,
+    board_figure,
+    convergence_figure,
+    decimals,
+    duration,
+    figure_bytes,
+    gap,
+    infoset_sentence,
+    inline_svg,
+    interval,
+    opening_figure,
+    render_report,
+    save_figures,
+    thousands,
+    value_bounds,
+    value_figure,
+    write_report,
+)
+
+GAME = named_game("pttt-abrupt")
+OPENINGS = (
+    [0.0832, 0.0, 0.0832, 0.0, 0.6672, 0.0, 0.0832, 0.0, 0.0832],
+    [0.151, 0.072, 0.151, 0.072, 0.108, 0.072, 0.151, 0.072, 0.151],
+)
+EVALUATION = {
+    **{"value": 0.550171, "best_response_0": 0.5503194, "best_response_1": -0.5499968, "nashconv": 0.0003226},
+    **{"exploitability_0": 0.0001677, "exploitability_1": 0.0001549, "game_value": [0.550111, 0.550218]},
+}
+UNIFORM = {"value": 0.316274878, "nashconv": 1.238668, "exploitability_0": 0.94170, "exploitability_1": 0.29697}
+ROWS = [
+    {
+        "iteration": t,
+        "seconds": 0.2 * t,
+        "nashconv": 1 / t,
+        "value_lower": 0.55 - 0.5 / t,
+        "value_upper": 0.55 + 0.5 / t,
+    }
+    for t in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+]
+INFOSETS = (
+    InfosetPicture(0, "|0*4.", [0, 0.02, 0.42, 0.03, 0, 0.01, 0.41, 0.02, 0.09]),
+    InfosetPicture(1, "|4.", [0.25, 0, 0.25, 0, 0, 0, 0.25, 0, 0.25]),
+)
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+def sample(**changes: Any) -> ReportData:
+    data = ReportData(
+        game=GAME,
+        config={"game": "pttt-abrupt", "symmetry": "full", "solve": {"algorithm": "dcfr", "target_nashconv": 1e-3}},
+        evaluation=EVALUATION,
+        convergence=ROWS,
+        openings=OPENINGS,
+        uniform_evaluation=UNIFORM,
+        infosets=INFOSETS,
+        stages=[StageFacts("solve", 80.4, 1180.2, 2), StageFacts("export", 3725.0, None)],
+        counts={"histories": 27115470835},
+        parameters={"alpha": 1.5, "beta": 0.0, "gamma": 2.0},
+        versions={"numpy": "2.4.0"},
+        digests={"solve.json": "abc123"},
+    )
+    return replace(data, **changes)
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and collects attributes, ids and text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.tags: set[str] = set()
+        self.words: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.handle_startendtag(tag, attrs)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links += [v or "" for k, v in attrs if k in {"src", "href", "xlink:href", "srcset", "data", "action"}]
+        self.ids += [v or "" for k, v in attrs if k == "id"]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return render_report(sample())
+
+
+def test_same_data_same_bytes(html: str) -> None:
+    assert render_report(sample()) == html
+
+
+def test_matplotlib_settings_of_the_user_change_nothing(html: str) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "svg.fonttype": "path"}):
+        assert render_report(sample()) == html
+
+
+def test_contains_the_numbers(html: str) -> None:
+    text = Page(html).text
+    for number in ("0.000323", "0.00017", "0.00015", "0.94170", "0.29697", "0.31627", "[0.54999, 0.55032]", "1.23867"):
+        assert number in text
+    assert "27\u202f115\u202f470\u202f835" in html
+    for words in ("512 iterations of DCFR", "80.4 s", "1 h 02 min", "1\u202f180 MB", "abc123", "2.4.0"):
+        assert words in html
+    assert "target_nashconv: 0.001" in html
+    assert "make solve" in html
+
+
+def test_is_self_contained_and_well_formed(html: str) -> None:
+    page = Page(html)
+    assert html.startswith("<!DOCTYPE html>")
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert len(set(page.ids)) == len(page.ids)
+    assert not page.tags & {"script", "link", "img", "iframe", "object"}
+    assert "http" not in html
+    assert "@import" not in html
+    assert "url(#" in html
+    assert html.count("url(") == html.count("url(#")
+
+
+def test_pictures_take_the_colours_and_font_of_the_page(html: str) -> None:
+    body = html[html.index("<body>") :]
+    assert "var(--accent)" in body
+    assert "fill: #" not in body
+    assert "stroke: #" not in body
+    assert "font-family" not in body
+    assert "prefers-color-scheme: dark" in html
+    assert "@media print" in html
+
+
+def board_texts(svg: bytes) -> list[str]:
+    return [e.text or "" for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("text")]
+
+
+def test_heat_map_has_the_probabilities() -> None:
+    texts = board_texts(figure_bytes(opening_figure(GAME, OPENINGS), "svg"))
+    assert texts.count("0.083") == 4
+    assert texts.count("0.667") == 1
+    assert texts.count("0.151") == 4
+    assert {"0.151", "0.072", "0.108"} <= set(texts)
+
+
+def test_board_of_an_infoset_numbers_legal_squares_only() -> None:
+    texts = board_texts(figure_bytes(board_figure(GAME, 0, "|0*4.", INFOSETS[0].probabilities), "svg"))
+    assert [t for t in texts if "." in t] == ["0.02", "0.42", "0.03", "0.01", "0.41", "0.02", "0.09"]
+
+
+@pytest.mark.parametrize("algorithm", ["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "something-new", None])
+def test_every_algorithm_has_its_method(algorithm: str | None) -> None:
+    text = Page(render_report(sample(config={"solve": {"algorithm": algorithm}}, infosets=(), parameters={}))).text
+    cited = {"cfr+": "Tammelin", "linear-cfr": "Brown", "dcfr": "Brown", "pcfr+": "Farina", "pdcfr+": "Xu"}
+    assert "Zinkevich" in text
+    assert {name for name in cited.values() if name in text} == ({cited[algorithm]} if algorithm in cited else set())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"convergence": []},
+        {"convergence": ROWS[:1]},
+        {"convergence": [{**ROWS[0], "nashconv": 0.0}]},
+        {"convergence": [{**ROWS[0], "seconds": 0.0}, {**ROWS[1], "nashconv": 0.0}, {"iteration": 3}]},
+        {"uniform_evaluation": {}},
+        {"evaluation": {}},
+        {
+            "evaluation": {
+                **EVALUATION,
+                "best_response_0": 0.5,
+                "best_response_1": -0.5,
+                "nashconv": 0.0,
+                "game_value": None,
+            }
+        },
+        {"config": {}},
+        {"config": {"solve": None, "report": {"infosets": []}}},
+        {"stages": (), "versions": {}, "digests": {}, "counts": {}, "infosets": ()},
+        {"openings": ([0.0] * 9, [0.0] * 9)},
+        {"game": named_game("mini-2x3k2-classical"), "openings": ([1 / 6] * 6, [1 / 6] * 6), "infosets": ()},
+        {
+            "game": tic_tac_toe("after-0-1-4", 3, 3, 3, "abrupt", ((0, 4), (1,))),
+            "infosets": (InfosetPicture(1, "|1*", [0.125] * 9),),
+        },
+    ],
+)
+def test_odd_data_do_not_crash(changes: dict[str, Any]) -> None:
+    html = render_report(sample(**changes))
+    Page(html)
+    assert "None" not in html
+    assert "nan" not in html
+
+
+def test_shows_only_the_parameters_that_the_algorithm_has() -> None:
+    text = Page(render_report(sample(config={"solve": {"algorithm": "pdcfr+"}}, infosets=()))).text
+    assert "In this run α = 1.5, γ = 2." in text
+    assert "β" not in text
+
+
+def test_without_uniform_there_is_no_baseline() -> None:
+    assert "niform play" not in render_report(sample(uniform_evaluation={}))
+
+
+def test_text_is_escaped() -> None:
+    nasty = "<script>alert('1')</script> & \"x\""
+    changes = {"title": nasty, "versions": {nasty: nasty}, "digests": {nasty: nasty}, "date": nasty}
+    html = render_report(sample(config={"game": nasty}, stages=[StageFacts(nasty, note=nasty)], **changes))
+    assert "script" not in Page(html).tags
+    assert "&lt;script&gt;" in html
+    label = inline_svg(value_figure(EVALUATION), "v", nasty)
+    assert "<script" not in label
+    assert "script" not in Page(str(label)).tags
+
+
+def test_date_only_when_given(html: str) -> None:
+    assert 'class="byline"' not in html
+    assert "24 October" in render_report(sample(date="24 October"))
+
+
+def test_write_report_replaces_the_file(tmp_path: Path, html: str) -> None:
+    path = tmp_path / "new" / "report.html"
+    write_report(sample(), path)
+    write_report(sample(), path)
+    assert path.read_text(encoding="utf-8") == html
+    assert [p.name for p in path.parent.iterdir()] == ["report.html"]
+
+
+def test_save_figures(tmp_path: Path) -> None:
+    paths = save_figures(sample(), tmp_path / "a")
+    assert [p.name for p in paths] == [f"{n}.{k}" for n in ("convergence", "opening", "value") for k in ("svg", "png")]
+    again = save_figures(sample(), tmp_path / "b")
+    for first, second in zip(paths, again, strict=True):
+        assert first.read_bytes() == second.read_bytes()
+        if first.suffix == ".svg":
+            ElementTree.fromstring(first.read_bytes())
+        else:
+            assert first.read_bytes().startswith(b"\x89PNG")
+
+
+def test_convergence_draws_every_positive_gap() -> None:
+    figure = convergence_figure([*ROWS, {"iteration": 600, "seconds": 130.0, "nashconv": 0.0}], target=1e-3)
+    for axes, x in zip(figure.axes, ("iteration", "seconds"), strict=True):
+        line = axes.lines[-1]
+        assert list(line.get_xdata()) == [row[x] for row in ROWS]
+        assert list(line.get_ydata()) == [row["nashconv"] for row in ROWS]
+        assert axes.get_xscale() == axes.get_yscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("player", "text", "probabilities", "sentence"),
+    [
+        (0, "|", [1 / 9] * 9, "Before its first attempt: player 0 attempts all 9 squares left alike."),
+        (
+            0,
+            "|0*4.",
+            INFOSETS[0].probabilities,
+            "Placed 0, failed on 4: player 0 attempts 2 most often (42%) and then 6 (41%).",
+        ),
+        (1, "|4.", INFOSETS[1].probabilities, "Failed on 4: player 1 attempts 0, 2, 6 and 8 most often (25% each)."),
+        (
+            1,
+            "|0*2*",
+            [0, 1, 0, 0, 0, 0, 0, 0, 0],
+            "Placed 0, 2: player 1 always attempts 1, which wins if it is empty.",
+        ),
+        (0, "|0*", [0] * 9, "Placed 0: player 0 has no square to attempt."),
+    ],
+)
+def test_infoset_sentence(player: int, text: str, probabilities: list[float], sentence: str) -> None:
+    assert infoset_sentence(GAME, InfosetPicture(player, text, probabilities)) == sentence
+
+
+def test_numbers_in_words() -> None:
+    assert decimals(-0.000001) == "0.00000"
+    assert decimals(-0.25, 2) == "−0.25"
+    assert decimals(None) == "—"
+    assert gap(0.000993) == "0.000993"
+    assert gap(9.93e-5) == "9.93 × 10⁻⁵"
+    assert [duration(s) for s in (None, 0.04, 73.24, 99.96, 3599.6)] == [
+        "—",
+        "0.0 s",
+        "73.2 s",
+        "1 min 40 s",
+        "1 h 00 min",
+    ]
+    assert thousands(1234567) == "1\u202f234\u202f567"
+    assert thousands("3.11.2") == "3.11.2"
+
+
+def test_intervals_are_rounded_outward() -> None:
+    assert interval([0.549996, 0.550311], 5) == "[0.54999, 0.55032]"
+    assert interval([0.550111, 0.550218], 6) == "[0.550111, 0.550218]"
+    assert interval([-0.1234567, -0.1], 3) == "[−0.124, −0.100]"
+    assert value_bounds({"best_response_0": 0.6, "best_response_1": -0.5}) == (0.5, 0.6)
+    assert value_bounds({"best_response_0": 0.6}) is None
+
+
+def test_attempts_of() -> None:
+    assert attempts_of("|") == []
+    assert attempts_of("|0*4.") == [(0, True), (4, False)]

@@ -1,0 +1,292 @@
+"""Mapped and stored arrays, whole-store replacement, digests, memory plans."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+
+from pttt_ooc import store
+from pttt_ooc.errors import MemoryBudgetError, StoreError
+from pttt_ooc.store import (
+    MemoryPlan,
+    atomic_write_text,
+    create_array,
+    digest,
+    digest_files,
+    fresh_store,
+    map_array,
+    read_array,
+    read_attrs,
+    write_array,
+    write_attrs,
+)
+
+SHAPES = [(7,), (3, 5), (0,), (0, 4), (4, 0), (), (1,)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1", ">f8"])
+def test_a_created_array_is_zero_and_what_is_written_through_the_map_is_what_zarr_reads(
+    tmp_path: Path, shape: tuple[int, ...], dtype: str
+) -> None:
+    array = create_array(tmp_path / "s", "regret/0/5", shape, dtype)
+    assert type(array) is np.ndarray and array.shape == shape and array.flags.writeable
+    assert array.dtype == np.dtype(dtype).newbyteorder("<")
+    assert not array.any()
+    array[...] = np.arange(array.size).reshape(shape) + 1
+    seen = zarr.open(tmp_path / "s", mode="r")["regret/0/5"]
+    assert np.array_equal(seen[...], array) and seen.shape == shape and seen.dtype == array.dtype
+    assert np.array_equal(map_array(tmp_path / "s", "regret/0/5"), array)
+
+
+def test_zarr_lists_the_groups_between(tmp_path: Path) -> None:
+    create_array(tmp_path, "regret/0/5", (2,), "f8")
+    create_array(tmp_path, "regret/1/5", (2,), "f8")
+    root = zarr.open(tmp_path, mode="r")
+    assert [name for name, _ in root.members()] == ["regret"]
+    assert sorted(root["regret"].group_keys()) == ["0", "1"]
+    assert store.array_names(tmp_path) == ["regret/0/5", "regret/1/5"]
+
+
+def test_the_chunk_file_is_the_bytes_and_reserved_on_disk(tmp_path: Path) -> None:
+    array = create_array(tmp_path, "a", (1000, 100), "f4")
+    file = tmp_path / "a" / "c" / "0" / "0"
+    assert file.stat().st_size == 400_000
+    assert file.stat().st_blocks * 512 >= 400_000  # no holes: storing through the map cannot run out of disk
+    array[3, 4] = 1.5
+    assert np.fromfile(file, "<f4").reshape(1000, 100)[3, 4] == 1.5
+
+
+def test_maps_share_the_file_and_the_mode_is_kept(tmp_path: Path) -> None:
+    array = create_array(tmp_path, "a", (4,), "i8")
+    map_array(tmp_path, "a", "r+")[2] = 9
+    assert array[2] == 9
+    readonly = map_array(tmp_path, "a")
+    assert not readonly.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        readonly[0] = 1
+
+
+def test_creating_twice_is_refused(tmp_path: Path) -> None:
+    create_array(tmp_path, "a", (4,), "i8")
+    with pytest.raises(StoreError, match="already an array a"):
+        create_array(tmp_path, "a", (4,), "i8")
+    with pytest.raises(StoreError, match="already an array a"):
+        write_array(tmp_path, "a", np.zeros(4), compress=True)
+
+
+def test_what_cannot_be_mapped_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    write_array(tmp_path, "packed", np.arange(10), compress=True)
+    group = zarr.open_group(tmp_path, mode="a")
+    plain = {"compressors": None, "filters": None}
+    group.create_array("parts", shape=(10,), chunks=(5,), dtype="f8", **plain)
+    group.create_array("big", shape=(10,), dtype="f8", serializer=zarr.codecs.BytesCodec(endian="big"), **plain)
+    group.create_array("sparse", shape=(10,), chunks=(10,), dtype="f8", **plain)
+    key = {"name": "v2", "separator": "."}
+    group.create_array("key", shape=(10,), chunks=(10,), dtype="f8", chunk_key_encoding=key, **plain)
+    for name, sentence in {
+        "packed": "is compressed, so it cannot be mapped",
+        "parts": "is not one plain chunk",
+        "key": "is not one plain chunk",
+        "big": "is big-endian",
+        "sparse": "sparse is damaged: .* is missing; make it anew",
+        "nowhere": "There is no array nowhere",
+    }.items():
+        with pytest.raises(StoreError, match=sentence):
+            map_array(tmp_path, name)
+
+
+def test_a_chunk_file_of_the_wrong_size_is_refused(tmp_path: Path) -> None:
+    create_array(tmp_path, "a", (10,), "f8")
+    os.truncate(tmp_path / "a/c/0", 79)
+    with pytest.raises(StoreError, match="a is damaged: .* has 79 bytes instead of 80"):
+        map_array(tmp_path, "a")
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"zarr_format": 3, "node_type": "array"}', "[]"])
+def test_an_unreadable_description_is_refused(tmp_path: Path, text: str) -> None:
+    create_array(tmp_path, "a", (10,), "f8")
+    (tmp_path / "a/zarr.json").write_text(text)
+    with pytest.raises(StoreError, match="array"):
+        map_array(tmp_path, "a")
+    with pytest.raises(StoreError, match="array"):
+        read_array(tmp_path, "a")
+
+
+@pytest.mark.parametrize("compress", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_stored_arrays_come_back(tmp_path: Path, shape: tuple[int, ...], compress: bool) -> None:
+    for i, data in enumerate((np.zeros(shape), np.random.default_rng(1).random(shape), np.ones(shape, "i2"))):
+        write_array(tmp_path, f"g/{i}", data, compress, {"unit": "none"})
+        back = read_array(tmp_path, f"g/{i}")
+        assert np.array_equal(back, data) and back.dtype == data.dtype and back.shape == shape
+        assert zarr.open(tmp_path, mode="r")[f"g/{i}"].attrs["unit"] == "none"
+        if not compress:
+            assert np.array_equal(map_array(tmp_path, f"g/{i}"), data)
+
+
+def test_big_compressed_arrays_are_runs_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_COMPRESSED_CHUNK", 100)
+    data = np.arange(70.0).reshape(10, 7)
+    write_array(tmp_path, "a", data, compress=True)
+    assert zarr.open(tmp_path, mode="r")["a"].chunks == (1, 7)
+    assert np.array_equal(read_array(tmp_path, "a"), data)
+    (tmp_path / "a/c/3/0").unlink()
+    with pytest.raises(StoreError, match="chunks are missing"):
+        read_array(tmp_path, "a")
+
+
+def test_a_flipped_bit_in_a_compressed_array_is_found(tmp_path: Path) -> None:
+    write_array(tmp_path, "a", np.random.default_rng(1).random(100), compress=True)
+    file = tmp_path / "a/c/0"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(StoreError, match="a in .* is damaged"):
+        read_array(tmp_path, "a")
+
+
+def test_attributes(tmp_path: Path) -> None:
+    write_attrs(tmp_path / "s", {"game": "x"})
+    write_attrs(tmp_path / "s", {"n": 1}, "player/0")
+    write_attrs(tmp_path / "s", {"m": [1.5]})
+    assert read_attrs(tmp_path / "s") == {"game": "x", "m": [1.5]}
+    assert read_attrs(tmp_path / "s", "player/0") == {"n": 1}
+    with pytest.raises(StoreError, match="no readable Zarr group"):
+        read_attrs(tmp_path / "nowhere")
+
+
+# ---------------------------------------------------------------------------------------------
+# Whole stores
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {f.relative_to(path).as_posix(): f.read_bytes() for f in sorted(path.rglob("*")) if f.is_file()}
+
+
+def test_a_fresh_store_replaces_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "data" / "strategy.zarr"
+    for value in (1, 2):
+        with fresh_store(target) as wip:
+            assert wip.name == "strategy.zarr.wip" and not any(wip.iterdir())
+            write_array(wip, f"a{value}", np.full(3, value), compress=False)
+        assert store.array_names(target) == [f"a{value}"]
+        assert [p.name for p in target.parent.iterdir()] == ["strategy.zarr"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_failed_store_leaves_the_old_one(tmp_path: Path, error: type[BaseException]) -> None:
+    target = tmp_path / "s"
+    with fresh_store(target) as wip:
+        (wip / "old").write_text("old")
+    with pytest.raises(error), fresh_store(target) as wip:
+        (wip / "new").write_text("new")
+        raise error
+    assert contents(tmp_path) == {"s/old": b"old"}
+
+
+def test_leftovers_of_a_killed_store_are_wiped(tmp_path: Path) -> None:
+    (tmp_path / "s.wip").mkdir()
+    (tmp_path / "s.wip" / "half").write_text("")
+    with fresh_store(tmp_path / "s") as wip:
+        (wip / "new").write_text("new")
+    assert contents(tmp_path) == {"s/new": b"new"}
+
+
+def test_a_kill_between_the_two_renames_is_repaired(tmp_path: Path) -> None:
+    (tmp_path / "s.old").mkdir()
+    (tmp_path / "s.old" / "old").write_text("old")
+    (tmp_path / "s.wip").mkdir()
+    with pytest.raises(ValueError), fresh_store(tmp_path / "s"):
+        raise ValueError
+    assert contents(tmp_path) == {"s/old": b"old"}
+
+
+@pytest.mark.parametrize("call", ["fsync", "rename"])
+def test_any_failing_call_leaves_a_whole_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    original = getattr(os, call)
+    for k in range(10):
+        target = tmp_path / str(k) / "s"
+        with fresh_store(target) as wip:
+            (wip / "a").write_text("old")
+        calls = iter(range(100))
+
+        def failing(*args: object, k: int = k, calls: object = calls) -> None:
+            if next(calls) == k:  # type: ignore[call-overload]
+                raise OSError(errno.ENOSPC, "No space left on device")
+            original(*args)
+
+        monkeypatch.setattr(os, call, failing)
+        try:
+            with fresh_store(target) as wip:
+                (wip / "a").write_text("new")
+            failed = False
+        except StoreError as error:
+            failed = True
+            assert "No space left on device; free some space" in str(error)
+        monkeypatch.undo()
+        assert (target / "a").read_text() in ("old", "new")
+        if not failed:
+            assert k > 0 and (target / "a").read_text() == "new"
+            return
+    pytest.fail("never ran to the end")
+
+
+def test_atomic_writing_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "f"
+    atomic_write_text(file, "ä\n")
+    assert file.read_bytes() == "ä\n".encode()
+
+    def failing(descriptor: int) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(StoreError, match=r"Cannot write .*/f: Read-only file system; choose a directory"):
+        atomic_write_text(file, "new")
+    assert contents(tmp_path) == {"f": "ä\n".encode()}
+
+
+# ---------------------------------------------------------------------------------------------
+# Digests and memory
+
+
+def test_digests_are_of_names_and_contents_only(tmp_path: Path) -> None:
+    for tree in ("x", "y"):
+        (tmp_path / tree / "sub").mkdir(parents=True)
+        (tmp_path / tree / "sub" / "a").write_text("1")
+        (tmp_path / tree / "b").write_text("2")
+    os.utime(tmp_path / "x" / "b", (0, 0))
+    first = digest(tmp_path / "x")
+    assert first == digest(tmp_path / "y") and len(first) == 64
+    (tmp_path / "y" / "b").write_text("3")
+    assert digest(tmp_path / "y") != first
+    (tmp_path / "y" / "b").write_text("2")
+    (tmp_path / "y" / "b").rename(tmp_path / "y" / "c")
+    assert digest(tmp_path / "y") != first
+    assert digest(tmp_path / "x" / "sub" / "a") == digest(tmp_path / "y" / "sub" / "a")
+    with pytest.raises(StoreError, match="Cannot read .*nowhere: No such file"):
+        digest(tmp_path / "nowhere")
+
+
+def test_a_digest_of_files_does_not_depend_on_their_order_or_place(tmp_path: Path) -> None:
+    a, b, moved = tmp_path / "a", tmp_path / "b", tmp_path / "elsewhere" / "a"
+    moved.parent.mkdir()
+    for file, text in ((a, "1"), (b, "2"), (moved, "1")):
+        file.write_text(text)
+    assert digest_files([a, b]) == digest_files([b, moved])
+    assert digest_files([a, b]) != digest_files([a])
+
+
+def test_a_memory_plan_says_what_would_do() -> None:
+    plan = MemoryPlan({"operators": 160_000_000})
+    plan.add("slices", (1000, 500), "f8", count=3)
+    plan.add("scratch", (1,), "u1")
+    assert plan.items["slices"] == 12_000_000 and plan.total_mb == 173
+    plan.check(173)
+    with pytest.raises(MemoryBudgetError, match=r"of 172\.5 MB is too small: 173 MB is the smallest.*operators 160"):
+        plan.check(172.5)

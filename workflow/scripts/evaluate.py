@@ -1,0 +1,8 @@
+"""Evaluate the solution and uniform play: ``evaluate.json``."""
+
+from pathlib import Path
+
+from pttt_ooc.stages import common, evaluate
+
+with common.told(Path(snakemake.log[0])):
+    evaluate.run(snakemake.params.game, Path(snakemake.output.manifest).parent, threads=snakemake.threads)

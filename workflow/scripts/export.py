@@ -1,0 +1,13 @@
+"""Write the strategies for others: zip files, lists of infosets, ``strategies.h5``."""
+
+from pathlib import Path
+
+from pttt_ooc.config import ExportConfig, check_section
+from pttt_ooc.stages import common, export
+
+with common.told(Path(snakemake.log[0])):
+    export.run(
+        snakemake.params.game,
+        check_section(ExportConfig, snakemake.params.settings),
+        Path(snakemake.output.manifest).parent,
+    )

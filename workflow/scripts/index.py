@@ -1,0 +1,8 @@
+"""Index both players' nodes and sequences: ``index.zarr``."""
+
+from pathlib import Path
+
+from pttt_ooc.stages import common, index
+
+with common.told(Path(snakemake.log[0])):
+    index.run(snakemake.params.game, snakemake.params.symmetry, Path(snakemake.output.manifest).parent)

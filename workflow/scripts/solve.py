@@ -1,0 +1,16 @@
+"""Solve the game, from the last commit on if there is one: ``solution.zarr``, ``convergence.jsonl``."""
+
+from pathlib import Path
+
+from pttt_ooc.config import SolveConfig, check_section
+from pttt_ooc.stages import common, solve
+
+with common.told(Path(snakemake.log[0])):
+    solve.run(
+        snakemake.params.game,
+        snakemake.params.symmetry,
+        check_section(SolveConfig, snakemake.params.settings),
+        Path(snakemake.output.manifest).parent,
+        threads=snakemake.threads,
+        log=Path(snakemake.log[0]),
+    )
