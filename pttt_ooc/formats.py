@@ -58,6 +58,7 @@ class Layout(NamedTuple):
     decides: NDArray[np.bool_]
     keys: Ints
     view_of_key: Ints
+    hidden: int
     orders: Ints
     ending_failed: Ints
 
@@ -75,7 +76,7 @@ def layout_of(index: Index, player: int) -> Layout:
     p, orbits, counts = index.players[player], index.orbits[player], order_counts(index.game, player)
     opening = np.array(index.game.opening[player], np.int64)
     views = (p.node_start, p.sequence_start, p.placed, p.failed, p.decides)
-    return Layout(index.game.squares, opening, *views, orbits.keys, orbits.view, counts.orders, counts.ending_failed)
+    return Layout(index.game.squares, opening, *views, orbits.keys, orbits.view, *counts.tables)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -141,7 +142,7 @@ def _write_texts(layout, nodes, out):
     for i in range(len(nodes)):
         view = _view_of(layout, nodes[i])
         placed, rank = layout.placed[view], nodes[i] - layout.node_start[view]
-        n = unrank(rank, placed, layout.failed[view], layout.orders, layout.ending_failed, squares)
+        n = unrank(rank, placed, layout.failed[view], layout.hidden, layout.orders, layout.ending_failed, squares)
         out[i, 0] = BAR
         for k in range(start):
             out[i, 1 + 2 * k] = ZERO + layout.opening[k]
@@ -242,7 +243,7 @@ def _parse_line(layout, line, squares):
     at = np.searchsorted(layout.keys, key)
     if at == len(layout.keys) or layout.keys[at] != key or not layout.decides[layout.view_of_key[at]]:
         return NO_INFOSET
-    rank = rank_order(squares, n - start, placed, layout.orders, layout.ending_failed)
+    rank = rank_order(squares, n - start, placed, layout.hidden, layout.orders, layout.ending_failed)
     return NO_INFOSET if rank < 0 else layout.node_start[layout.view_of_key[at]] + rank
 
 

@@ -81,16 +81,22 @@ class Game:
         """Whether the squares `placed` (a bit mask) contain a winning set of `player`."""
         return any(w & placed == w for w in self.winning_sets[player])
 
-    def failure_allowed(self, player: int, placed: int, failed: int) -> bool:
-        """Whether an own attempt can fail, by the counts of own attempts up to and including it.
+    def failure_allowed(self, player: int, placed: int, found: int, known: int) -> bool:
+        """Whether an own attempt can fail on a mark that the opponent placed after the opening.
 
-        ``placed`` and ``failed`` are numbers of attempts after the opening.  The opponent must by
-        then have had the turns to place all the squares that were found occupied.
+        The opponent must by then have had the turns to place all marks that were found.
+
+        Parameters
+        ----------
+        player
+            Who made the attempt.
+        placed, found, known
+            Numbers of own attempts after the opening, up to and including this one: successful; failed
+            on marks placed after the opening; failed on marks of the opponent's opening.
         """
         second = int(player != self.first_player)
-        head_start = len(self.opening[1 - player])
-        turns = placed + failed - 1 if self.turn_rule == "abrupt" else placed
-        return failed <= turns + second + head_start
+        turns = placed + found + known - 1 if self.turn_rule == "abrupt" else placed
+        return found <= turns + second
 
     @cached_property
     def symmetries(self) -> tuple[Squares, ...]:

@@ -166,12 +166,17 @@ def squares_of(mask: int) -> list[int]:
     return [s for s in range(mask.bit_length()) if mask >> s & 1]
 
 
+def kinds_of(placed: int, opening: int, squares: list[int]) -> tuple[int, ...]:
+    """Kind of each square of a view: 0 failed, 1 placed, 2 failed on a mark of the opponent's opening."""
+    return tuple(1 if placed >> s & 1 else 2 if opening >> s & 1 else 0 for s in squares)
+
+
 def infoset_counts(game: Game, pairs: Pairs, player: int) -> Ints:
     """Number of infosets of the whole game (no symmetry), by number of own attempts."""
-    counts = order_counts(game, player).orders
+    counts = order_counts(game, player)
     mine = pairs.mover == player
     views = np.unique(np.stack([pairs.placed[player][mine], pairs.failed[player][mine]]), axis=1)
-    sizes = counts[np.bitwise_count(views[0]), np.bitwise_count(views[1])]
+    sizes = counts.of(views[0], views[1])
     return np.bincount(attempts(views[0], views[1]), weights=sizes).astype(np.int64)
 
 
@@ -220,10 +225,9 @@ class _PlayerBuilder:
         order = tuple(np.argsort([symmetry[s] for s in squares]).tolist())
         if order == tuple(range(len(order))):
             return -1
-        key = (order, tuple(bool(placed >> s & 1) for s in squares))
+        key = (order, kinds_of(placed, self.counts.opening, squares))
         if key not in self._tables:
-            counts = self.counts
-            ranks = relabelled_ranks(placed, failed, np.array(symmetry), counts.orders, counts.ending_failed)
+            ranks = relabelled_ranks(placed, failed, np.array(symmetry), *self.counts.tables)
             if len(ranks) and ranks.max() > np.iinfo(np.uint16).max:
                 raise OverflowError("orders of one view do not fit the 16-bit relabelling tables")
             self._tables[key] = self._size
@@ -234,7 +238,7 @@ class _PlayerBuilder:
     def _build(self, placed: Ints, failed: Ints, decides: NDArray[np.bool_]) -> PlayerIndex:
         game, size = self.game, self.game.squares
         n = attempts(placed, failed)
-        orders = self.counts.orders[np.bitwise_count(placed), np.bitwise_count(failed)]
+        orders = self.counts.of(placed, failed)
         actions = size - len(game.opening[self.player]) - n
         start = np.concatenate([[0], np.cumsum(orders)])
         sequence_start = np.concatenate([[0], np.cumsum(np.where(decides, orders * actions, 0))])
@@ -257,10 +261,9 @@ class _PlayerBuilder:
         )
 
     def _blocks(self, placed: int, failed: int, out: Ints) -> None:
-        p, f = placed.bit_count(), failed.bit_count()
         total = 0
         for i, square in enumerate(squares_of(placed | failed)):
-            total += self.counts.orders[p - 1, f] if placed >> square & 1 else self.counts.ending_failed[p, f]
+            total += self.counts.ending_with(placed, failed, square)
             out[i + 1 :] = total
 
     def _lookup(self, placed: int, failed: int) -> tuple[int, int]:
@@ -292,11 +295,9 @@ class _PlayerBuilder:
         orders: Ints,
         views: tuple[Ints, Ints],
     ) -> None:
-        p, f = view[0].bit_count(), view[1].bit_count()
         for i, last in enumerate(squares_of(view[0] | view[1])):
-            bit = 1 << last
-            before = (view[0] & ~bit, view[1] & ~bit)
-            if view[1] & bit and self.counts.ending_failed[p, f] == 0:
+            before = (view[0] & ~(1 << last), view[1] & ~(1 << last))
+            if self.counts.ending_with(*view, last) == 0:
                 continue
             parent, g = self._lookup(*before)
             if parent < 0 or sequence_start[parent] == sequence_start[parent + 1]:

@@ -10,6 +10,7 @@ depends only on how many attempts succeeded and failed in every prefix
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numba
 import numpy as np
@@ -18,38 +19,61 @@ from numpy.typing import NDArray
 from pttt_ooc.game import Game
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OrderCounts:
     """How many orders the views of one player have.
 
+    A view counts by ``p`` placed squares, ``f`` failed squares that the opponent placed after the
+    opening, and ``k`` failed squares of the opponent's opening.
+
     Attributes
     ----------
+    opening
+        The opponent's opening, as a bit mask.
     orders
-        int64, shape (S + 1, S + 1) for S squares: ``orders[p, f]`` orders of a view with ``p``
-        placed and ``f`` failed squares.
+        int64, shape (S + 1, S + 1, S + 1) for S squares: ``orders[p, f, k]`` orders of a view.
     ending_failed
-        int64, same shape: of those, how many end with one given failed square.  (The number that
-        end with one given placed square is ``orders[p - 1, f]``.)
+        int64, same shape: of those, how many end with one given failed square that is not of the
+        opening.  (Any other given square ends as many as the view without it has.)
     """
 
+    opening: int
     orders: NDArray[np.int64]
     ending_failed: NDArray[np.int64]
+
+    @property
+    def tables(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
+        """What the kernels of this module take."""
+        return self.opening, self.orders, self.ending_failed
+
+    def of(self, placed: NDArray[np.int64], failed: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of orders of views given as bit masks."""
+        kinds = (placed, failed & ~self.opening, failed & self.opening)
+        return self.orders[tuple(np.bitwise_count(mask) for mask in kinds)]
+
+    def ending_with(self, placed: int, failed: int, last: int) -> int:
+        """Number of orders of one view that end with the square `last`."""
+        p, f, k = (mask.bit_count() for mask in (placed, failed & ~self.opening, failed & self.opening))
+        if placed >> last & 1:
+            return int(self.orders[p - 1, f, k])
+        return int(self.orders[p, f, k - 1] if self.opening >> last & 1 else self.ending_failed[p, f, k])
 
 
 def order_counts(game: Game, player: int) -> OrderCounts:
     """Count orders by recursion on the last attempt."""
     size = game.squares + 1
-    orders = np.zeros((size, size), np.int64)
-    ending_failed = np.zeros((size, size), np.int64)
-    orders[0, 0] = 1
-    for attempts in range(1, size):
-        for failed in range(attempts + 1):
-            placed = attempts - failed
-            if failed and game.failure_allowed(player, placed, failed):
-                ending_failed[placed, failed] = orders[placed, failed - 1]
-            ending_placed = orders[placed - 1, failed] if placed else 0
-            orders[placed, failed] = placed * ending_placed + failed * ending_failed[placed, failed]
-    return OrderCounts(orders, ending_failed)
+    orders = np.zeros((size, size, size), np.int64)
+    ending_failed = np.zeros_like(orders)
+    orders[0, 0, 0] = 1
+    for p, f, k in sorted(product(range(size), repeat=3), key=sum)[1:]:
+        if p + f + k >= size:
+            break
+        if f and game.failure_allowed(player, p, f, k):
+            ending_failed[p, f, k] = orders[p, f - 1, k]
+        ending_placed = orders[p - 1, f, k] if p else 0
+        ending_known = orders[p, f, k - 1] if k else 0
+        orders[p, f, k] = p * ending_placed + f * ending_failed[p, f, k] + k * ending_known
+    return OrderCounts(game.opening_mask(1 - player), orders, ending_failed)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -63,11 +87,12 @@ def popcount(mask):
 
 
 @numba.njit(cache=True, nogil=True)
-def unrank(rank, placed, failed, orders, ending_failed, out):
+def unrank(rank, placed, failed, opening, orders, ending_failed, out):
     """Write the squares of the order number `rank` of view (placed, failed) into `out`; return n."""
     p = popcount(placed)
-    f = popcount(failed)
-    n = p + f
+    f = popcount(failed & ~opening)
+    k = popcount(failed & opening)
+    n = p + f + k
     for slot in range(n - 1, -1, -1):
         square = 0
         rest = placed | failed
@@ -75,9 +100,11 @@ def unrank(rank, placed, failed, orders, ending_failed, out):
             bit = 1 << square
             if rest & bit:
                 if placed & bit:
-                    size = orders[p - 1, f]
+                    size = orders[p - 1, f, k]
+                elif opening & bit:
+                    size = orders[p, f, k - 1]
                 else:
-                    size = ending_failed[p, f]
+                    size = ending_failed[p, f, k]
                 if rank < size:
                     break
                 rank -= size
@@ -88,60 +115,70 @@ def unrank(rank, placed, failed, orders, ending_failed, out):
             p -= 1
         else:
             failed ^= bit
-            f -= 1
+            if opening & bit:
+                k -= 1
+            else:
+                f -= 1
     return n
 
 
 @numba.njit(cache=True, nogil=True)
-def rank_order(squares, n, placed, orders, ending_failed):
+def rank_order(squares, n, placed, opening, orders, ending_failed):
     """Rank of the order `squares[:n]`, of which those in the mask `placed` were placed.
 
     Returns -1 if the order is impossible.
     """
     mine = 0
-    failed = 0
+    found = 0
+    known = 0
     p = 0
     f = 0
+    k = 0
     rank = 0
     for slot in range(n):
-        last = squares[slot]
-        bit = 1 << last
+        bit = 1 << squares[slot]
         if placed & bit:
             mine |= bit
             p += 1
+        elif opening & bit:
+            known |= bit
+            k += 1
         else:
-            failed |= bit
+            found |= bit
             f += 1
-            if ending_failed[p, f] == 0:
+            if ending_failed[p, f, k] == 0:
                 return -1
         # Squares below the last one head the blocks that come before this order's block.
         below = bit - 1
         if p:
-            rank += popcount(mine & below) * orders[p - 1, f]
+            rank += popcount(mine & below) * orders[p - 1, f, k]
         if f:
-            rank += popcount(failed & below) * ending_failed[p, f]
+            rank += popcount(found & below) * ending_failed[p, f, k]
+        if k:
+            rank += popcount(known & below) * orders[p, f, k - 1]
     return rank
 
 
 @numba.njit(cache=True, nogil=True)
-def all_orders(placed, failed, orders, ending_failed):
+def all_orders(placed, failed, opening, orders, ending_failed):
     """Every order of a view: int8 array of shape (number of orders, n) of squares."""
     p = popcount(placed)
-    f = popcount(failed)
-    table = np.empty((orders[p, f], p + f), np.int8)
+    f = popcount(failed & ~opening)
+    k = popcount(failed & opening)
+    table = np.empty((orders[p, f, k], p + f + k), np.int8)
     for rank in range(len(table)):
-        unrank(rank, placed, failed, orders, ending_failed, table[rank])
+        unrank(rank, placed, failed, opening, orders, ending_failed, table[rank])
     return table
 
 
 @numba.njit(cache=True, nogil=True)
-def relabelled_ranks(placed, failed, symmetry, orders, ending_failed):
+def relabelled_ranks(placed, failed, symmetry, opening, orders, ending_failed):
     """Where a symmetry takes the orders of a view.
 
     Returns int64, shape (number of orders,): the rank, in the image of the view, of the image of
-    each order.
+    each order.  A symmetry leaves the opening's squares where they are.
     """
-    table = all_orders(placed, failed, orders, ending_failed)
+    table = all_orders(placed, failed, opening, orders, ending_failed)
     image_placed = 0
     for square in range(len(symmetry)):
         if placed >> square & 1:
@@ -152,5 +189,5 @@ def relabelled_ranks(placed, failed, symmetry, orders, ending_failed):
     for rank in range(count):
         for slot in range(n):
             image[slot] = symmetry[table[rank, slot]]
-        ranks[rank] = rank_order(image, n, image_placed, orders, ending_failed)
+        ranks[rank] = rank_order(image, n, image_placed, opening, orders, ending_failed)
     return ranks

@@ -86,7 +86,7 @@ class _Images:
     def of(self, v: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
         """First sequence of the representative and of view `v`, ranks and actions in the representative."""
         placed, failed, g = int(self.whole.placed[v]), int(self.whole.failed[v]), self.group[self.symmetry[v]]
-        ranks = relabelled_ranks(placed, failed, np.array(g), self.counts.orders, self.counts.ending_failed)
+        ranks = relabelled_ranks(placed, failed, np.array(g), *self.counts.tables)
         view = self.view[v]
         tried = int(self.folded.placed[view] | self.folded.failed[view])
         theirs = actions_of(self.game, self.player, tried)

@@ -22,14 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.game import Game
-from pttt_ooc.index import Index, actions_of, squares_of
+from pttt_ooc.index import Index, actions_of, kinds_of, squares_of
 from pttt_ooc.orders import all_orders, order_counts
 from pttt_ooc.views import Ints, Pairs, image_of
 
 BASE = 16  # of the codes that tell tuples of times apart; times stay below BASE - 1
 NO_KEY = -1
 
-Pattern = tuple[tuple[bool, int], ...]  # for each square of a view, ascending: placed?, key number
+Kinds = tuple[int, ...]  # see `kinds_of`
+Pattern = tuple[tuple[int, int], ...]  # for each square of a view, ascending: kind, key number
 ClassKey = tuple[int, ...]
 
 
@@ -130,21 +131,23 @@ class _Side:
     def __init__(self, game: Game, player: int) -> None:
         self.game, self.player = game, player
         self.counts = order_counts(game, player)
-        self._cache: dict[tuple[bool, ...], NDArray[np.int8]] = {}
+        self._cache: dict[Kinds, NDArray[np.int8]] = {}
 
-    def times(self, status: tuple[bool, ...]) -> NDArray[np.int8]:
+    def times(self, pattern: Pattern) -> NDArray[np.int8]:
         """Time of each square in each order: int8, shape (orders, squares of the view).
 
         Abrupt rule: the number of own attempts before; classical rule: of own placements before.
         """
-        if status not in self._cache:
-            n = len(status)
-            placed = sum(1 << i for i in range(n) if status[i])
-            table = all_orders(placed, ((1 << n) - 1) & ~placed, self.counts.orders, self.counts.ending_failed)
+        kinds = tuple(kind for kind, _ in pattern)
+        if kinds not in self._cache:
+            # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
+            placed, opening = (sum(1 << i for i, kind in enumerate(kinds) if kind == k) for k in (1, 2))
+            failed = (1 << len(kinds)) - 1 & ~placed
+            table = all_orders(placed, failed, opening, self.counts.orders, self.counts.ending_failed)
             if len(self._cache) > 64:
                 self._cache.clear()
-            self._cache[status] = _times(table, placed, self.game.turn_rule == "classical")
-        return self._cache[status]
+            self._cache[kinds] = _times(table, placed, self.game.turn_rule == "classical")
+        return self._cache[kinds]
 
     def clock(self, times: Ints) -> Ints:
         """Times on a clock common to both players."""
@@ -204,6 +207,10 @@ class _Cells:
         count = (self.heights if rows else self.widths)[which]
         digits = (codes[first : first + count] % self._scale)[:, None] // BASE ** np.arange(self.keys, dtype=np.int64)
         return digits % BASE - 1
+
+
+def _count(pattern: Pattern, kind: int) -> int:
+    return sum(k == kind for k, _ in pattern)
 
 
 def _prefix_cost(factors: list[list[int]], shared: int, rows: int) -> int:
@@ -292,9 +299,9 @@ class _Builder:
         symmetry = self.index.group[int(theirs.symmetry[at_s])]
         # Squares on which the receiver failed come first, then those on which the source did.
         numbers = {sq: k for k, sq in enumerate(squares_of(failed[r] & placed[s]) + squares_of(failed[s] & placed[r]))}
-        pattern_r = tuple((bool(placed[r] >> q & 1), numbers.get(q, NO_KEY)) for q in squares_of(placed[r] | failed[r]))
-        image = sorted((symmetry[q], q) for q in squares_of(placed[s] | failed[s]))
-        pattern_s = tuple((bool(placed[s] >> q & 1), numbers.get(q, NO_KEY)) for _, q in image)
+        squares_s = [q for _, q in sorted((symmetry[q], q) for q in squares_of(placed[s] | failed[s]))]
+        pattern_r = self._numbered(r, placed[r], squares_of(placed[r] | failed[r]), numbers)
+        pattern_s = self._numbered(s, placed[s], squares_s, numbers)
         number = self._class(pattern_r, pattern_s, (failed[r] & placed[s]).bit_count())
         mask_r = self._action_mask(r, placed[r] | failed[r], winning) if mover == r else 0
         mask_s = 0
@@ -303,6 +310,10 @@ class _Builder:
             mask_s = self._action_mask(s, tried, int(image_of(np.array(winning), symmetry)))
         key = (view, number, self._pattern(number, False, pattern_r, mover == r), mask_r)
         return key, (int(theirs.view[at_s]), self._pattern(number, True, pattern_s, mover == s), mask_s)
+
+    def _numbered(self, player: int, placed: int, squares: list[int], numbers: dict[int, int]) -> Pattern:
+        kinds = kinds_of(placed, self.sides[player].counts.opening, squares)
+        return tuple((kind, numbers.get(square, NO_KEY)) for kind, square in zip(kinds, squares, strict=True))
 
     def _action_mask(self, player: int, tried: int, squares: int) -> int:
         actions = actions_of(self.game, player, tried)
@@ -314,20 +325,19 @@ class _Builder:
         if longest <= 4:
             return BASE  # everything is prefix
         if self.game.turn_rule == "classical":
-            placed = [sum(status for status, _ in pattern) for pattern in (pattern_r, pattern_s)]
-            return (max(placed) + 1) // 2
+            return (max(_count(pattern_r, 1), _count(pattern_s, 1)) + 1) // 2
         return (longest + 1) // 2
 
     def _class(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> int:
         """Number of the operator between two patterns; `received` keys are squares that the source placed."""
-        shape = [len(p) for p in (pattern_r, pattern_s)] + [sum(st for st, _ in p) for p in (pattern_r, pattern_s)]
+        shape = [_count(pattern, kind) for pattern in (pattern_r, pattern_s) for kind in (0, 1, 2)]
         keys = sum(key != NO_KEY for _, key in pattern_r)
         key = (*shape, keys, received)
         if key not in self.classes:
             self.classes[key] = len(self.classes)
             cut = self._cut(pattern_r, pattern_s)
-            source = _Cells(self.sides[self.source].times(tuple(st for st, _ in pattern_s)), pattern_s, cut)
-            receiver = _Cells(self.sides[self.receiver].times(tuple(st for st, _ in pattern_r)), pattern_r, cut)
+            source = _Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
+            receiver = _Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
             self.cells.append((source, receiver))
             self._operator(source, receiver, received)
         return self.classes[key]
@@ -392,7 +402,7 @@ class _Builder:
         if key not in self.patterns:
             self.patterns[key] = len(self.patterns)
             player = self.source if is_source else self.receiver
-            times = self.sides[player].times(tuple(status for status, _ in pattern))
+            times = self.sides[player].times(pattern)
             blocks = self._blocks(times, pattern, self.cells[number][0 if is_source else 1], ends_placed)
             self.blocks.append(blocks)
             self.pattern_start.append(self.pattern_start[-1] + len(self.blocks[-1]))
@@ -403,8 +413,7 @@ class _Builder:
         row, column = cells.locate(times, pattern)
         suffix = _codes(times, times >= cells.cut)
         # By the classical rule a failure after the last placement has the number of placements for its time.
-        placements = sum(status for status, _ in pattern)
-        dropped = (times == placements).any(axis=1) & ends_placed
+        dropped = (times == _count(pattern, 1)).any(axis=1) & ends_placed
         suffix = np.where(dropped, -1, suffix)
         first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
         length = np.diff(np.concatenate([first, [len(suffix)]]))

@@ -41,7 +41,7 @@ def node_texts(index: Index, player: int):
         for rank in range(int(mine.node_start[v + 1] - mine.node_start[v])):
             out = np.zeros(game.squares, np.int8)
             placed, failed = int(mine.placed[v]), int(mine.failed[v])
-            n = unrank(rank, placed, failed, counts.orders, counts.ending_failed, out)
+            n = unrank(rank, placed, failed, *counts.tables, out)
             texts.append("|" + opening + "".join(f"{s}{'*' if placed >> s & 1 else '.'}" for s in out[:n].tolist()))
     return texts
 

@@ -175,7 +175,10 @@ def test_infosets_are_nodes_that_failures_allow(game: Game) -> None:
             own = naive.attempts(text)[len(game.opening[player]) :]
             for n, (_, was_placed) in enumerate(own, start=1):
                 placed = sum(mark for _, mark in own[:n])
-                assert was_placed or game.failure_allowed(player, placed, n - placed)
+                known = sum(square in game.opening[1 - player] for square, mark in own[:n] if not mark)
+                square = own[n - 1][0]
+                surprised = not was_placed and square not in game.opening[1 - player]
+                assert not surprised or game.failure_allowed(player, placed, n - placed - known, known)
 
 
 def test_an_opening_is_part_of_every_text() -> None:

@@ -1,0 +1,113 @@
+"""The configuration: defaults, the schema that is kept for editors, and sentences about what is refused."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from pttt_ooc.config import Config, check_config, load_config, schema_text
+from pttt_ooc.errors import ConfigError
+
+ROOT = Path(__file__).parent.parent
+FILES = [ROOT / "config.yaml", *sorted((ROOT / "config").glob("*.yaml"))]
+
+
+def refusal(content):
+    with pytest.raises(ConfigError) as caught:
+        check_config(content)
+    sentence = str(caught.value)
+    assert sentence.startswith("config.yaml: ") and sentence.endswith(".") and "\n" not in sentence
+    return sentence
+
+
+def test_the_file_shows_the_defaults():
+    assert load_config(ROOT / "config.yaml") == Config() == check_config({})
+
+
+def test_every_key_is_in_the_file():
+    content = yaml.safe_load((ROOT / "config.yaml").read_text())
+    expected = Config().model_dump(mode="json")
+    assert {k: list(v) if isinstance(v, dict) else v for k, v in content.items()}.keys() == expected.keys()
+    for section in ("solve", "export", "report"):
+        assert content[section].keys() == expected[section].keys()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_schema_agrees_with_the_files(file):
+    load_config(file)
+    schema = json.loads((ROOT / "workflow/schemas/config.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(yaml.safe_load(file.read_text()), schema)
+
+
+def test_committed_schema_is_the_one_of_the_models():
+    committed = (ROOT / "workflow/schemas/config.schema.json").read_text(encoding="utf-8")
+    assert committed == schema_text(), "write it anew: python -m pttt_ooc.config > workflow/schemas/config.schema.json"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ({"solve": {"max_minutes": -3}}, "solve.max_minutes is -3, but must be greater than 0."),
+        ({"solve": {"max_minutes": "60 min"}}, "solve.max_minutes is '60 min', but must be a number."),
+        ({"solve": {"max_iterations": True}}, "solve.max_iterations is true, but must be a number."),
+        ({"solve": {"max_iterations": 2.5}}, "solve.max_iterations is 2.5, but must be a whole number."),
+        ({"solve": {"max_iterations": 0}}, "solve.max_iterations is 0, but must be greater than or equal to 1."),
+        ({"solve": {"evaluate_every": 1}}, "solve.evaluate_every is 1, but must be greater than 1."),
+        ({"solve": {"commit_seconds": float("inf")}}, "solve.commit_seconds is Infinity, but must be a number, and finite."),
+        ({"solve": {"max_minuts": 3}}, "there is no key solve.max_minuts (did you mean max_minutes?)."),
+        ({"slove": {}}, "there is no key slove (did you mean solve?)."),
+        ({"colour": 1}, "there is no key colour; choose from game, symmetry, solve, export, report."),
+        ({1: 2}, "there is no key 1; choose from game, symmetry, solve, export, report."),
+        ({"solve": None}, "solve is empty, but must be a section: keys with values, indented below it."),
+        ({"solve": 3}, "solve is 3, but must be a section: keys with values, indented below it."),
+        (
+            {"solve": {"algorithm": "dcrf"}},
+            "solve.algorithm is 'dcrf', but must be one of cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+ (did you mean dcfr?).",
+        ),
+        ({"symmetry": "half"}, "symmetry is 'half', but must be one of full, none."),
+        (
+            {"game": "pttt-abrubt"},
+            "game is 'pttt-abrubt', but must be the name of a game (did you mean pttt-abrupt?), as in the list of `pttt info`.",
+        ),
+        ({"game": ["a"]}, 'game is ["a"], but must be the name of a game, as in the list of `pttt info`.'),
+        ({"export": {"compression_level": 10}}, "export.compression_level is 10, but must be less than or equal to 9."),
+        ({"export": {"bundle": "perhaps"}}, "export.bundle is 'perhaps', but must be true or false."),
+        ({"export": {"infosets_0": "no.txt"}}, "export.infosets_0 is 'no.txt', but there is no such file."),
+        ({"export": {"infosets_1": 3}}, "export.infosets_1 is 3, but must be the name of a file."),
+        ({"report": {"infosets": "|"}}, "report.infosets is '|', but must be a list."),
+        ({"report": {"title": ""}}, "report.title is '', but must be a text that is not empty."),
+        ([1], "there are no keys with values, but [1]."),
+    ],
+)
+def test_refusals(content, sentence):
+    assert refusal(content) == f"config.yaml: {sentence}"
+
+
+def test_refused_infoset_names_its_place():
+    assert "report.infosets[1] is '0*4.', but must be an infoset" in refusal({"report": {"infosets": ["|", "0*4."]}})
+
+
+def test_numbers_that_yaml_reads_as_text():
+    assert check_config({"solve": {"target_nashconv": "1e-4"}}).solve.target_nashconv == 1e-4
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("solve: [", "is not YAML (line 1"), ("a: b: c", "is not YAML (line 1, column 5)"), ("- 1", "no keys with values")],
+)
+def test_files_that_are_no_configuration(tmp_path, text, complaint):
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"mine\.yaml") as caught:
+        load_config(file)
+    assert complaint in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_missing_and_empty_files(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load_config(tmp_path / "none.yaml")
+    (tmp_path / "empty.yaml").write_text("# nothing\n")
+    assert load_config(tmp_path / "empty.yaml") == Config()
