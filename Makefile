@@ -12,7 +12,7 @@ PIP     := $(BIN)/python -m pip -qq
 RUNTIME := $(VENV)/.runtime
 DEV     := $(VENV)/.dev
 REFEREE := $(VENV)/.referee
-PROFILE := workflow/profiles/default
+PROFILE := profiles/default
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

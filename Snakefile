@@ -15,6 +15,7 @@ from pathlib import Path
 from pttt_ooc.config import check_config
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.provenance import source_digest
+from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import forget_lost
 
 
@@ -39,9 +40,11 @@ localrules:
     all,
 
 
+# A manifest that is missing is noticed only if it is asked for here.
 rule all:
     default_target: True
     input:
+        [f"{DATA}/{stage}.json" for stage in STAGES],
         f"{DATA}/pttt_pl0.zip",
         f"{DATA}/pttt_pl1.zip",
         f"{DATA}/player0-infosets.txt",
@@ -167,7 +170,7 @@ rule export:
 
 rule report:
     input:
-        [f"{DATA}/{stage}.json" for stage in ("enumerate", "index", "solve", "evaluate", "export")],
+        [f"{DATA}/{stage}.json" for stage in STAGES[:-1]],
         f"{DATA}/convergence.jsonl",
     output:
         report(f"{DATA}/report.html", caption="workflow/report/report.rst", category="Report"),

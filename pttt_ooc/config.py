@@ -49,48 +49,58 @@ class _Section(BaseModel):
 class SolveConfig(_Section):
     """How the game is solved, and when to stop."""
 
-    algorithm: Algorithm = Field("dcfr", description="The update rule of the regrets.")
-    alpha: Real | None = Field(None, description="Discount of positive regrets; null: the algorithm's default.")
-    beta: Real | None = Field(None, description="Discount of negative regrets; null: the algorithm's default.")
+    algorithm: Algorithm = Field(default="dcfr", description="The update rule of the regrets.")
+    alpha: Real | None = Field(default=None, description="Discount of positive regrets; null: the algorithm's default.")
+    beta: Real | None = Field(default=None, description="Discount of negative regrets; null: the algorithm's default.")
     gamma: Real | None = Field(
-        None, ge=0, description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default."
+        default=None,
+        ge=0,
+        description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default.",
     )
     target_nashconv: Real = Field(
-        1e-3, ge=0, description="Stop when the gap is at most this; 0: never stop for it."
+        default=1e-3, ge=0, description="Stop when the gap is at most this; 0: never stop for it."
     )
-    max_iterations: Whole = Field(2000, ge=1, description="Stop after this many iterations.")
-    max_minutes: Real = Field(60.0, gt=0, description="Stop after this many minutes of solving.")
+    max_iterations: Whole = Field(default=2000, ge=1, description="Stop after this many iterations.")
+    max_minutes: Real = Field(default=60.0, gt=0, description="Stop after this many minutes of solving.")
     evaluate_every: Real = Field(
-        1.2, gt=1, description="The gap is next computed when the number of iterations has grown by this factor."
+        default=1.2,
+        gt=1,
+        description="The gap is next computed when the number of iterations has grown by this factor.",
     )
-    commit_seconds: Real = Field(30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration.")
-    precision: Precision = Field("float32", description="Of the regrets and of the sums of strategies.")
+    commit_seconds: Real = Field(
+        default=30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration."
+    )
+    precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
 
 
 class ExportConfig(_Section):
     """The files for the course and for others."""
 
-    dtype: Precision = Field("float32", description="Of the probabilities in the files.")
-    compression_level: Whole = Field(1, ge=0, le=9, description="Of the zip files: 0 none, 1 fast, 9 small.")
-    infosets_0: Path | None = Field(None, description="A file of player 0's infosets that fixes the order of rows.")
-    infosets_1: Path | None = Field(None, description="The same for player 1.")
-    bundle: bool = Field(True, description="Whether to write strategies.h5.")
+    dtype: Precision = Field(default="float32", description="Of the probabilities in the files.")
+    compression_level: Whole = Field(default=1, ge=0, le=9, description="Of the zip files: 0 none, 1 fast, 9 small.")
+    infosets_0: Path | None = Field(
+        default=None, description="A file of player 0's infosets that fixes the order of rows."
+    )
+    infosets_1: Path | None = Field(default=None, description="The same for player 1.")
+    bundle: bool = Field(default=True, description="Whether to write strategies.h5.")
 
 
 class ReportConfig(_Section):
     """What report.html shows beyond the results."""
 
-    title: str = Field("Phantom Tic-Tac-Toe, solved", min_length=1, description="The report's heading.")
+    title: str = Field(default="Phantom Tic-Tac-Toe, solved", min_length=1, description="The report's heading.")
     infosets: tuple[Infoset, ...] = Field(
-        ("|", "|4*", "|0*4."), description="Infosets to show; those that a player does not have are left out."
+        default=("|", "|4*", "|0*4."), description="Infosets to show; those that a player does not have are left out."
     )
 
 
 class Config(_Section):
     """All that a run of the workflow depends on."""
 
-    game: Name = Field("pttt-abrupt", description="The game's name, as in `pttt info`.")
-    symmetry: Symmetry = Field("full", description="full: one of the positions that mirror each other is solved.")
+    game: Name = Field(default="pttt-abrupt", description="The game's name, as in `pttt info`.")
+    symmetry: Symmetry = Field(
+        default="full", description="full: one of the positions that mirror each other is solved."
+    )
     solve: SolveConfig = SolveConfig()
     export: ExportConfig = ExportConfig()
     report: ReportConfig = ReportConfig()

@@ -133,11 +133,21 @@ class Engine:
         nodes, sequences = i.nodes_of(n), i.sequences_of(n)
         node_gradient = np.empty(nodes.stop - nodes.start, self.dtype)
         sequence_gradient = np.empty(sequences.stop - sequences.start, self.dtype)
-        self.run(player, n, self._receive, player, nodes.start, sequences.start, node_gradient, sequence_gradient, opponent)
+        self.run(
+            player, n, self._receive, player, nodes.start, sequences.start, node_gradient, sequence_gradient, opponent
+        )
         return node_gradient, sequence_gradient
 
     def _receive(
-        self, first: int, last: int, player: int, node: int, sequence: int, nodes: Floats, sequences: Floats, source: Reach
+        self,
+        first: int,
+        last: int,
+        player: int,
+        node: int,
+        sequence: int,
+        nodes: Floats,
+        sequences: Floats,
+        source: Reach,
     ) -> None:
         mine, theirs, t = self.index.players[player], self.index.players[1 - player], self.timings[player]
         gradient.receive(

@@ -32,7 +32,7 @@ def seconds_left(events: list[Event], target: float, max_iterations: int, max_se
     evaluations so far and the last one.
     """
     last, middle = events[-1], events[len(events) // 2]
-    left = max_seconds - last["seconds"]
+    left: float = max_seconds - last["seconds"]
     if last["iterations_per_second"] > 0:
         left = min(left, (max_iterations - last["iteration"]) / last["iterations_per_second"])
     gaps, times = (middle["nashconv"], last["nashconv"]), (middle["seconds"], last["seconds"])

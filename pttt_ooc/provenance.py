@@ -21,26 +21,18 @@ PACKAGE = Path(__file__).parent
 
 _STAGE = ("commits", "errors", "provenance", "resources", "stages/__init__", "stages/common", "store")
 _VIEWS = ("game", "orders", "views")
-_INDEX = (*_VIEWS, "index", "tables")
-_ENGINE = (*_INDEX, "engine", "gradient", "timing", "tree", "stages/engines")
+_INDEX = (*_VIEWS, "index", "tables", "timing")
+_SOLUTION = (*_INDEX, "solution", "strategy")
+_ENGINE = (*_SOLUTION, "engine", "evaluate", "gradient", "regret", "tree", "stages/engines")
+_FILES = (*_SOLUTION, "config", "formats")
 
 SOURCES: dict[str, tuple[str, ...]] = {
     "enumerate": (*_STAGE, *_INDEX, "counts", "stages/enumerate"),
     "index": (*_STAGE, *_INDEX, "stages/index"),
-    "solve": (*_STAGE, *_ENGINE, "config", "progress", "regret", "solution", "solve", "strategy", "stages/solve"),
-    "evaluate": (*_STAGE, *_ENGINE, "evaluate", "solution", "strategy", "stages/evaluate"),
-    "export": (*_STAGE, *_INDEX, "config", "formats", "solution", "strategy", "stages/export"),
-    "report": (
-        *_STAGE,
-        *_INDEX,
-        "config",
-        "formats",
-        "report",
-        "solution",
-        "strategy",
-        "templates/report.html.j2",
-        "stages/report",
-    ),
+    "solve": (*_STAGE, *_ENGINE, "config", "progress", "solve", "stages/solve"),
+    "evaluate": (*_STAGE, *_ENGINE, "stages/evaluate"),
+    "export": (*_STAGE, *_FILES, "bundle", "stages/export"),
+    "report": (*_STAGE, *_FILES, "report", "templates/report.html.j2", "stages/report"),
 }
 """For each stage, the modules that it is made of (a name with a suffix is a file that is no module)."""
 

@@ -200,9 +200,7 @@ def update_regrets(
 
 
 @numba.njit(cache=True, nogil=True)
-def add_to_average(
-    first_view, last_view, sequence_start, sequence_offset, discount, sequence_reach, strategy_sums
-):
+def add_to_average(first_view, last_view, sequence_start, sequence_offset, discount, sequence_reach, strategy_sums):
     """Discount the weighted sum of realization plans of some views, and add the newest plan.
 
     `strategy_sums` begins at `sequence_offset`; `sequence_reach` is of the whole player.

@@ -44,7 +44,7 @@ def write_solution(root: Path, strategies: Strategies, attrs: Mapping[str, Any])
             part = np.asarray(strategy.probabilities[mine.sequences_of(n)], np.float32)
             write_array(root, f"strategy/{strategy.player}/{n}", part, compress=True)
     own = {"game": index.game.name, "symmetry": index.symmetry, "format_version": FORMAT_VERSION}
-    write_attrs(root, {**attrs, **own})
+    write_attrs(root, dict(sorted({**attrs, **own}.items())))  # equal solutions are equal bytes
 
 
 def solution_attrs(root: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.index import Index, actions_of
 from pttt_ooc.orders import order_counts, relabelled_ranks
+from pttt_ooc.views import image_of
 
 Floats = NDArray[np.floating[Any]]
 
@@ -83,9 +84,16 @@ class _Images:
         self.symmetry = folded.orbits[player].symmetry[at]
         self.counts = order_counts(self.game, player)
 
-    def of(self, v: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
+    def symmetries(self, v: int) -> list[int]:
+        """All symmetries that take view `v` to its representative: more than one if that is symmetric itself."""
+        view = self.view[v]
+        target = (self.folded.placed[view], self.folded.failed[view])
+        masks = np.array([self.whole.placed[v], self.whole.failed[v]])
+        return [i for i, g in enumerate(self.group) if tuple(image_of(masks, g)) == target]
+
+    def of(self, v: int, symmetry: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
         """First sequence of the representative and of view `v`, ranks and actions in the representative."""
-        placed, failed, g = int(self.whole.placed[v]), int(self.whole.failed[v]), self.group[self.symmetry[v]]
+        placed, failed, g = int(self.whole.placed[v]), int(self.whole.failed[v]), self.group[symmetry]
         ranks = relabelled_ranks(placed, failed, np.array(g), *self.counts.tables)
         view = self.view[v]
         tried = int(self.folded.placed[view] | self.folded.failed[view])
@@ -108,7 +116,7 @@ def unfold(strategy: Strategy, whole: Index) -> Strategy:
     mine = whole.players[strategy.player]
     probabilities = np.empty(mine.sequences, strategy.probabilities.dtype)
     for v in np.flatnonzero(mine.decides):
-        _copy_view(strategy.probabilities, probabilities, *images.of(int(v)))
+        _copy_view(strategy.probabilities, probabilities, *images.of(int(v), int(images.symmetry[v])))
     return Strategy(whole, strategy.player, probabilities)
 
 
@@ -130,7 +138,8 @@ def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy
             target = slice(int(kept.sequence_start[view]), int(kept.sequence_start[view + 1]))
             probabilities[target] = strategy.probabilities[mine.sequence_start[v] : mine.sequence_start[v + 1]]
     for v in np.flatnonzero(mine.decides):
-        difference = _largest_difference(probabilities, strategy.probabilities, *images.of(int(v)))
+        places = [images.of(int(v), symmetry) for symmetry in images.symmetries(int(v))]
+        difference = max(_largest_difference(probabilities, strategy.probabilities, *place) for place in places)
         if difference > tolerance:
             raise StrategyError(
                 f"Player {strategy.player}'s strategy is not symmetric: infosets that mirror each other differ by "

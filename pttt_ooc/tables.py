@@ -1,4 +1,4 @@
-"""Pairs of views and indices on disk: what the enumeration finds is stored once and read by every later stage.
+"""Pairs of views, indices and timing operators on disk: what the enumeration finds is stored once and read by every later stage.
 
 A table's arrays bear the names of the attributes of the class that it stores, so that the class's
 docstring describes the store too.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from pttt_ooc.errors import StoreError
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index, Orbits, PlayerIndex
 from pttt_ooc.store import read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.timing import Timing
 from pttt_ooc.views import Pairs
 
 _PAIRS = [field.name for field in fields(Pairs) if field.name != "terminal_histories"]
@@ -40,8 +42,8 @@ def read_pairs(root: Path, game: str) -> Pairs:
         If they are missing, damaged, or those of another game.
     """
     attrs = _attrs_of(root, game)
-    arrays = [read_array(root, f"pairs/{name}") for name in _PAIRS]
-    return Pairs(*arrays, terminal_histories=int(attrs["terminal_histories"]))
+    arrays = {name: read_array(root, f"pairs/{name}") for name in _PAIRS}
+    return Pairs(**arrays, terminal_histories=attrs["terminal_histories"])
 
 
 def write_index(root: Path, index: Index) -> None:
@@ -74,7 +76,33 @@ def read_index(root: Path, game: str) -> Index:
     return Index(named_game(game), attrs["symmetry"], (players[0], players[1]), (orbits[0], orbits[1]))
 
 
-def _attrs_of(root: Path, game: str) -> dict[str, object]:
+def write_timings(root: Path, timings: tuple[Timing, Timing]) -> None:
+    """Add both players' timing operators to the Zarr group `root`.
+
+    Raises
+    ------
+    StoreError
+        If they cannot be written.
+    """
+    for player, timing in enumerate(timings):
+        for name, array in timing.arrays().items():
+            write_array(root, f"timing/{player}/{name}", array, compress=True)
+
+
+def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
+    """The operators that :func:`write_timings` stored.
+
+    Raises
+    ------
+    StoreError
+        If they are missing, damaged, or those of another game.
+    """
+    _attrs_of(root, game)
+    found = [Timing(*[read_array(root, f"timing/{p}/{f.name}") for f in fields(Timing)]) for p in (0, 1)]
+    return found[0], found[1]
+
+
+def _attrs_of(root: Path, game: str) -> dict[str, Any]:
     attrs = read_attrs(root)
     if attrs.get("game") != game:
         raise StoreError(f"{root} is of the game {attrs.get('game')}, not {game}; make it anew.")

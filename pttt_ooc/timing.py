@@ -149,23 +149,41 @@ class _Side:
             self._cache[kinds] = _times(table, placed, self.game.turn_rule == "classical")
         return self._cache[kinds]
 
-    def clock(self, times: Ints) -> Ints:
-        """Times on a clock common to both players."""
-        return 2 * times + int(self.player != self.game.first_player)
+
+@numba.njit(cache=True, nogil=True)
+def _split(times, keys, cut):
+    """Prefix set, code of the prefix times, code of the suffix times and whole suffix of each order."""
+    count, n = times.shape
+    codes = np.zeros((4, count), np.int64)
+    for rank in range(count):
+        for k in range(len(keys)):
+            time = times[rank, keys[k]]
+            if time < cut:
+                codes[0, rank] |= 1 << k
+                codes[1, rank] += (time + 1) << (4 * k)
+            else:
+                codes[2, rank] += (time + 1) << (4 * k)
+        for i in range(n):
+            if times[rank, i] >= cut:
+                codes[3, rank] += (times[rank, i] + 1) << (4 * i)
+    return codes
 
 
-def _codes(times: NDArray[np.int8], chosen: NDArray[np.bool_]) -> Ints:
-    weights = BASE ** np.arange(times.shape[1], dtype=np.int64)
-    return np.where(chosen, times.astype(np.int64) + 1, 0) @ weights
+def _keys(pattern: Pattern) -> Ints:
+    """Position, among a view's squares, of key 0, 1, ..."""
+    return np.array([i for _, i in sorted((key, i) for i, (_, key) in enumerate(pattern) if key != NO_KEY)], np.int64)
 
 
-def _split(times: NDArray[np.int8], pattern: Pattern, cut: int) -> tuple[Ints, Ints, Ints]:
-    """Prefix set, code of the prefix times and code of the suffix times of each order."""
-    keys = sorted((key, i) for i, (_, key) in enumerate(pattern) if key != NO_KEY)
-    of_keys = times[:, [i for _, i in keys]]
-    early = of_keys < cut
-    sets = early @ (1 << np.arange(len(keys), dtype=np.int64))
-    return sets, _codes(of_keys, early), _codes(of_keys, ~early)
+@numba.njit(cache=True, nogil=True)
+def _hashes(column, first, length):
+    """A hash of the columns of each block."""
+    hashes = np.zeros(len(first), np.uint64)
+    for b in range(len(first)):
+        mixed = np.uint64(length[b])
+        for r in range(first[b], first[b] + length[b]):
+            mixed = (mixed ^ np.uint64(column[r] + 1)) * np.uint64(1099511628211)
+        hashes[b] = mixed
+    return hashes
 
 
 class _Cells:
@@ -174,12 +192,12 @@ class _Cells:
     def __init__(self, times: NDArray[np.int8], pattern: Pattern, cut: int) -> None:
         self.cut = cut
         self.keys = sum(key != NO_KEY for _, key in pattern)
-        self._scale = BASE ** max(self.keys, 1)
-        sets, early, late = _split(times, pattern, cut)
+        self._shift = 4 * self.keys
+        sets, early, late, _ = _split(times, _keys(pattern), cut)
         self.sets = np.unique(sets)
-        self.columns = np.unique(sets * self._scale + early)
-        self.rows = np.unique(sets * self._scale + late)
-        column_set, row_set = self.columns // self._scale, self.rows // self._scale
+        self.columns = np.unique(sets << self._shift | early)
+        self.rows = np.unique(sets << self._shift | late)
+        column_set, row_set = self.columns >> self._shift, self.rows >> self._shift
         self.first_column = np.searchsorted(column_set, self.sets)
         self.first_row = np.searchsorted(row_set, self.sets)
         self.widths = np.searchsorted(column_set, self.sets, side="right") - self.first_column
@@ -190,14 +208,11 @@ class _Cells:
     def size(self) -> int:
         return int(self.base[-1])
 
-    def locate(self, times: NDArray[np.int8], pattern: Pattern) -> tuple[Ints, Ints]:
-        """First cell of the row, and column, of each order."""
-        sets, early, late = _split(times, pattern, self.cut)
+    def locate(self, sets: Ints, early: Ints, late: Ints) -> tuple[Ints, Ints]:
+        """First cell of the row, and column, of orders given by their codes (see `_split`)."""
         at = np.searchsorted(self.sets, sets)
-        column = np.searchsorted(self.columns, sets * self._scale + early)
-        row = np.searchsorted(self.rows, sets * self._scale + late)
-        if not (np.array_equal(self.columns[column] % self._scale, early)):
-            raise AssertionError("an order is in no cell")
+        column = np.searchsorted(self.columns, sets << self._shift | early)
+        row = np.searchsorted(self.rows, sets << self._shift | late)
         return self.base[at] + (row - self.first_row[at]) * self.widths[at], column - self.first_column[at]
 
     def times_of(self, which: int, rows: bool) -> Ints:
@@ -205,12 +220,19 @@ class _Cells:
         codes = self.rows if rows else self.columns
         first = (self.first_row if rows else self.first_column)[which]
         count = (self.heights if rows else self.widths)[which]
-        digits = (codes[first : first + count] % self._scale)[:, None] // BASE ** np.arange(self.keys, dtype=np.int64)
-        return digits % BASE - 1
+        return (codes[first : first + count, None] >> 4 * np.arange(self.keys)) % BASE - 1
 
 
 def _count(pattern: Pattern, kind: int) -> int:
     return sum(k == kind for k, _ in pattern)
+
+
+def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_]:
+    """Which tuples of clock times (source, receiver) agree on the key squares that both have (the others are -1)."""
+    s, r = source[:, None, :], receiver[None, :, :]
+    in_time = np.where(np.arange(source.shape[1]) < received, s < r, r < s)
+    agree: NDArray[np.bool_] = (in_time | (s < 0) | (r < 0)).all(axis=2)
+    return agree
 
 
 def _prefix_cost(factors: list[list[int]], shared: int, rows: int) -> int:
@@ -223,6 +245,8 @@ class _Builder:
         self.index, self.game = index, index.game
         self.receiver, self.source = receiver, 1 - receiver
         self.pairs = pairs
+        every_mask = np.arange(1 << self.game.squares)
+        self.images = [image_of(every_mask, symmetry).tolist() for symmetry in index.group]
         self.sides = (_Side(self.game, 0), _Side(self.game, 1))
         self.classes: dict[ClassKey, int] = {}
         self.cells: list[tuple[_Cells, _Cells]] = []  # of the source, of the receiver
@@ -306,8 +330,8 @@ class _Builder:
         mask_r = self._action_mask(r, placed[r] | failed[r], winning) if mover == r else 0
         mask_s = 0
         if mover == s:
-            tried = int(image_of(np.array(placed[s] | failed[s]), symmetry))
-            mask_s = self._action_mask(s, tried, int(image_of(np.array(winning), symmetry)))
+            images = self.images[int(theirs.symmetry[at_s])]
+            mask_s = self._action_mask(s, images[placed[s] | failed[s]], images[winning])
         key = (view, number, self._pattern(number, False, pattern_r, mover == r), mask_r)
         return key, (int(theirs.view[at_s]), self._pattern(number, True, pattern_s, mover == s), mask_s)
 
@@ -345,13 +369,20 @@ class _Builder:
     def _operator(self, source: _Cells, receiver: _Cells, received: int) -> None:
         first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
         second_kind = ((1 << source.keys) - 1) & ~first_kind
+        theirs = [
+            [self._clock(self.source, source.times_of(b, rows)) for rows in (False, True)]
+            for b in range(len(source.sets))
+        ]
+        mine = [
+            [self._clock(self.receiver, receiver.times_of(a, rows)) for rows in (False, True)]
+            for a in range(len(receiver.sets))
+        ]
         factors = []
         for b, set_b in enumerate(source.sets.tolist()):
             for a, set_a in enumerate(receiver.sets.tolist()):
                 if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
                     continue
-                u = self._consistent(source.times_of(b, False), receiver.times_of(a, False), received)
-                v = self._consistent(source.times_of(b, True), receiver.times_of(a, True), received)
+                u, v = (_consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
                 if not u.any() or not v.any():
                     continue
                 dimensions = (source.base[b], source.heights[b], source.widths[b])
@@ -363,15 +394,9 @@ class _Builder:
         self.factors.extend(sorted(factors, key=lambda f: (f[shared], f[7], f[3 - shared])))
         self.class_start.append(len(self.factors))
 
-    def _consistent(self, source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_]:
-        """Which time tuples (source, receiver) agree on the key squares that both have."""
-        agree = np.ones((len(source), len(receiver)), bool)
-        for key in range(source.shape[1]):
-            s, r = source[:, key, None], receiver[None, :, key]
-            clock_s, clock_r = self.sides[self.source].clock(s), self.sides[self.receiver].clock(r)
-            in_time = clock_s < clock_r if key < received else clock_r < clock_s
-            agree &= in_time | (s < 0) | (r < 0)
-        return agree
+    def _clock(self, player: int, times: Ints) -> Ints:
+        """Times on a clock common to both players; -1 stays."""
+        return np.where(times < 0, -1, 2 * times + int(player != self.game.first_player))
 
     def _store_u(self, u: NDArray[np.bool_]) -> int:
         known = bytes(u.shape) + u.tobytes() if max(u.shape) < 256 else str(u.shape).encode() + u.tobytes()
@@ -410,21 +435,18 @@ class _Builder:
 
     def _blocks(self, times: NDArray[np.int8], pattern: Pattern, cells: _Cells, ends_placed: bool) -> Ints:
         """Runs of orders with the same suffix: (first, length, row, map), shape (blocks, 4)."""
-        row, column = cells.locate(times, pattern)
-        suffix = _codes(times, times >= cells.cut)
+        sets, early, late, suffix = _split(times, _keys(pattern), cells.cut)
         # By the classical rule a failure after the last placement has the number of placements for its time.
-        dropped = (times == _count(pattern, 1)).any(axis=1) & ends_placed
-        suffix = np.where(dropped, -1, suffix)
+        dropped = (times == _count(pattern, 1)).any(axis=1) if ends_placed else np.zeros(len(times), bool)
+        suffix[dropped] = -1
         first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
         length = np.diff(np.concatenate([first, [len(suffix)]]))
-        blocks = np.stack([first, length, row[first], np.zeros(len(first), np.int64)], axis=1)
-        blocks = blocks[suffix[first] >= 0]
-        first, length = blocks[:, 0], blocks[:, 1]
-        for size in np.unique(length):
-            these = np.flatnonzero(length == size)
-            columns = column[first[these, None] + np.arange(size)].astype(np.uint16)
-            unique, inverse = np.unique(columns, axis=0, return_inverse=True)
-            blocks[these, 3] = np.array([self._map(u) for u in unique])[inverse.ravel()]
+        first, length = first[suffix[first] >= 0], length[suffix[first] >= 0]
+        rows, columns = cells.locate(sets, early, late)
+        blocks = np.stack([first, length, rows[first], np.zeros(len(first), np.int64)], axis=1)
+        _, where, inverse = np.unique(_hashes(columns, first, length), return_index=True, return_inverse=True)
+        maps = [self._map(columns[first[b] : first[b] + length[b]].astype(np.uint16)) for b in where]
+        blocks[:, 3] = np.array(maps, np.int64)[inverse.ravel()]
         return blocks
 
     def _map(self, columns: NDArray[np.uint16]) -> int:

@@ -2,9 +2,9 @@
 
 from functools import cache
 
-import naive
 import numpy as np
 
+import naive
 from pttt_ooc.engine import Engine
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index, actions_of, build_index, squares_of

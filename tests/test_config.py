@@ -56,7 +56,10 @@ def test_committed_schema_is_the_one_of_the_models():
         ({"solve": {"max_iterations": 2.5}}, "solve.max_iterations is 2.5, but must be a whole number."),
         ({"solve": {"max_iterations": 0}}, "solve.max_iterations is 0, but must be greater than or equal to 1."),
         ({"solve": {"evaluate_every": 1}}, "solve.evaluate_every is 1, but must be greater than 1."),
-        ({"solve": {"commit_seconds": float("inf")}}, "solve.commit_seconds is Infinity, but must be a number, and finite."),
+        (
+            {"solve": {"commit_seconds": float("inf")}},
+            "solve.commit_seconds is Infinity, but must be a number, and finite.",
+        ),
         ({"solve": {"max_minuts": 3}}, "there is no key solve.max_minuts (did you mean max_minutes?)."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
         ({"colour": 1}, "there is no key colour; choose from game, symmetry, solve, export, report."),
@@ -65,12 +68,14 @@ def test_committed_schema_is_the_one_of_the_models():
         ({"solve": 3}, "solve is 3, but must be a section: keys with values, indented below it."),
         (
             {"solve": {"algorithm": "dcrf"}},
-            "solve.algorithm is 'dcrf', but must be one of cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+ (did you mean dcfr?).",
+            "solve.algorithm is 'dcrf', but must be one of cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+"
+            " (did you mean dcfr?).",
         ),
         ({"symmetry": "half"}, "symmetry is 'half', but must be one of full, none."),
         (
             {"game": "pttt-abrubt"},
-            "game is 'pttt-abrubt', but must be the name of a game (did you mean pttt-abrupt?), as in the list of `pttt info`.",
+            "game is 'pttt-abrubt', but must be the name of a game (did you mean pttt-abrupt?),"
+            " as in the list of `pttt info`.",
         ),
         ({"game": ["a"]}, 'game is ["a"], but must be the name of a game, as in the list of `pttt info`.'),
         ({"export": {"compression_level": 10}}, "export.compression_level is 10, but must be less than or equal to 9."),
@@ -96,7 +101,11 @@ def test_numbers_that_yaml_reads_as_text():
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("solve: [", "is not YAML (line 1"), ("a: b: c", "is not YAML (line 1, column 5)"), ("- 1", "no keys with values")],
+    [
+        ("solve: [", "is not YAML (line 1"),
+        ("a: b: c", "is not YAML (line 1, column 5)"),
+        ("- 1", "no keys with values"),
+    ],
 )
 def test_files_that_are_no_configuration(tmp_path, text, complaint):
     file = tmp_path / "mine.yaml"

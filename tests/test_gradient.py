@@ -3,12 +3,12 @@
 import random
 
 import helpers
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
 from pttt_ooc.evaluate import evaluate, normalised
 from pttt_ooc.game import GAMES
 

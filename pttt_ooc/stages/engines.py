@@ -1,4 +1,4 @@
-"""An engine from the products of the stages "enumerate" and "index"."""
+"""An engine from the product of the stage "index"."""
 
 from __future__ import annotations
 
@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.engine import Engine
-from pttt_ooc.tables import read_index, read_pairs
-from pttt_ooc.timing import build_timing
+from pttt_ooc.tables import read_index, read_timings
 
 
 @contextmanager
 def open_engine(directory: Path, game: str, dtype: type[np.floating[Any]], threads: int) -> Iterator[Engine]:
-    """Build the timing operators and an engine around them, for the block.
+    """Read the index and the timing operators, and build an engine around them, for the block.
 
     Raises
     ------
     StoreError
-        If the stored pairs or index are missing or damaged.
+        If they are missing or damaged.
     """
-    pairs, index = read_pairs(directory / "views.zarr", game), read_index(directory / "index.zarr", game)
-    timings = (build_timing(index, pairs, 0), build_timing(index, pairs, 1))
-    engine = Engine(index, timings, dtype, threads)
+    store = directory / "index.zarr"
+    engine = Engine(read_index(store, game), read_timings(store, game), dtype, threads)
     try:
         yield engine
     finally:

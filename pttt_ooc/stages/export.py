@@ -16,6 +16,7 @@ from pttt_ooc.stages.common import Facts, digests, inputs, stage
 from pttt_ooc.store import remove
 from pttt_ooc.strategy import Strategy, unfold
 from pttt_ooc.tables import read_index, read_pairs
+from pttt_ooc.views import Ints
 
 BUNDLE = "strategies.h5"
 
@@ -35,11 +36,16 @@ def run(game: str, settings: ExportConfig, directory: Path) -> None:
         full = build_index(named_game(game), "none", read_pairs(directory / "views.zarr", game))
         solution = read_solution(directory / "solution.zarr", read_index(directory / "index.zarr", game))
         strategies = (unfold(solution[0], full), unfold(solution[1], full))
+        rows = (_rows(full, 0, settings.infosets_0), _rows(full, 1, settings.infosets_1))
         for strategy in strategies:
-            _export(strategy, full, settings, directory)
+            _export(strategy, rows[strategy.player], settings, directory)
         remove(directory / BUNDLE)
         if settings.bundle:
-            write_bundle(directory / BUNDLE, strategies, _told(before))
+            write_bundle(directory / BUNDLE, full, strategies, _told(before), rows, settings.dtype)
+
+
+def _rows(index: Index, player: int, order: Path | None) -> Ints:
+    return read_infosets(index, player, order) if order else default_rows(index, player)
 
 
 def _told(before: Mapping[str, Facts]) -> dict[str, Any]:
@@ -52,10 +58,8 @@ def _told(before: Mapping[str, Facts]) -> dict[str, Any]:
     }
 
 
-def _export(strategy: Strategy, index: Index, settings: ExportConfig, directory: Path) -> None:
-    player = strategy.player
-    order = (settings.infosets_0, settings.infosets_1)[player]
-    rows = read_infosets(index, player, order) if order else default_rows(index, player)
+def _export(strategy: Strategy, rows: Ints, settings: ExportConfig, directory: Path) -> None:
+    index, player = strategy.index, strategy.player
     write_infosets(index, player, directory / f"player{player}-infosets.txt", rows)
     blocks = tensor_from_strategy(index, player, strategy.probabilities, rows, settings.dtype)
     shape, name = (len(rows), index.game.squares), f"pttt_pl{player}"

@@ -1,4 +1,4 @@
-"""Stage "index": where the parents, children and sequences of every node are."""
+"""Stage "index": parents, children and sequences of every node, and the timing operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pttt_ooc.game import named_game
 from pttt_ooc.index import Index, Symmetry, build_index
 from pttt_ooc.stages.common import inputs, stage
 from pttt_ooc.store import fresh_store
-from pttt_ooc.tables import read_pairs, write_index
+from pttt_ooc.tables import read_pairs, write_index, write_timings
+from pttt_ooc.timing import build_timing
 
 
 def run(game: str, symmetry: Symmetry, directory: Path) -> None:
@@ -24,12 +25,14 @@ def run(game: str, symmetry: Symmetry, directory: Path) -> None:
     """
     before = inputs(directory, "enumerate")["enumerate"]
     with stage("index", directory, ["index.zarr"]) as facts:
-        index = build_index(named_game(game), symmetry, read_pairs(directory / "views.zarr", game))
+        pairs = read_pairs(directory / "views.zarr", game)
+        index = build_index(named_game(game), symmetry, pairs)
         for player in (0, 1):
             _check(index, player, before["counts"]["total_infosets"][player])
         facts.update(game=game, symmetry=symmetry, sizes=[_sizes(index, player) for player in (0, 1)])
         with fresh_store(directory / "index.zarr") as store:
             write_index(store, index)
+            write_timings(store, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)))
 
 
 def _check(index: Index, player: int, infosets: int) -> None:

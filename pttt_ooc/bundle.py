@@ -1,0 +1,207 @@
+"""The hand-over file: both players' strategies in one HDF5 file that carries its own description.
+
+For each player the file has the texts of the infosets and a tensor of probabilities, row by row, so
+that it can be used without this package, and in any order of rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import h5py
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pttt_ooc.errors import StoreError, StrategyFileError
+from pttt_ooc.formats import (
+    BLOCK_ROWS,
+    RowReader,
+    as_lines,
+    default_rows,
+    infoset_texts,
+    replacing,
+    row_blocks,
+    strategy_from_tensor,
+    tensor_from_strategy,
+)
+from pttt_ooc.index import Index
+from pttt_ooc.views import Ints
+
+FORMAT_VERSION = 1
+
+README = """\
+A pair of strategies for {game}: {rows} x {columns} squares, turn rule "{turn_rule}".
+
+Squares are numbered 0 to {last} row by row from the top left. In turn, each player attempts a square that it
+has not attempted before. If the square is empty, the player's mark is placed; if it is occupied, the attempt
+fails, which only that player learns. {turns}
+Player 0 moves first; values are player 0's.
+
+player0/infosets  all infosets of player 0, one fixed-length ASCII string each, padded with zero bytes:
+                  "|", then for each own attempt so far its square and "*" (placed) or "." (failed);
+                  squares placed before the game starts, if any, come first
+player0/strategy  one row for each infoset, in the same order, one column for each square: the probability
+                  with which player 0 attempts that square; squares already attempted have probability 0
+player1/...       the same for player 1
+
+Attributes of the file: "game", "format_version", and what is known about the strategies, such as their values,
+how they were computed, and the configuration: all of it as JSON in "facts", and entry by entry in attributes with
+dotted names.
+"""
+
+_TURNS = {
+    "abrupt": "Either way the turn passes to the opponent.",
+    "classical": "After a failed attempt the same player attempts another square.",
+}
+
+
+class StrategyLike(Protocol):
+    """What is needed of a strategy; see :func:`~pttt_ooc.formats.tensor_from_strategy` for the layout."""
+
+    @property
+    def player(self) -> int:
+        """Whose strategy it is."""
+
+    @property
+    def probabilities(self) -> NDArray[Any]:
+        """Float, shape (sequences,)."""
+
+
+def write_bundle(
+    path: Path,
+    index: Index,
+    strategies: tuple[StrategyLike, StrategyLike],
+    facts: Mapping[str, Any],
+    rows: tuple[Ints | None, Ints | None] = (None, None),
+    dtype: DTypeLike = np.float32,
+) -> None:
+    """Write both players' strategies and all that is known about them into one HDF5 file.
+
+    Parameters
+    ----------
+    index
+        With symmetry ``"none"``.
+    strategies
+        Player 0's and player 1's.
+    facts
+        Values, configuration, provenance: whatever JSON can hold.
+    rows
+        For each player, the node number of each row (int64, shape (infosets,)) or None for the default order.
+    dtype
+        Of the tensors.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    with replacing(path) as temporary, _hdf5_errors(path), h5py.File(temporary, "w", libver=("v108", "latest")) as f:
+        _describe(f, index, facts)
+        for player, strategy in enumerate(strategies):
+            if strategy.player != player:
+                raise ValueError(f"strategy number {player} is player {strategy.player}'s")
+            chosen = rows[player]
+            order = default_rows(index, player) if chosen is None else chosen
+            _write_player(f.create_group(f"player{player}"), index, strategy, order, np.dtype(dtype))
+
+
+@contextmanager
+def _hdf5_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:  # h5py's, where a file that is flushed or closed meets a full disk
+        raise StoreError(f"Cannot write {path}: {error}.") from error
+
+
+def _describe(f: h5py.File, index: Index, facts: Mapping[str, Any]) -> None:
+    game = index.game
+    f.attrs["README"] = README.format(
+        **{"game": game.name, "rows": game.rows, "columns": game.columns, "turn_rule": game.turn_rule},
+        last=game.squares - 1,
+        turns=_TURNS[game.turn_rule],
+    )
+    f.attrs["game"] = game.name
+    f.attrs["format_version"] = FORMAT_VERSION
+    f.attrs["facts"] = json.dumps(facts, indent=1)
+    for name, value in _flatten(facts):
+        f.attrs[name] = value
+
+
+def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Entries of nested mappings under dotted names, each as something that HDF5 holds as it is."""
+    for key, value in facts.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            yield from _flatten(value, name + ".")
+        elif isinstance(value, bool | int | float | str) and name not in ("README", "game", "format_version", "facts"):
+            yield name, value
+        elif isinstance(value, list | tuple) and value and all(isinstance(v, int | float) for v in value):
+            yield name, np.array(value)
+        # What is left (None, lists of other things) is in the JSON only.
+
+
+def _write_player(group: h5py.Group, index: Index, strategy: StrategyLike, rows: Ints, dtype: np.dtype[Any]) -> None:
+    player, squares = strategy.player, index.game.squares
+    chunk = min(len(rows), BLOCK_ROWS // 4)
+    options = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "fletcher32": True}
+    text = infoset_texts(index, player, rows[:1]).dtype
+    infosets = group.create_dataset("infosets", (len(rows),), text, chunks=(chunk,), **options)
+    tensor = group.create_dataset("strategy", (len(rows), squares), dtype, chunks=(chunk, squares), **options)
+    infosets.attrs["description"] = f"texts of player {player}'s infosets, row by row"
+    tensor.attrs["description"] = f"probability (0 to 1) of each square at each of player {player}'s infosets"
+    blocks = tensor_from_strategy(index, player, strategy.probabilities, rows, dtype)
+    for (start, nodes), block in zip(row_blocks(rows), blocks, strict=True):
+        infosets[start : start + len(nodes)] = infoset_texts(index, player, nodes)
+        tensor[start : start + len(nodes)] = block
+
+
+def read_bundle_strategy(path: Path, index: Index, player: int) -> NDArray[np.floating[Any]]:
+    """Read one player's strategy from a hand-over file, whatever the order of its rows.
+
+    Returns
+    -------
+    float64, shape (sequences,): view by view, action by action, order by order.
+
+    Raises
+    ------
+    StrategyFileError
+        If the file is unreadable, damaged or no hand-over file, or of another game or format version.
+    InfosetFileError
+        If its infosets are not exactly those of the player.
+    StrategyError
+        If the tensor has another shape or dtype, or a row that is no probability distribution.
+    """
+    try:
+        with h5py.File(path, "r") as f:
+            infosets, tensor = _datasets(path, f, index, player)
+            reader = RowReader(index, player, f"{path}, player{player}/infosets")
+            for start in range(0, len(infosets), BLOCK_ROWS):
+                reader.feed(as_lines(infosets[start : start + BLOCK_ROWS]))
+            return strategy_from_tensor(
+                index, player, tensor, reader.finish(), source=f"{path}, player{player}/strategy"
+            )
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StrategyFileError(f"{path}: Not a readable HDF5 file ({reason}).") from error
+
+
+def _datasets(path: Path, f: h5py.File, index: Index, player: int) -> tuple[h5py.Dataset, h5py.Dataset]:
+    """The two datasets of `player`, after a check of what the file says that it is."""
+    version, game = f.attrs.get("format_version"), f.attrs.get("game")
+    if version is None or game is None:
+        raise StrategyFileError(f"{path}: This HDF5 file is no hand-over file, it lacks 'format_version' or 'game'.")
+    if version != FORMAT_VERSION:
+        raise StrategyFileError(f"{path}: The format version is {version}, but only {FORMAT_VERSION} can be read.")
+    if game != index.game.name:
+        raise StrategyFileError(f"{path}: The strategies are for {game}, not for {index.game.name}.")
+    found = [f.get(f"player{player}/{name}") for name in ("infosets", "strategy")]
+    for name, dataset in zip(("infosets", "strategy"), found, strict=True):
+        if not isinstance(dataset, h5py.Dataset):
+            raise StrategyFileError(f"{path}: The dataset player{player}/{name} is missing.")
+    if found[0].ndim != 1 or found[0].dtype.kind != "S":
+        raise StrategyFileError(f"{path}: player{player}/infosets is not a list of fixed-length ASCII strings.")
+    return found[0], found[1]

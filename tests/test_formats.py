@@ -1,0 +1,454 @@
+"""Infoset files and strategy files, read and written with nothing but plain Python, zipfile and numpy."""
+
+import io
+import struct
+import zipfile
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from pttt_ooc import formats
+from pttt_ooc.errors import InfosetFileError, PtttError, StoreError, StrategyError, StrategyFileError
+from pttt_ooc.game import named_game
+from pttt_ooc.index import build_index
+
+GAMES = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in ("abrupt", "classical")]
+GAMES += [f"mini-2x3k3-{rule}-after-{moves}" for rule in ("abrupt", "classical") for moves in ("1", "1-4")]
+GAMES += [f"pttt-{rule}-after-1-0-3-2-4-8" for rule in ("abrupt", "classical")]
+GAME = "mini-2x3k2-abrupt"
+
+
+@cache
+def indexed(game=GAME):
+    return build_index(named_game(game), "none")
+
+
+def texts_of(game, player):
+    """All infosets in the default order, by plain Python."""
+
+    def rank(text):
+        return len(text), [(int(text[i]), text[i + 1] == "*") for i in range(1, len(text), 2)]
+
+    return sorted(naive.infosets(named_game(game), player), key=rank)
+
+
+def legal(text, squares=6):
+    return [s for s in range(squares) if str(s) not in text[1::2]]
+
+
+def uniform_tensor(texts, dtype=np.float32, squares=6):
+    tensor = np.zeros((len(texts), squares), dtype)
+    for row, text in zip(tensor, texts, strict=True):
+        row[legal(text, squares)] = 1 / len(legal(text, squares))
+    return tensor
+
+
+def random_tensor(texts, seed=0, squares=6):
+    tensor = np.random.default_rng(seed).random((len(texts), squares)) * (uniform_tensor(texts, squares=squares) > 0)
+    return tensor / tensor.sum(axis=1, keepdims=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# Infosets
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("game", GAMES)
+def test_default_file_is_the_sorted_list(tmp_path, game, player):
+    index, expected = indexed(game), texts_of(game, player)
+    formats.write_infosets(index, player, tmp_path / "i.txt")
+    assert (tmp_path / "i.txt").read_bytes() == "".join(f"{text}\n" for text in expected).encode()
+    rows = formats.default_rows(index, player)
+    assert rows.dtype == np.int64
+    assert np.array_equal(formats.read_infosets(index, player, tmp_path / "i.txt"), rows)
+    for text, node in zip(expected, rows.tolist(), strict=True):
+        assert formats.infoset_text(index, player, node) == text
+        assert formats.parse_infoset(index, player, text) == node
+    assert [p.name for p in tmp_path.iterdir()] == ["i.txt"]
+
+
+@pytest.mark.parametrize("block", [7, 1 << 20])
+def test_users_order_is_kept(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(formats, "_BLOCK_BYTES", block + 20)
+    monkeypatch.setattr(formats, "BLOCK_ROWS", block)
+    texts = texts_of(GAME, 0)
+    np.random.default_rng(1).shuffle(texts)
+    (tmp_path / "user.txt").write_text("\n".join(texts))
+    rows = formats.read_infosets(indexed(), 0, tmp_path / "user.txt")
+    formats.write_infosets(indexed(), 0, tmp_path / "again.txt", rows)
+    assert (tmp_path / "again.txt").read_text().splitlines() == texts
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_crlf_and_missing_last_newline(tmp_path, end):
+    (tmp_path / "i.txt").write_bytes(("\r\n".join(texts_of(GAME, 1)) + end).encode())
+    rows = formats.read_infosets(indexed(), 1, tmp_path / "i.txt")
+    assert np.array_equal(rows, formats.default_rows(indexed(), 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("", "malformed"),
+        ("0*", "malformed"),
+        ("|0", "malformed"),
+        ("|0x", "malformed"),
+        ("|6*", "malformed"),
+        (" |0*", "malformed"),
+        ("|0* ", "malformed"),
+        ("\ufeff|0*", "malformed"),
+        ("|" + "0*" * 5000, "malformed|no infoset of player 0"),
+        ("|0.", "no infoset of player 0 in mini-2x3k2-abrupt"),
+        ("|0*0*", "no infoset of player 0"),
+        ("|0*1*", "no infoset of player 0"),
+    ],
+)
+def test_bad_lines(tmp_path, line, what):
+    texts = texts_of(GAME, 0)
+    texts[3] = line
+    (tmp_path / "i.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    with pytest.raises(InfosetFileError, match=rf"i\.txt, line 4: '.*' is ({what})") as error:
+        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
+    assert len(str(error.value)) < 300 + len(str(tmp_path))
+    with pytest.raises(InfosetFileError, match=what):
+        formats.parse_infoset(indexed(), 0, line)
+
+
+def test_line_of_another_opening():
+    index = indexed("mini-2x3k3-abrupt-after-1")
+    for text in ("|", "|0*", "|1.0*"):
+        with pytest.raises(InfosetFileError, match="is no infoset of player 0"):
+            formats.parse_infoset(index, 0, text)
+    assert formats.infoset_text(index, 0, formats.parse_infoset(index, 0, "|1*")) == "|1*"
+
+
+def test_file_without_lines_that_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "_BLOCK_BYTES", 64)
+    (tmp_path / "i.txt").write_bytes(bytes(10_000))
+    with pytest.raises(InfosetFileError, match="line 1: .* is malformed"):
+        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
+
+
+def test_doubled_line(tmp_path):
+    texts = texts_of(GAME, 0)
+    (tmp_path / "i.txt").write_text("\n".join([*texts, texts[4]]))
+    with pytest.raises(InfosetFileError, match=rf"line {len(texts) + 1}: '\|3\*' is a doubled line, .* line 5\."):
+        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
+
+
+def test_missing_lines(tmp_path):
+    texts = texts_of(GAME, 0)
+    gone = [texts.pop(40), texts.pop(20)][::-1]
+    (tmp_path / "i.txt").write_text("\n".join(texts[::-1]))
+    with pytest.raises(InfosetFileError) as error:
+        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
+    assert str(error.value).endswith(f"i.txt: 2 infosets are missing, the first of them is {gone[0]!r}.")
+
+
+def test_empty_and_unreadable_file(tmp_path):
+    (tmp_path / "i.txt").touch()
+    with pytest.raises(InfosetFileError, match=r"i\.txt: The file is empty\."):
+        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
+    for path in (tmp_path / "none.txt", tmp_path):
+        with pytest.raises(InfosetFileError, match="cannot be read: "):
+            formats.read_infosets(indexed(), 0, path)
+
+
+def test_folded_index_is_refused():
+    with pytest.raises(ValueError, match="symmetry 'full'"):
+        formats.default_rows(build_index(named_game(GAME), "full"), 0)
+
+
+# ---------------------------------------------------------------------------------------------
+# Tensors
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("game", GAMES)
+def test_rows_are_the_infosets(monkeypatch, game, player):
+    monkeypatch.setattr(formats, "BLOCK_ROWS", 50)
+    squares, texts = named_game(game).squares, texts_of(game, player)
+    np.random.default_rng(2).shuffle(texts)
+    rows = np.array([formats.parse_infoset(indexed(game), player, text) for text in texts])
+    tensor = random_tensor(texts, squares=squares)
+    probabilities = formats.strategy_from_tensor(indexed(game), player, tensor, rows)
+    assert probabilities.shape == (indexed(game).players[player].sequences,)
+    blocks = list(formats.tensor_from_strategy(indexed(game), player, probabilities, rows, np.float64))
+    assert max(map(len, blocks)) <= 50
+    np.testing.assert_allclose(np.concatenate(blocks), tensor, atol=1e-15)
+
+
+def test_layout_of_probabilities():
+    """Action by action, order by order: what the package says of its own arrays."""
+    index = indexed()
+    mine, rows, texts = index.players[0], formats.default_rows(index, 0), texts_of(GAME, 0)
+    tensor = random_tensor(texts)
+    probabilities = formats.strategy_from_tensor(index, 0, tensor, rows)
+    for row, node, text in zip(tensor, rows, texts, strict=True):
+        view = int(np.searchsorted(mine.node_start, node, side="right")) - 1
+        orders, rank = mine.node_start[view + 1] - mine.node_start[view], node - mine.node_start[view]
+        for j, square in enumerate(legal(text)):
+            assert probabilities[mine.sequence_start[view] + j * orders + rank] == pytest.approx(row[square])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f2", ">f4", ">f8"])
+def test_accepted_rows_are_normalised(dtype):
+    index, rows = indexed(), formats.default_rows(indexed(), 0)
+    probabilities = formats.strategy_from_tensor(index, 0, random_tensor(texts_of(GAME, 0)).astype(dtype), rows)
+    assert probabilities.dtype == np.float64
+    tensor = np.concatenate(list(formats.tensor_from_strategy(index, 0, probabilities, rows, np.float64)))
+    np.testing.assert_allclose(tensor.sum(axis=1), 1, atol=1e-15)
+    assert formats.strategy_from_tensor(index, 0, tensor, rows, np.float32).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("entries", "what"),
+    [
+        ({1: np.nan}, "square 1 has nan, which is not a number between 0 and 1"),
+        ({0: np.inf}, "square 0 has inf, which is not a number between 0 and 1"),
+        ({1: -0.25}, "square 1 has -0.25, but probabilities are not negative"),
+        ({0: 0.5}, "square 0 has 0.5, but it has already been attempted, so that it must have 0"),
+        ({1: 1.5}, "square 1 has 1.5, but probabilities are at most 1"),
+        ({1: 0.0, 2: 0.0, 3: 0.0, 4: 0.0, 5: 0.0}, "the sum is 0.0, but must be 1 to within 1e-05"),
+        ({1: 0.3}, "the sum is 1.1"),
+    ],
+)
+def test_bad_rows(entries, what):
+    texts = texts_of(GAME, 0)
+    tensor = uniform_tensor(texts)
+    for square, probability in entries.items():
+        tensor[1, square] = probability
+    tensor[5] = np.nan  # the first bad row is what is told
+    with pytest.raises(StrategyError) as error:
+        formats.strategy_from_tensor(indexed(), 0, tensor, formats.default_rows(indexed(), 0), source="x.zip")
+    assert str(error.value).startswith(f"x.zip, row 1 (counted from 0), infoset '|0*': {what}")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_tolerance_of_sums(dtype):
+    texts, rows, tolerance = texts_of(GAME, 0), formats.default_rows(indexed(), 0), formats.SUM_TOLERANCE[dtype]
+    tensor = uniform_tensor(texts, dtype)
+    last = texts.index(next(t for t in texts if len(legal(t)) == 2))
+    for excess, accepted in ((0.4 * tolerance, True), (-3 * tolerance, False)):
+        tensor[last, legal(texts[last])] = [0.5, 0.5 + excess]
+        if accepted:
+            formats.strategy_from_tensor(indexed(), 0, tensor, rows)
+        else:
+            with pytest.raises(StrategyError, match=f"row {last} .*the sum is 0.99.*to within {tolerance}"):
+                formats.strategy_from_tensor(indexed(), 0, tensor, rows)
+
+
+def test_tensor_of_wrong_shape_or_dtype():
+    rows = formats.default_rows(indexed(), 0)
+    with pytest.raises(StrategyError, match=r"Invalid tensor shape: found \(3, 6\), expected \(189, 6\)\."):
+        formats.strategy_from_tensor(indexed(), 0, np.zeros((3, 6)), rows)
+    with pytest.raises(StrategyError, match="Invalid dtype: found int64, expected one of float16"):
+        formats.strategy_from_tensor(indexed(), 0, np.zeros((189, 6), np.int64), rows)
+
+
+# ---------------------------------------------------------------------------------------------
+# Files of tensors
+
+SHAPE = (5, 4)
+TENSOR = np.arange(20, dtype=np.float32).reshape(SHAPE) / 20
+
+
+def npy(array, **options):
+    f = io.BytesIO()
+    np.lib.format.write_array(f, array, **options)
+    return f.getvalue()
+
+
+def zipped(path, *members, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize("level", [0, 1, 9])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zip_is_read_with_zipfile_and_numpy(tmp_path, level, dtype):
+    for name in ("a.zip", "b.zip"):
+        formats.write_strategy_zip(tmp_path / name, [TENSOR[:3], TENSOR[3:]], SHAPE, dtype, level, "pttt_pl1.npy")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["pttt_pl1.npy"]
+        assert archive.infolist()[0].date_time == (1980, 1, 1, 0, 0, 0)
+        data = archive.read("pttt_pl1.npy")
+    assert data == npy(TENSOR.astype(dtype), version=(1, 0))
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip", "b.zip"]
+    back = formats.read_strategy_file(tmp_path / "a.zip", SHAPE)
+    assert back.dtype == dtype and np.array_equal(back, TENSOR.astype(dtype))
+
+
+def test_failed_writing_leaves_the_old_file(tmp_path):
+    (tmp_path / "a.zip").write_text("old")
+    with pytest.raises(ValueError, match="blocks of 48 bytes"):
+        formats.write_strategy_zip(tmp_path / "a.zip", [TENSOR[:3]], SHAPE, np.float32)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.zip", "old")]
+    with pytest.raises(StoreError, match=r"Cannot write .*/none/a\.zip: No such file or directory"):
+        formats.write_strategy_zip(tmp_path / "none" / "a.zip", [TENSOR], SHAPE, np.float32)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".zip"])
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<f2", ">f2", "<f4", ">f4", "<f8", ">f8"])
+def test_all_kinds_of_floats_are_read(tmp_path, dtype, order, version, suffix):
+    path, data = tmp_path / f"a{suffix}", npy(np.asarray(TENSOR, dtype, order=order), version=version)
+    zipped(path, ("a.npy", data)) if suffix == ".zip" else path.write_bytes(data)
+    back = formats.read_strategy_file(path, SHAPE)
+    assert back.dtype == np.dtype(dtype).newbyteorder("=") and back.flags.c_contiguous
+    assert np.array_equal(back, TENSOR.astype(dtype))
+
+
+def test_stored_member_and_many_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "_BLOCK_BYTES", 1000)
+    monkeypatch.setattr(formats, "_HEADER_BYTES", 200)
+    tensor = np.random.default_rng(0).random((5000, 9))
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        path = zipped(tmp_path / "a.zip", ("a.npy", npy(tensor)), method=method)
+        assert np.array_equal(formats.read_strategy_file(path, (5000, 9)), tensor)
+
+
+def refused(path, sentence, error=StrategyFileError):
+    with pytest.raises(error) as caught:
+        formats.read_strategy_file(path, SHAPE)
+    assert str(caught.value).startswith(f"{path}: {sentence}"), str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("content", [b"", b"no zip at all", b"PK\3\4" + bytes(100), npy(TENSOR)])
+def test_no_zip(tmp_path, content):
+    (tmp_path / "a.zip").write_bytes(content)
+    refused(tmp_path / "a.zip", "Not a valid zip file")
+
+
+def test_members(tmp_path):
+    path, data = tmp_path / "a.zip", npy(TENSOR)
+    refused(zipped(path), "The zip is empty")
+    refused(zipped(path, ("a.npy", data), ("b.npy", data)), "The zip contains more than one file")
+    refused(zipped(path, ("d/", b""), ("d/a.npy", data)), "The zip contains more than one file")
+    refused(zipped(path, ("a.txt", data)), "The zipped file does not end with .npy")
+    refused(zipped(path, ("d/", b"")), "The zipped file does not end with .npy")
+    refused(zipped(path, ("a.npy", data), method=zipfile.ZIP_LZMA), "The zipped file is compressed by another method")
+
+
+def test_name_of_the_member_is_never_used(tmp_path):
+    path = zipped(tmp_path / "a.zip", ("../../outside.npy", npy(TENSOR)))
+    assert np.array_equal(formats.read_strategy_file(path, SHAPE), TENSOR)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".zip"])
+@pytest.mark.parametrize(
+    ("data", "sentence", "error"),
+    [
+        (b"", "Exception parsing numpy tensor", StrategyFileError),
+        (b"no tensor", "Exception parsing numpy tensor", StrategyFileError),
+        (npy(TENSOR)[:40], "Exception parsing numpy tensor", StrategyFileError),
+        (npy(TENSOR).replace(b"(5, 4)", b"(5, 4("), "Exception parsing numpy tensor", StrategyFileError),
+        (npy(TENSOR).replace(b"(5, 4)", b"(-5,4)"), "Exception parsing numpy tensor", StrategyFileError),
+        (b"\x93NUMPY\2\0\xff\xff\xff\xff{", "Exception parsing numpy tensor", StrategyFileError),
+        (npy(TENSOR, version=(3, 0)), "Exception parsing numpy tensor", StrategyFileError),
+        (npy(TENSOR[:4]), "Invalid tensor shape: found (4, 4), expected (5, 4)", StrategyError),
+        (npy(TENSOR[0]), "Invalid tensor shape: found (4,), expected (5, 4)", StrategyError),
+        (npy(TENSOR[:4].astype(int)), "Invalid tensor shape", StrategyError),
+        (npy(TENSOR.astype(np.int32)), "Invalid dtype: found int32, expected one of float16", StrategyError),
+        (npy(TENSOR.astype(bool)), "Invalid dtype: found bool", StrategyError),
+        (npy(TENSOR.astype(complex)), "Invalid dtype: found complex128", StrategyError),
+        (npy(TENSOR.astype("U3")), "Invalid dtype: found <U3", StrategyError),
+        (npy(TENSOR.astype("S3")), "Invalid dtype: found |S3", StrategyError),
+        (npy(TENSOR.astype(object)), "Invalid dtype: found object", StrategyError),
+        (npy(np.zeros(SHAPE, [("a", "<f4")])), "Invalid dtype: found [('a', '<f4')]", StrategyError),
+        (npy(TENSOR)[:-1], "Exception parsing numpy tensor: the file is truncated", StrategyFileError),
+        (npy(TENSOR) + b"x", "Exception parsing numpy tensor: the file goes on after the tensor", StrategyFileError),
+    ],
+)
+def test_bad_tensors(tmp_path, data, sentence, error, suffix):
+    path = tmp_path / f"a{suffix}"
+    zipped(path, ("a.npy", data)) if suffix == ".zip" else path.write_bytes(data)
+    refused(path, sentence, error)
+
+
+def patched(path, member, offset, value):
+    """The zip with a field overwritten: `offset` bytes into the entry of the central directory."""
+    data = bytearray(zipped(path, member).read_bytes())
+    at = data.index(b"PK\1\2") + offset
+    data[at : at + len(value)] = value
+    path.write_bytes(data)
+    return path
+
+
+def test_damaged_zips(tmp_path):
+    path, data = tmp_path / "a.zip", npy(TENSOR)
+    member, size = ("a.npy", data), len(data)
+    refused(patched(path, member, 16, b"\0\0\0\0"), "Not a valid zip file (Bad CRC-32")
+    refused(patched(path, member, 8, b"\1\0"), "The zipped file is encrypted")
+    refused(patched(path, member, 24, struct.pack("<I", size - 1)), "Not a valid zip file (Bad CRC-32")
+    refused(patched(path, member, 24, struct.pack("<I", size + 1)), "Exception parsing numpy tensor: the file goes on")
+    # Announced as it should be, but too short, or longer than announced.
+    refused(patched(path, ("a.npy", data[:-3]), 24, struct.pack("<I", size)), "Not a valid zip file (3 bytes")
+    refused(patched(path, ("a.npy", data + b"x"), 24, struct.pack("<I", size)), "Not a valid zip file (Bad CRC-32")
+    whole = zipped(path, member).read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    refused(path, "Not a valid zip file")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("suffix", [".npy", ".zip"])
+def test_damaged_bytes_are_a_sentence_or_nothing(tmp_path, suffix, seed):
+    path, rng = tmp_path / f"a{suffix}", np.random.default_rng(seed)
+    path.write_bytes(npy(TENSOR))
+    whole = zipped(path, ("a.npy", npy(TENSOR))).read_bytes() if suffix == ".zip" else path.read_bytes()
+    for _ in range(400):
+        data = bytearray(whole)
+        for at in rng.integers(len(data), size=rng.integers(1, 4)):
+            data[at] = rng.integers(256)
+        path.unlink()  # not overwritten: an earlier result may still be a map of it
+        path.write_bytes(data)
+        try:
+            assert formats.read_strategy_file(path, SHAPE).shape == SHAPE
+        except PtttError as error:
+            assert str(error).startswith(f"{path}: ")
+
+
+def test_unreadable_files(tmp_path):
+    for name in ("none.zip", "none.npy"):
+        refused(tmp_path / name, "The file cannot be read: No such file or directory")
+    (tmp_path / "d.npy").mkdir()
+    refused(tmp_path / "d.npy", "The file cannot be read: Is a directory")
+    refused(tmp_path / "a.pkl", "A strategy's file is a .zip or .npy")
+
+
+# ---------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    player=st.sampled_from([0, 1]),
+    game=st.sampled_from(GAMES),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    level=st.integers(0, 9),
+)
+def test_round_trip_through_files(tmp_path_factory, seed, player, game, dtype, level):
+    index, squares, directory = indexed(game), named_game(game).squares, tmp_path_factory.mktemp("files")
+    texts = texts_of(game, player)
+    np.random.default_rng(seed).shuffle(texts)
+    (directory / "i.txt").write_text("\n".join(texts))
+    rows = formats.read_infosets(index, player, directory / "i.txt")
+    tensor = random_tensor(texts, seed, squares)
+    shape = tensor.shape
+    formats.write_strategy_zip(directory / "s.zip", [tensor], shape, dtype, level)
+    found = formats.read_strategy_file(directory / "s.zip", shape)
+    assert np.array_equal(found, tensor.astype(dtype))
+    probabilities = formats.strategy_from_tensor(index, player, found, rows)
+    again = np.concatenate(list(formats.tensor_from_strategy(index, player, probabilities, rows, np.float64)))
+    np.testing.assert_allclose(again, tensor, atol=1e-6 if dtype == np.float32 else 1e-14)

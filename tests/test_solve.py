@@ -1,0 +1,136 @@
+"""The loop: convergence, budgets, and going on where a run stopped, bit by bit."""
+
+import helpers
+import numpy as np
+import pytest
+
+import naive
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.regret import RULES
+from pttt_ooc.solve import is_scheduled, solve
+
+NAME = "mini-2x3k2-abrupt"
+
+
+def config(**changes):
+    return SolveConfig(**{"target_nashconv": 0, "max_iterations": 60, "commit_seconds": 0, **changes})
+
+
+def run(tmp_path, settings, name=NAME, symmetry="full", threads=2, folder="work", fingerprint="test", **options):
+    dtype = np.dtype(settings.precision).type
+    engine = helpers.small_engine(name, symmetry, dtype, threads)
+    return solve(engine, settings, tmp_path / folder, fingerprint, **options)
+
+
+def bits(solution):
+    return [s.probabilities.tobytes() for s in solution.strategies]
+
+
+def without_times(rows):
+    timed = ("seconds", "iterations_per_second")
+    return [{key: value for key, value in row.items() if key not in timed} for row in rows]
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("algorithm", list(RULES))
+def test_every_rule_converges(tmp_path, algorithm, symmetry):
+    settings = config(algorithm=algorithm, max_iterations=1000, target_nashconv=0.02)
+    solution = run(tmp_path, settings, symmetry=symmetry)
+    assert solution.stopped_by == "target_nashconv"
+    assert solution.rows[-1]["nashconv"] <= 0.02
+    assert solution.rows[-1]["iteration"] == solution.iteration
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
+def test_the_reported_gap_is_that_of_the_brute_force(tmp_path, name):
+    solution = run(tmp_path, config(max_iterations=50), name, "none")
+    game = helpers.small_engine(name).index.game
+    tables = []
+    for strategy in solution.strategies:
+        table = {text: [0.0] * game.squares for text in naive.infosets(game, strategy.player)}
+        texts = helpers.sequence_texts(strategy.index, strategy.player)
+        for (text, square), probability in zip(texts, strategy.probabilities.astype(np.float64), strict=True):
+            table[text][square] = float(probability)
+        tables.append({text: [p / sum(row) for p in row] for text, row in table.items()})
+    best = [naive.best_response_value(game, p, tables[1 - p]) for p in (0, 1)]
+    assert solution.rows[-1]["nashconv"] == pytest.approx(sum(best), abs=1e-12)
+    assert solution.rows[-1]["value"] == pytest.approx(naive.value(game, *tables), abs=1e-12)
+
+
+def test_symmetry_changes_nothing_but_the_work(tmp_path):
+    settings = config(max_iterations=30, precision="float64")
+    gaps = [
+        [row["nashconv"] for row in run(tmp_path, settings, symmetry=symmetry, folder=symmetry).rows]
+        for symmetry in ("none", "full")
+    ]
+    assert gaps[0] == pytest.approx(gaps[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", ["dcfr", "pdcfr+"])
+def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, algorithm):
+    settings = config(algorithm=algorithm)
+    whole = run(tmp_path, settings, folder="whole")
+
+    def stop_at(iteration):
+        def stop(row):
+            if row["iteration"] == iteration:
+                raise KeyboardInterrupt
+
+        return stop
+
+    for iteration in (1, 7, 33, 59):
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path, settings, folder="parts", on_progress=stop_at(iteration))
+    parts = run(tmp_path, settings, folder="parts")
+    assert bits(parts) == bits(whole)
+    assert without_times(parts.rows) == without_times(whole.rows)
+
+
+def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
+    first = run(tmp_path, config(max_iterations=20), folder="parts")
+    seen = []
+    second = run(tmp_path, config(max_iterations=60), folder="parts", on_progress=seen.append)
+    assert first.iteration == 20 and seen[0]["iteration"] == 21
+    assert bits(second) == bits(run(tmp_path, config(max_iterations=60), folder="whole"))
+
+
+def test_lowered_budgets_do_not_return_a_longer_run(tmp_path):
+    run(tmp_path, config(max_iterations=60), folder="reused")
+    short = run(tmp_path, config(max_iterations=20), folder="reused")
+    assert short.iteration == 20
+    assert bits(short) == bits(run(tmp_path, config(max_iterations=20), folder="fresh"))
+
+
+def test_a_finished_run_has_nothing_left_to_do(tmp_path):
+    first = run(tmp_path, config())
+    seen = []
+    again = run(tmp_path, config(), on_progress=seen.append)
+    assert not seen and bits(again) == bits(first)
+    assert again.rows[-1]["nashconv"] == first.rows[-1]["nashconv"]
+
+
+def test_threads_do_not_change_a_bit(tmp_path):
+    found = {tuple(bits(run(tmp_path, config(), threads=n, folder=str(n)))) for n in (1, 2, 3)}
+    assert len(found) == 1
+
+
+def test_time_is_a_budget(tmp_path):
+    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=0.01))
+    assert solution.stopped_by == "max_minutes"
+    assert solution.rows[-1]["iteration"] == solution.iteration
+
+
+def test_schedule():
+    assert [t for t in range(1, 40) if is_scheduled(t, 1.2)] == [*range(1, 11), 12, 14, 16, 19, 22, 26, 31, 37]
+
+
+def test_rules_match_their_papers():
+    dcfr = RULES["dcfr"].coefficients(5, 1.5, 0.0)
+    assert dcfr.discount_positive == pytest.approx(8 / 9) and dcfr.discount_negative == pytest.approx(1 / 2)
+    assert RULES["dcfr"].coefficients(1, 1.5, 0.0).discount_positive == 0
+    assert RULES["linear-cfr"].coefficients(4, 0, 0).discount_negative == pytest.approx(3 / 4)
+    pdcfr = RULES["pdcfr+"].coefficients(2, 2.3, 0)
+    assert pdcfr.discount_positive == pytest.approx(1 / 2)
+    assert pdcfr.look_ahead == pytest.approx(2**2.3 / (2**2.3 + 1))
+    assert [rule for rule in RULES if RULES[rule].predicts] == ["pcfr+", "pdcfr+"]
+    assert [rule for rule in RULES if RULES[rule].coefficients(3, 1, 1).floor] == ["cfr+", "pcfr+", "pdcfr+"]

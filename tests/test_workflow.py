@@ -1,0 +1,391 @@
+"""The workflow, run by Snakemake itself on small boards: what runs again after which change, and after which end."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pttt_ooc.stages import STAGES
+from pttt_ooc.store import digest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("Snakefile", "config.yaml", "config", "envs", "profiles", "workflow", "pttt_ooc")
+GAME = "mini-2x3k2-abrupt"
+ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 30, "commit_seconds": 0, "evaluate_every": 2}
+
+
+class Workflow:
+    """A copy of the workflow, with a configuration of its own."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.data = directory / "data" / GAME / "full"
+
+    @classmethod
+    def fresh(cls, directory, config="test-abrupt"):
+        directory.mkdir(parents=True)
+        for part in PARTS:
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
+            copy(ROOT / part, directory / part)
+        shutil.copy2(ROOT / f"config/{config}.yaml", directory / "config.yaml")
+        return cls(directory)
+
+    def command(self, *arguments):
+        return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+
+    @property
+    def environment(self):
+        return {**os.environ, "PYTHONPATH": str(self.directory)}
+
+    def run(self, *arguments):
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.directory,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    def succeed(self, *arguments):
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def stale(self):
+        """The stages that Snakemake would run."""
+        lines = self.succeed("--dry-run").splitlines()
+        counted = [line.split() for line in lines]
+        return [s for s in STAGES if any(line[:1] == [s] and line[1:] == ["1"] for line in counted)]
+
+    def configure(self, section, **values):
+        file = self.directory / "config.yaml"
+        content = yaml.safe_load(file.read_text())
+        content.setdefault(section, {}).update(values)
+        file.write_text(yaml.safe_dump(content))
+
+    def edit(self, module, text="\n# A comment.\n"):
+        file = self.directory / "pttt_ooc" / module
+        file.write_text(file.read_text() + text)
+
+    def manifest(self, stage):
+        return json.loads((self.data / f"{stage}.json").read_text())
+
+    def committed(self):
+        files = list((self.data / "work").glob("*/CURRENT.json"))
+        return json.loads(files[0].read_text())["iteration"] if files else 0
+
+    def log(self, stage):
+        return (self.data / "logs" / f"{stage}.log").read_text()
+
+    def contents(self):
+        """Everything that the workflow has made, with its digests."""
+        files = [f for f in (self.directory / "data").rglob("*") if f.is_file() and f.name != ".lock"]
+        return {str(f.relative_to(self.directory)): digest(f) for f in files}
+
+
+@pytest.fixture(scope="session")
+def finished_once(tmp_path_factory, worker_id):
+    """One full run, shared by all processes of the test session."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base if worker_id == "master" else base.parent) / "finished"
+    with open(f"{place}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "done").exists():
+            workflow = Workflow.fresh(place)
+            text = workflow.succeed()
+            (place / "done").write_text(text)
+    return place
+
+
+@pytest.fixture
+def workflow(finished_once, tmp_path):
+    """A copy of the workflow after a full run."""
+    shutil.copytree(finished_once, tmp_path / "w")
+    return Workflow(tmp_path / "w")
+
+
+def test_full_run_makes_everything(workflow):
+    told = (workflow.directory / "done").read_text()
+    assert "Using workflow specific profile" in told
+    assert all((workflow.data / f"{stage}.json").exists() for stage in STAGES)
+    made = {file.name for file in workflow.data.iterdir()}
+    zips = {"pttt_pl0.zip", "pttt_pl1.zip"}
+    assert {"report.html", "strategies.h5", "convergence.svg", "opening.svg", "player0-infosets.txt"} | zips <= made
+    assert not list(workflow.data.rglob("*.wip")) and not list(workflow.data.rglob("*.tmp"))
+    for stage in STAGES:
+        manifest = workflow.manifest(stage)
+        assert {"seconds", "peak_rss_mb", "peak_anonymous_mb", "threads"} <= manifest["usage"].keys()
+        for name, described in manifest["products"].items():
+            assert described["digest"] == digest(workflow.data / name)
+    assert workflow.manifest("solve")["result"]["nashconv"] <= 0.01
+    assert workflow.manifest("evaluate")["solution"]["nashconv"] <= 0.01
+
+
+def test_nothing_to_do_after_a_full_run(workflow):
+    before = workflow.contents()
+    assert "Nothing to be done" in workflow.succeed()
+    assert workflow.contents() == before
+
+
+def test_dry_run_explains_itself(workflow):
+    workflow.configure("solve", algorithm="cfr+")
+    told = workflow.succeed("--dry-run")
+    assert "Solve by cfr+ on 2 threads" in told and "Reason: Params have changed" in told
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "stages"),
+    [
+        ("solve", {"algorithm": "pcfr+"}, ["solve", "evaluate", "export", "report"]),
+        ("solve", {"target_nashconv": 0.001}, ["solve", "evaluate", "export", "report"]),
+        ("export", {"dtype": "float64"}, ["export", "report"]),
+        ("export", {"bundle": False}, ["export", "report"]),
+        ("report", {"title": "Another"}, ["report"]),
+        ("solve", {"algorithm": "dcfr"}, []),  # the default, now in so many words
+    ],
+)
+def test_stale_stages_after_a_change_of_configuration(workflow, section, change, stages):
+    workflow.configure(section, **change)
+    assert workflow.stale() == stages
+
+
+@pytest.mark.parametrize(
+    ("module", "first"),
+    [
+        ("counts.py", "enumerate"),
+        ("regret.py", "solve"),
+        ("progress.py", "solve"),
+        ("stages/evaluate.py", "evaluate"),
+        ("bundle.py", "export"),
+        ("report.py", "report"),
+        ("templates/report.html.j2", "report"),
+    ],
+)
+def test_stale_stages_after_an_edit_of_a_source(workflow, module, first):
+    workflow.edit(module)
+    assert workflow.stale() == list(STAGES[STAGES.index(first) :])
+
+
+def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
+    before = workflow.contents()
+    workflow.configure("solve", algorithm="cfr+", max_iterations=20)
+    workflow.succeed()
+    after = workflow.contents()
+    kept = [name for name in before if "/views.zarr/" in name or "/index.zarr/" in name or name.endswith("index.json")]
+    assert kept and all(after[name] == before[name] for name in kept)
+    assert workflow.manifest("solve")["settings"]["algorithm"] == "cfr+"
+    assert "Starting from the first iteration." in workflow.log("solve")
+    assert len(list((workflow.data / "work").iterdir())) == 2
+    assert workflow.stale() == []
+
+
+def test_raising_the_target_continues(workflow):
+    reached = workflow.manifest("solve")["result"]["iteration"]
+    workflow.configure("solve", target_nashconv=0.0, max_iterations=reached + 30)
+    workflow.succeed("--until", "solve")
+    assert f"Continuing from iteration {reached}." in workflow.log("solve")
+    assert workflow.manifest("solve")["result"]["iteration"] == reached + 30
+
+
+def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
+    solution = workflow.manifest("solve")["products"]["solution.zarr"]
+    workflow.edit("regret.py")
+    workflow.succeed("--until", "solve")
+    assert "Continuing from iteration" in workflow.log("solve")
+    assert workflow.manifest("solve")["products"]["solution.zarr"] == solution
+
+
+@pytest.mark.parametrize(
+    ("product", "stage"),
+    [
+        ("views.zarr", "enumerate"),
+        ("index.zarr/players/0/placed", "index"),
+        ("solution.zarr", "solve"),
+        ("solution.zarr/strategy/1/2/c/0", "solve"),
+        ("convergence.jsonl", "solve"),
+        ("pttt_pl1.zip", "export"),
+        ("strategies.h5", "export"),
+        ("opening.svg", "report"),
+        ("report.html", "report"),
+    ],
+)
+def test_a_deleted_product_is_made_again(workflow, product, stage):
+    path = workflow.data / product
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert workflow.stale()[0] == stage
+
+
+def test_a_deleted_store_is_made_again_from_the_last_commit(workflow):
+    before = digest(workflow.data / "solution.zarr")
+    shutil.rmtree(workflow.data / "solution.zarr")
+    workflow.succeed()
+    assert digest(workflow.data / "solution.zarr") == before
+    assert "Continuing from iteration" in workflow.log("solve")
+    assert workflow.stale() == []
+
+
+def test_a_product_that_was_tampered_with_is_refused(workflow):
+    chunk = workflow.data / "solution.zarr/strategy/0/0/c/0"
+    content = bytearray(chunk.read_bytes())
+    content[-1] ^= 1
+    chunk.write_bytes(content)
+    workflow.configure("export", dtype="float64")
+    done = workflow.run()
+    told = done.stdout + done.stderr
+    assert done.returncode != 0 and "Traceback" not in told
+    assert "solution.zarr is not what stage 'solve' made" in told and "solve.json to make it anew" in told
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "sentence"),
+    [
+        ("solve", {"max_minutes": -3}, "config.yaml: solve.max_minutes is -3, but must be greater than 0."),
+        ("solve", {"max_minuts": 3}, "config.yaml: there is no key solve.max_minuts (did you mean max_minutes?)."),
+        ("export", {"infosets_0": "no.txt"}, "config.yaml: export.infosets_0 is 'no.txt', but there is no such file."),
+    ],
+)
+def test_a_wrong_configuration_is_refused_in_one_sentence(workflow, section, values, sentence):
+    before = workflow.contents()
+    workflow.configure(section, **values)
+    done = workflow.run()
+    assert done.returncode != 0
+    assert sentence in done.stderr.splitlines()
+    assert "Traceback" not in done.stdout + done.stderr
+    assert workflow.contents() == before
+
+
+def test_a_wrong_infoset_file_is_refused_in_one_sentence(workflow):
+    (workflow.directory / "mine.txt").write_text("|\n|0*\n|0*\n")
+    workflow.configure("export", infosets_1="mine.txt")
+    done = workflow.run()
+    told = done.stdout + done.stderr
+    assert done.returncode != 0 and "Traceback" not in told
+    assert "mine.txt, line 3: '|0*' is a doubled line" in told
+
+
+@pytest.mark.parametrize("config", ["test-abrupt-plain", "test-classical", "test-classical-plain"])
+def test_other_games_and_no_symmetry(tmp_path, config):
+    workflow = Workflow.fresh(tmp_path / "w", config)
+    workflow.succeed()
+    assert workflow.stale() == []
+    assert len(list((tmp_path / "w/data").glob("*/*/report.html"))) == 1
+
+
+def test_snakemake_report(workflow):
+    workflow.succeed("--report", "data/snakemake-report.html")
+    text = (workflow.directory / "data/snakemake-report.html").read_text()
+    assert "what the two best responses gain together" in text
+
+
+def test_lint(workflow):
+    assert "good condition" in workflow.succeed("--lint")
+
+
+def test_scripts_are_short():
+    scripts = list((ROOT / "workflow/scripts").glob("*.py"))
+    assert {script.stem for script in scripts} == set(STAGES)
+    for script in scripts:
+        text = script.read_text()
+        assert len(text.splitlines()) <= 40 and text.startswith('"""')
+
+
+# ---------------------------------------------------------------------------------------------
+# Interruptions
+
+
+def interrupted(workflow, end):
+    """Start an endless solve, let `end` end it after some commits, and return the committed iteration."""
+    with open(workflow.directory / "output.txt", "w") as output:
+        run = subprocess.Popen(
+            workflow.command(),
+            cwd=workflow.directory,
+            env=workflow.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            deadline = time.monotonic() + 120
+            while workflow.committed() < 5:
+                assert run.poll() is None and time.monotonic() < deadline, (
+                    workflow.directory / "output.txt"
+                ).read_text()
+                time.sleep(0.05)
+            end(workflow, run)
+            run.wait(60)
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+    assert run.returncode != 0
+    assert not (workflow.data / "solve.json").exists()
+    return workflow.committed()
+
+
+def ctrl_c(workflow, run):
+    os.killpg(run.pid, signal.SIGINT)
+
+
+def terminate_all(workflow, run):
+    os.killpg(run.pid, signal.SIGTERM)
+
+
+def kill_all(workflow, run):
+    os.killpg(run.pid, signal.SIGKILL)
+
+
+def kill_the_solver(workflow, run):
+    os.kill(int((workflow.data / ".lock").read_text()), signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [ctrl_c, terminate_all, kill_all, kill_the_solver])
+def test_an_interrupted_solve_continues(workflow, end):
+    workflow.configure("solve", **{**ENDLESS, "algorithm": "cfr+"})
+    shutil.rmtree(workflow.data / "work")
+    reached = interrupted(workflow, end)
+    workflow.configure("solve", max_iterations=reached + 20)
+    told = workflow.succeed()
+    assert f"Continuing from iteration {reached}." in told
+    assert workflow.manifest("solve")["result"]["iteration"] == reached + 20
+    assert workflow.stale() == []
+    # The same bits as without an interruption.
+    solution = digest(workflow.data / "solution.zarr")
+    shutil.rmtree(workflow.data / "work")
+    (workflow.data / "solve.json").unlink()
+    workflow.succeed("--until", "solve")
+    assert "Starting from the first iteration." in workflow.log("solve")
+    assert digest(workflow.data / "solution.zarr") == solution
+
+
+@pytest.mark.slow
+def test_ctrl_c_is_told_in_one_sentence(workflow):
+    workflow.configure("solve", **{**ENDLESS, "algorithm": "cfr+"})
+    shutil.rmtree(workflow.data / "work")
+    interrupted(workflow, ctrl_c)
+    told = (workflow.directory / "output.txt").read_text()
+    assert "Interrupted; the same command continues from what is on disk." in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.slow
+def test_two_runs_at_a_time_are_refused(workflow):
+    workflow.configure("solve", **{**ENDLESS, "algorithm": "cfr+"})
+    shutil.rmtree(workflow.data / "work")
+
+    def second_run_then_stop(workflow, run):
+        done = workflow.run()
+        told = done.stdout + done.stderr
+        assert done.returncode != 0 and "Another run is at work in" in told and "Traceback" not in told
+        assert run.poll() is None
+        ctrl_c(workflow, run)
+
+    interrupted(workflow, second_run_then_stop)
