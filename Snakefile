@@ -191,4 +191,4 @@ rule report:
 
 
 onsuccess:
-    print(f"The results are in {DATA}: report.html, pttt_pl0.zip, pttt_pl1.zip.", file=sys.stderr)
+    print(f"The results are in {DATA}.", file=sys.stderr)

@@ -22,7 +22,8 @@ from pttt_ooc.index import Index, PlayerIndex
 from pttt_ooc.timing import Timing
 
 Floats = NDArray[np.floating[Any]]
-RUNS = 64  # per slice: enough to share out evenly, few enough to cost nothing
+RUNS = 64  # of a pass over the tree, per slice: enough to share out evenly, few enough to cost nothing
+GRADIENT_RUNS = 16  # of a joint sweep, per slice: the longer a run, the more groups find company in their lanes
 
 
 @dataclass(frozen=True)
@@ -74,31 +75,39 @@ class Engine:
         self._pool.shutdown()
 
     @cached_property
-    def _operators(self) -> tuple[Floats, Floats]:
-        return self.timings[0].u.astype(self.dtype), self.timings[1].u.astype(self.dtype)
+    def _runs(self) -> tuple[list[list[tuple[int, int]]], ...]:
+        """For each player and slice, the runs of views of a pass over the tree."""
+        return tuple(
+            [_share_out(i.node_start, i.views_of(n), RUNS) for n in range(i.slices)] for i in self.index.players
+        )
 
     @cached_property
-    def _runs(self) -> tuple[list[list[tuple[int, int]]], ...]:
-        return tuple([_share_out(player, timing, n) for n in range(player.slices)] for player, timing in self._both())
-
-    def _both(self) -> list[tuple[PlayerIndex, Timing]]:
-        return [(self.index.players[p], self.timings[p]) for p in (0, 1)]
+    def _gradient_runs(self) -> tuple[list[list[tuple[int, int, NDArray[np.int64]]]], ...]:
+        """For each receiver and slice, the runs of views of a joint sweep, and their groups by operator."""
+        return tuple(
+            [_share_out_groups(player, timing, n) for n in range(player.slices)]
+            for player, timing in zip(self.index.players, self.timings, strict=True)
+        )
 
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
         """Call ``kernel(first_view, last_view, *arguments)`` for all views of a slice, on all threads."""
-        runs = self._runs[player][n]
-        if self.threads == 1 or len(runs) == 1:
-            for first, last in runs:
-                kernel(first, last, *arguments)
+        self._call([(kernel, *run, *arguments) for run in self._runs[player][n]])
+
+    def _call(self, calls: list[tuple[Any, ...]]) -> None:
+        if self.threads == 1 or len(calls) == 1:
+            for kernel, *arguments in calls:
+                kernel(*arguments)
             return
-        for done in [self._pool.submit(kernel, first, last, *arguments) for first, last in runs]:
+        for done in [self._pool.submit(*call) for call in calls]:
             done.result()
 
-    def _scratch(self) -> tuple[Floats, Floats, Floats]:
+    def _scratch(self) -> tuple[Floats, ...]:
+        """Cells of source and receiver, and two matrices of cells, for this thread."""
         if not hasattr(self._local, "arrays"):
-            cells = max(int(t.class_cells.max(initial=1)) for t in self.timings)
-            self._local.arrays = tuple(np.zeros(cells, self.dtype) for _ in range(3))
-        arrays: tuple[Floats, Floats, Floats] = self._local.arrays
+            cells = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
+            sizes = [*cells, *[max(_largest_sum(t) for t in self.timings)] * 2]
+            self._local.arrays = tuple(np.zeros(size * gradient.LANES, self.dtype) for size in sizes)
+        arrays: tuple[Floats, ...] = self._local.arrays
         return arrays
 
     def empty_reach(self, player: int) -> Reach:
@@ -133,15 +142,15 @@ class Engine:
         nodes, sequences = i.nodes_of(n), i.sequences_of(n)
         node_gradient = np.empty(nodes.stop - nodes.start, self.dtype)
         sequence_gradient = np.empty(sequences.stop - sequences.start, self.dtype)
-        self.run(
-            player, n, self._receive, player, nodes.start, sequences.start, node_gradient, sequence_gradient, opponent
-        )
+        rest = (player, nodes.start, sequences.start, node_gradient, sequence_gradient, opponent)
+        self._call([(self._receive, *run, *rest) for run in self._gradient_runs[player][n]])
         return node_gradient, sequence_gradient
 
     def _receive(
         self,
         first: int,
         last: int,
+        groups: NDArray[np.int64],
         player: int,
         node: int,
         sequence: int,
@@ -151,13 +160,12 @@ class Engine:
     ) -> None:
         mine, theirs, t = self.index.players[player], self.index.players[1 - player], self.timings[player]
         gradient.receive(
-            *(first, last, mine.node_start, mine.sequence_start, node, sequence, nodes, sequences),
+            *(first, last, groups, mine.node_start, mine.sequence_start, node, sequence, nodes, sequences),
             *(theirs.node_start, theirs.sequence_start, source.nodes, source.sequences, source.view_is_reached),
-            *(t.group_start, t.group_class, t.group_pattern, t.group_actions),
+            *(t.group_view, t.group_class, t.group_pattern, t.group_actions),
             *(t.source_start, t.source_view, t.source_pattern, t.source_actions),
-            *(t.pattern_start, t.block_first, t.block_length, t.block_row, t.block_map, t.columns),
-            *(t.class_start, t.class_cells, t.class_prefix_first),
-            *(t.factor, t.v_start, t.v_rows, self._operators[player]),
+            *(t.pattern_start, t.block_first, t.block_length, t.block_cell, t.block_map, t.columns),
+            *(t.class_start, t.class_cells, t.class_prefix_first, t.factor, t.matrix_start, t.matrix_index),
             *self._scratch(),
         )
 
@@ -176,12 +184,25 @@ class Engine:
         self.run(player, n, tree.add_child_values, *tables, *offsets, child_values, sequence_values)
 
 
-def _share_out(player: PlayerIndex, timing: Timing, n: int) -> list[tuple[int, int]]:
-    """Cut the views of a slice into runs of about the same work."""
-    views = player.views_of(n)
-    cells = np.concatenate([[0], np.cumsum(timing.class_cells.sum(axis=1)[timing.group_class])])
-    work = np.diff(cells[timing.group_start[views.start : views.stop + 1]])
-    work = np.cumsum(work + np.diff(player.node_start[views.start : views.stop + 1]))
-    edges = np.unique(np.searchsorted(work, np.linspace(0, work[-1], RUNS + 1)[1:-1]))
-    edges = np.unique(np.concatenate([[0], edges, [len(views)]])) + views.start
+def _share_out(work: NDArray[np.int64], views: range, runs: int) -> list[tuple[int, int]]:
+    """Cut `views` into runs of about the same work; `work` is the sum of that of all views before each."""
+    ends = np.linspace(work[views.start], work[views.stop], runs + 1)[1:-1]
+    edges = np.searchsorted(work[views.start : views.stop], ends) + views.start
+    edges = np.unique(np.concatenate([[views.start], edges, [views.stop]]))
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple[int, int, NDArray[np.int64]]]:
+    cells = np.concatenate([[0], np.cumsum(timing.class_cells.sum(axis=1)[timing.group_class])])
+    work = player.node_start + cells[timing.group_start]
+    runs = []
+    for first, last in _share_out(work, player.views_of(n), GRADIENT_RUNS):
+        groups = np.arange(timing.group_start[first], timing.group_start[last])
+        runs.append((first, last, groups[np.argsort(timing.group_class[groups], kind="stable")]))
+    return runs
+
+
+def _largest_sum(timing: Timing) -> int:
+    """Number of cells of the largest matrix between the two steps of an operator."""
+    f = timing.factor.astype(np.int64)
+    return int(np.maximum(f[:, 1] * f[:, 5], f[:, 4] * f[:, 2]).max(initial=1))

@@ -1,22 +1,47 @@
-"""The joint sweep: one player's gradient from the opponent's realization plan, view by view.
+"""The joint sweep: one player's gradient from the opponent's realization plan.
 
 For each of the receiver's views and each group of sources: add the sources' reach up by key times
 (`_gather`), apply the timing operator (`_apply`), and read the result back by the receiver's own
-key times (`_scatter`).  Views are independent of each other and each is worked on by one thread, in
-a fixed sequence, so that the result has the same bits whatever the number of threads.
+key times (`_scatter`).  Up to `LANES` groups with the same operator are worked on side by side, so
+that every step of the operator is an addition of long vectors.
 
-Kernels take plain arrays; the arrays are those of :class:`pttt_ooc.timing.Timing` and
-:class:`pttt_ooc.index.PlayerIndex`.
+A run of views is worked on by one thread, in a fixed sequence, so that the result has the same bits
+whatever the number of threads.  Kernels take plain arrays; the arrays are those of
+:class:`pttt_ooc.timing.Timing` and :class:`pttt_ooc.index.PlayerIndex`.
 """
 
 from __future__ import annotations
 
 import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+LANES = 8  # groups side by side: one AVX register of float32
+
+
+@intrinsic
+def _copy_lanes(typingctx, target, i, source, j):
+    """``target[i : i + LANES] = source[j : j + LANES]`` as one vector, which the compiler does not find by itself."""
+
+    def codegen(context, builder, signature, args):
+        def place(k):
+            array = context.make_array(signature.args[k])(context, builder, args[k])
+            offset = context.cast(builder, args[k + 1], signature.args[k + 1], types.intp)
+            vector = ir.VectorType(context.get_data_type(signature.args[k].dtype), LANES)
+            return builder.bitcast(builder.gep(array.data, [offset]), vector.as_pointer())
+
+        size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
+        builder.store(builder.load(place(2), align=size), place(0), align=size)
+        return context.get_dummy_value()
+
+    return types.void(target, i, source, j), codegen
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(y, start, pattern, pattern_start, block_first, block_length, block_row, block_map, columns, cells):
-    """Add a source's orders up by key times; return whether any was non-zero."""
+def _gather(y, start, pattern, pattern_start, block_first, block_length, block_cell, block_map, columns, lane, cells):
+    """Add a source's orders up by key times in one lane; return whether any was non-zero."""
     found = False
     for b in range(pattern_start[pattern], pattern_start[pattern + 1]):
         first = start + block_first[b]
@@ -27,84 +52,61 @@ def _gather(y, start, pattern, pattern_start, block_first, block_length, block_r
             some |= part[r] != 0
         if some:
             found = True
-            row = cells[block_row[b] :]
+            row = cells[block_cell[b] * LANES + lane :]
             column = columns[block_map[b] : block_map[b] + length]
             for r in range(length):
-                row[column[r]] += part[r]
+                row[column[r] * LANES] += part[r]
     return found
 
 
 @numba.njit(cache=True, nogil=True)
-def _scatter(cells, sign, out, start, pattern, pattern_start, block_first, block_length, block_row, block_map, columns):
-    """Read cells back by key times and add them to the receiver's orders."""
+def _scatter(
+    cells, lane, sign, out, start, pattern, pattern_start, block_first, block_length, block_cell, block_map, columns
+):
+    """Read one lane of cells back by key times and add them to the receiver's orders."""
     for b in range(pattern_start[pattern], pattern_start[pattern + 1]):
         first = start + block_first[b]
         length = block_length[b]
         part = out[first : first + length]
-        row = cells[block_row[b] :]
+        row = cells[block_cell[b] * LANES + lane :]
         column = columns[block_map[b] : block_map[b] + length]
         for r in range(length):
-            part[r] += sign * row[column[r]]
-
-
-@numba.njit(cache=True, nogil=True, fastmath={"nsz", "arcp", "contract"})
-def _multiply_prefixes(z, rows, z_width, u, x_width, x):
-    """x += z u, for matrices (rows, z_width) and (z_width, x_width); return whether z was non-zero.
-
-    Four rows of `u` at a time: the sum is kept in registers for as long as the compiler allows.
-    """
-    found = False
-    for row in range(rows):
-        weight = z[row * z_width : (row + 1) * z_width]
-        out = x[row * x_width : (row + 1) * x_width]
-        c = 0
-        while c + 4 <= z_width:
-            w0, w1, w2, w3 = weight[c], weight[c + 1], weight[c + 2], weight[c + 3]
-            if w0 != 0 or w1 != 0 or w2 != 0 or w3 != 0:
-                found = True
-                u0 = u[c * x_width : (c + 1) * x_width]
-                u1 = u[(c + 1) * x_width : (c + 2) * x_width]
-                u2 = u[(c + 2) * x_width : (c + 3) * x_width]
-                u3 = u[(c + 3) * x_width : (c + 4) * x_width]
-                for d in range(x_width):
-                    out[d] += (w0 * u0[d] + w1 * u1[d]) + (w2 * u2[d] + w3 * u3[d])
-            c += 4
-        while c < z_width:
-            w = weight[c]
-            if w != 0:
-                found = True
-                u0 = u[c * x_width : (c + 1) * x_width]
-                for d in range(x_width):
-                    out[d] += w * u0[d]
-            c += 1
-    return found
+            part[r] += sign * row[column[r] * LANES]
 
 
 @numba.njit(cache=True, nogil=True)
-def _add_suffixes(z, width, v, rows, v_start, v_rows, x):
-    """Add, to each of the `rows` rows of x, the rows of z that suffix matrix `v` names."""
+def _add_rows(z, width, matrix, rows, matrix_start, matrix_index, x):
+    """Add, to each of the `rows` rows of x, the rows of z that the matrix names; rows are `width` long."""
     for row in range(rows):
         out = x[row * width : (row + 1) * width]
-        k = v_start[v + row]
-        last = v_start[v + row + 1]
+        k = matrix_start[matrix + row]
+        last = matrix_start[matrix + row + 1]
         while k + 2 <= last:
-            z0 = z[v_rows[k] * width : (v_rows[k] + 1) * width]
-            z1 = z[v_rows[k + 1] * width : (v_rows[k + 1] + 1) * width]
+            z0 = z[matrix_index[k] * width : (matrix_index[k] + 1) * width]
+            z1 = z[matrix_index[k + 1] * width : (matrix_index[k + 1] + 1) * width]
             for c in range(width):
                 out[c] += z0[c] + z1[c]
             k += 2
         if k < last:
-            z0 = z[v_rows[k] * width : (v_rows[k] + 1) * width]
+            z0 = z[matrix_index[k] * width : (matrix_index[k] + 1) * width]
             for c in range(width):
                 out[c] += z0[c]
 
 
 @numba.njit(cache=True, nogil=True)
-def _apply(number, class_start, class_prefix_first, factor, v_start, v_rows, u, z, x, between):
-    """x += operator `number` times z; `between` is room for one matrix of cells.
+def _transpose(z, rows, columns, x):
+    """Transpose a matrix of cells."""
+    for row in range(rows):
+        for column in range(columns):
+            _copy_lanes(x, (column * rows + row) * LANES, z, (row * columns + column) * LANES)
 
-    Factors that share a prefix product stand in a run, and the product is made once for the run:
-    before the suffixes are added up (the run has one source matrix), or after it (one receiver's).
+
+@numba.njit(cache=True, nogil=True)
+def _apply(number, class_start, class_prefix_first, factor, matrix_start, matrix_index, z, x, first_sum, turned):
+    """x += operator `number` times z, in all lanes; `first_sum` and `turned` have room for one matrix of cells.
+
+    Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
+    the suffixes are added up (the run has one source matrix), or after it (one receiver's).
     """
     e = class_start[number]
     end = class_start[number + 1]
@@ -114,21 +116,25 @@ def _apply(number, class_start, class_prefix_first, factor, v_start, v_rows, u, 
         run = e
         while run < end and factor[run, shared] == factor[e, shared] and factor[run, 7] == factor[e, 7]:
             run += 1
-        z_width = factor[e, 2]
-        x_width = factor[e, 5]
-        u_matrix = u[factor[e, 7] : factor[e, 7] + z_width * x_width]
+        z_prefixes = factor[e, 2]
+        x_prefixes = factor[e, 5]
+        suffixes = factor[e, 1] if prefix_first else factor[e, 4]
         if prefix_first:
-            rows = factor[e, 1]
-            between[: rows * x_width] = 0
-            if _multiply_prefixes(z[factor[e, 0] :], rows, z_width, u_matrix, x_width, between):
-                for i in range(e, run):
-                    _add_suffixes(between, x_width, factor[i, 6], factor[i, 4], v_start, v_rows, x[factor[i, 3] :])
-        else:
-            rows = factor[e, 4]
-            between[: rows * z_width] = 0
+            first_sum[: x_prefixes * suffixes * LANES] = 0
+            source = z[factor[e, 0] * LANES :]
+            _add_rows(source, suffixes * LANES, factor[e, 7], x_prefixes, matrix_start, matrix_index, first_sum)
+            _transpose(first_sum, x_prefixes, suffixes, turned)
             for i in range(e, run):
-                _add_suffixes(z[factor[i, 0] :], z_width, factor[i, 6], rows, v_start, v_rows, between)
-            _multiply_prefixes(between, rows, z_width, u_matrix, x_width, x[factor[e, 3] :])
+                target = x[factor[i, 3] * LANES :]
+                _add_rows(turned, x_prefixes * LANES, factor[i, 6], factor[i, 4], matrix_start, matrix_index, target)
+        else:
+            first_sum[: suffixes * z_prefixes * LANES] = 0
+            for i in range(e, run):
+                source = z[factor[i, 0] * LANES :]
+                _add_rows(source, z_prefixes * LANES, factor[i, 6], suffixes, matrix_start, matrix_index, first_sum)
+            _transpose(first_sum, suffixes, z_prefixes, turned)
+            target = x[factor[e, 3] * LANES :]
+            _add_rows(turned, suffixes * LANES, factor[e, 7], x_prefixes, matrix_start, matrix_index, target)
         e = run
 
 
@@ -136,6 +142,7 @@ def _apply(number, class_start, class_prefix_first, factor, v_start, v_rows, u, 
 def receive(
     first_view,
     last_view,
+    groups,
     # the receiver
     node_start,
     sequence_start,
@@ -150,7 +157,7 @@ def receive(
     sequence_reach,
     view_is_reached,
     # timing
-    group_start,
+    group_view,
     group_class,
     group_pattern,
     group_actions,
@@ -161,57 +168,61 @@ def receive(
     pattern_start,
     block_first,
     block_length,
-    block_row,
+    block_cell,
     block_map,
     columns,
     class_start,
     class_cells,
     class_prefix_first,
     factor,
-    v_start,
-    v_rows,
-    u,
+    matrix_start,
+    matrix_index,
     # scratch, of one thread
     z,
     x,
-    between,
+    first_sum,
+    turned,
 ):
     """Gradient of the receiver's views `first_view` to `last_view`, written into one slice's arrays.
 
-    `node_gradient` and `sequence_gradient` begin at node `node_offset` and sequence
-    `sequence_offset`.  Payoffs are the receiver's own: a win adds the source's reach, a win of the
-    source takes it off.
+    `groups` are the groups of these views, those of one operator together.  `node_gradient` and
+    `sequence_gradient` begin at node `node_offset` and sequence `sequence_offset`.  Payoffs are the
+    receiver's own: a win adds the source's reach, a win of the source takes it off.
     """
-    for view in range(first_view, last_view):
-        orders = node_start[view + 1] - node_start[view]
-        node = node_start[view] - node_offset
-        sequence = sequence_start[view] - sequence_offset
-        node_gradient[node : node + orders] = 0
-        sequence_gradient[sequence : sequence + sequence_start[view + 1] - sequence_start[view]] = 0
-        for g in range(group_start[view], group_start[view + 1]):
-            number = group_class[g]
-            mine = group_actions[g]
-            z[: class_cells[number, 0]] = 0
+    node_gradient[node_start[first_view] - node_offset : node_start[last_view] - node_offset] = 0
+    first = sequence_start[first_view] - sequence_offset
+    sequence_gradient[first : sequence_start[last_view] - sequence_offset] = 0
+    members = np.empty(LANES, np.int64)
+    at = 0
+    while at < len(groups):
+        number = group_class[groups[at]]
+        z[: class_cells[number, 0] * LANES] = 0
+        lanes = 0
+        while at < len(groups) and group_class[groups[at]] == number and lanes < LANES:
+            g = groups[at]
             found = False
             for s in range(source_start[g], source_start[g + 1]):
                 origin = source_view[s]
                 if not view_is_reached[origin]:
                     continue
-                if mine:
+                pattern = source_pattern[s]
+                if group_actions[g]:
+                    start = source_node_start[origin]
                     found |= _gather(
                         node_reach,
-                        source_node_start[origin],
-                        source_pattern[s],
+                        start,
+                        pattern,
                         pattern_start,
                         block_first,
                         block_length,
-                        block_row,
+                        block_cell,
                         block_map,
                         columns,
+                        lanes,
                         z,
                     )
                     continue
-                size = source_node_start[origin + 1] - source_node_start[origin]
+                orders = source_node_start[origin + 1] - source_node_start[origin]
                 start = source_sequence_start[origin]
                 theirs = source_actions[s]
                 while theirs:
@@ -219,48 +230,61 @@ def receive(
                         found |= _gather(
                             sequence_reach,
                             start,
-                            source_pattern[s],
+                            pattern,
                             pattern_start,
                             block_first,
                             block_length,
-                            block_row,
+                            block_cell,
                             block_map,
                             columns,
+                            lanes,
                             z,
                         )
                     theirs >>= 1
-                    start += size
-            if not found:
-                continue
-            x[: class_cells[number, 1]] = 0
-            _apply(number, class_start, class_prefix_first, factor, v_start, v_rows, u, z, x, between)
+                    start += orders
+            if found:
+                members[lanes] = g
+                lanes += 1
+            at += 1
+        if lanes == 0:
+            continue
+        x[: class_cells[number, 1] * LANES] = 0
+        _apply(number, class_start, class_prefix_first, factor, matrix_start, matrix_index, z, x, first_sum, turned)
+        for lane in range(lanes):
+            g = members[lane]
+            view = group_view[g]
+            mine = group_actions[g]
+            pattern = group_pattern[g]
             if not mine:
                 _scatter(
                     x,
+                    lane,
                     -1,
                     node_gradient,
-                    node,
-                    group_pattern[g],
+                    node_start[view] - node_offset,
+                    pattern,
                     pattern_start,
                     block_first,
                     block_length,
-                    block_row,
+                    block_cell,
                     block_map,
                     columns,
                 )
-            start = sequence
+            orders = node_start[view + 1] - node_start[view]
+            start = sequence_start[view] - sequence_offset
             while mine:
                 if mine & 1:
                     _scatter(
                         x,
+                        lane,
                         1,
                         sequence_gradient,
                         start,
-                        group_pattern[g],
+                        pattern,
                         pattern_start,
                         block_first,
                         block_length,
-                        block_row,
+                        block_cell,
                         block_map,
                         columns,
                     )

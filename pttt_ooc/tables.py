@@ -1,4 +1,4 @@
-"""Pairs of views, indices and timing operators on disk: what the enumeration finds is stored once and read by every later stage.
+"""Pairs of views, indices and timing operators on disk: stored once and read by every later stage.
 
 A table's arrays bear the names of the attributes of the class that it stores, so that the class's
 docstring describes the store too.

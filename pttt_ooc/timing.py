@@ -44,8 +44,8 @@ class Timing:
     ----------
     group_start : int64 (receiver's views + 1,)
         Groups of each of the receiver's views.
-    group_class, group_pattern : int32 (groups,)
-        Operator and receiver's pattern.
+    group_view, group_class, group_pattern : int32 (groups,)
+        Receiver's view, operator and receiver's pattern.
     group_actions : int32 (groups,)
         The receiver's winning actions, as a bit mask of action numbers; 0 if the source wins.
     source_start : int64 (groups + 1,)
@@ -56,29 +56,29 @@ class Timing:
         The source's winning actions as a bit mask of action numbers; 0 if the receiver wins.
     pattern_start : int64 (patterns + 1,)
         Blocks of each pattern; a block is a run of orders with the same suffix.
-    block_first, block_length, block_row, block_map : int32 (blocks,)
-        First order, number of orders, first cell of the row, start of the columns in `columns`.
+    block_first, block_length, block_cell, block_map : int32 (blocks,)
+        First order, number of orders, cell of the row's first column, start in `columns`.
     columns : uint16 (any,)
-        Column of each order of a block within its row of cells.
+        How far from `block_cell` each order of a block is.
     class_start : int64 (classes + 1,)
         Factors of each operator.
     class_cells : int64 (classes, 2)
         Number of cells of the source and of the receiver.
     class_prefix_first : bool (classes,)
-        Whether the prefix matrices are cheaper to apply before the suffix matrices are.
+        Whether prefixes are added up before suffixes are.  What is added up first is the major
+        index of the source's matrices, what is added up last that of the receiver's.
     factor : int32 (factors, 8)
-        ``source cell, source rows, source columns, receiver cell, receiver rows, receiver columns,
-        start in v_start, start in u`` of each pair (B, A); those that can share the product with
-        a prefix matrix stand together.
-    v_start : int32 (any,)
-        CSR row pointers of the suffix matrices (receiver's rows), absolute into `v_rows`.
-    v_rows : uint16 (any,)
-        The source's rows to add up.
-    u : uint8 (any,)
-        Prefix matrices, dense, source's column by receiver's column.
+        ``source cell, source suffixes, source prefixes, receiver cell, receiver suffixes, receiver
+        prefixes, V, U`` of each pair (B, A); V and U are places in `matrix_start`.  Pairs that can
+        share the sum over prefixes stand together.
+    matrix_start : int32 (any,)
+        CSR row pointers of the 0/1 matrices V and U, by the receiver's index; into `matrix_index`.
+    matrix_index : uint16 (any,)
+        The source's indices to add up.
     """
 
     group_start: Ints
+    group_view: NDArray[np.int32]
     group_class: NDArray[np.int32]
     group_pattern: NDArray[np.int32]
     group_actions: NDArray[np.int32]
@@ -89,16 +89,15 @@ class Timing:
     pattern_start: Ints
     block_first: NDArray[np.int32]
     block_length: NDArray[np.int32]
-    block_row: NDArray[np.int32]
+    block_cell: NDArray[np.int32]
     block_map: NDArray[np.int32]
     columns: NDArray[np.uint16]
     class_start: Ints
     class_cells: Ints
     class_prefix_first: NDArray[np.bool_]
     factor: NDArray[np.int32]
-    v_start: NDArray[np.int32]
-    v_rows: NDArray[np.uint16]
-    u: NDArray[np.uint8]
+    matrix_start: NDArray[np.int32]
+    matrix_index: NDArray[np.uint16]
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays by name, for a store."""
@@ -208,12 +207,14 @@ class _Cells:
     def size(self) -> int:
         return int(self.base[-1])
 
-    def locate(self, sets: Ints, early: Ints, late: Ints) -> tuple[Ints, Ints]:
-        """First cell of the row, and column, of orders given by their codes (see `_split`)."""
+    def locate(self, sets: Ints, early: Ints, late: Ints, prefix_major: bool) -> tuple[Ints, Ints]:
+        """First cell of the row, and distance from there, of orders given by their codes (see `_split`)."""
         at = np.searchsorted(self.sets, sets)
-        column = np.searchsorted(self.columns, sets << self._shift | early)
-        row = np.searchsorted(self.rows, sets << self._shift | late)
-        return self.base[at] + (row - self.first_row[at]) * self.widths[at], column - self.first_column[at]
+        column = np.searchsorted(self.columns, sets << self._shift | early) - self.first_column[at]
+        row = np.searchsorted(self.rows, sets << self._shift | late) - self.first_row[at]
+        if prefix_major:
+            return self.base[at] + row, column * self.heights[at]
+        return self.base[at] + row * self.widths[at], column
 
     def times_of(self, which: int, rows: bool) -> Ints:
         """Times of the keys for every row (or column) of the `which`-th set; -1 where elsewhere."""
@@ -235,11 +236,6 @@ def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_
     return agree
 
 
-def _prefix_cost(factors: list[list[int]], shared: int, rows: int) -> int:
-    """Multiplications with prefix matrices, if they are shared by factors with the same column `shared`."""
-    return sum({(f[shared], f[7]): f[rows] * f[2] * f[5] for f in factors}.values())
-
-
 class _Builder:
     def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
         self.index, self.game = index, index.game
@@ -253,12 +249,10 @@ class _Builder:
         self.factors: list[list[int]] = []
         self.class_start = [0]
         self.prefix_first: list[bool] = []
-        self.v_start: list[int] = []
-        self.v_rows: list[int] = []
-        self.u_parts: list[NDArray[np.uint8]] = []
-        self.u_size = 0
-        self._v_known: dict[bytes, int] = {}
-        self._u_known: dict[bytes, int] = {}
+        self.matrix_start: list[int] = []
+        self.matrix_index: list[int] = []
+        self._matrices: dict[bytes, int] = {}
+        self._weights: dict[int, int] = {}  # number of ones of each matrix
         self.patterns: dict[tuple[int, bool, Pattern, bool], int] = {}
         self.pattern_start = [0]
         self.blocks: list[Ints] = []
@@ -277,6 +271,7 @@ class _Builder:
         blocks = np.concatenate([np.zeros((0, 4), np.int64), *self.blocks]).astype(np.int32)
         return Timing(
             group_start=np.searchsorted(views, np.arange(len(mine.placed) + 1)),
+            group_view=key_array[:, 0].copy(),
             group_class=key_array[:, 1].copy(),
             group_pattern=key_array[:, 2].copy(),
             group_actions=key_array[:, 3].copy(),
@@ -287,16 +282,15 @@ class _Builder:
             pattern_start=np.array(self.pattern_start, np.int64),
             block_first=blocks[:, 0].copy(),
             block_length=blocks[:, 1].copy(),
-            block_row=blocks[:, 2].copy(),
+            block_cell=blocks[:, 2].copy(),
             block_map=blocks[:, 3].copy(),
             columns=np.concatenate([np.zeros(0, np.uint16), *self.column_parts]),
             class_start=np.array(self.class_start, np.int64),
             class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
             class_prefix_first=np.array(self.prefix_first, np.bool_),
             factor=np.array(self.factors, np.int32).reshape(-1, 8),
-            v_start=np.array(self.v_start, np.int32),
-            v_rows=np.array(self.v_rows, np.uint16),
-            u=np.concatenate([np.zeros(0, np.uint8), *self.u_parts]),
+            matrix_start=np.array(self.matrix_start, np.int32),
+            matrix_index=np.array(self.matrix_index, np.uint16),
         )
 
     def _groups(self) -> dict[tuple[int, int, int, int], list[tuple[int, int, int]]]:
@@ -387,8 +381,9 @@ class _Builder:
                     continue
                 dimensions = (source.base[b], source.heights[b], source.widths[b])
                 dimensions += (receiver.base[a], receiver.heights[a], receiver.widths[a])
-                factors.append([*(int(d) for d in dimensions), self._store_v(v), self._store_u(u)])
-        prefix_first = _prefix_cost(factors, 0, 1) <= _prefix_cost(factors, 3, 4)
+                factors.append([*(int(d) for d in dimensions), self._store(v), self._store(u)])
+                self._weights[factors[-1][7]] = int(u.sum())
+        prefix_first = self._prefix_cost(factors, 0, 1) <= self._prefix_cost(factors, 3, 4)
         self.prefix_first.append(prefix_first)
         shared = 0 if prefix_first else 3
         self.factors.extend(sorted(factors, key=lambda f: (f[shared], f[7], f[3 - shared])))
@@ -398,23 +393,20 @@ class _Builder:
         """Times on a clock common to both players; -1 stays."""
         return np.where(times < 0, -1, 2 * times + int(player != self.game.first_player))
 
-    def _store_u(self, u: NDArray[np.bool_]) -> int:
-        known = bytes(u.shape) + u.tobytes() if max(u.shape) < 256 else str(u.shape).encode() + u.tobytes()
-        if known not in self._u_known:
-            self._u_known[known] = self.u_size
-            self.u_parts.append(u.astype(np.uint8).ravel())
-            self.u_size += u.size
-        return self._u_known[known]
+    def _prefix_cost(self, factors: list[list[int]], shared: int, suffixes: int) -> int:
+        """Additions over prefixes, if the sums are shared by factors with the same column `shared`."""
+        return sum({(f[shared], f[7]): f[suffixes] * self._weights[f[7]] for f in factors}.values())
 
-    def _store_v(self, v: NDArray[np.bool_]) -> int:
-        known = str(v.shape).encode() + v.tobytes()
-        if known not in self._v_known:
-            self._v_known[known] = len(self.v_start)
-            for receiver_row in range(v.shape[1]):
-                self.v_start.append(len(self.v_rows))
-                self.v_rows.extend(np.flatnonzero(v[:, receiver_row]).tolist())
-            self.v_start.append(len(self.v_rows))
-        return self._v_known[known]
+    def _store(self, matrix: NDArray[np.bool_]) -> int:
+        """Place of a matrix (source, receiver) in `matrix_start`."""
+        known = str(matrix.shape).encode() + matrix.tobytes()
+        if known not in self._matrices:
+            self._matrices[known] = len(self.matrix_start)
+            for column in matrix.T:
+                self.matrix_start.append(len(self.matrix_index))
+                self.matrix_index.extend(np.flatnonzero(column).tolist())
+            self.matrix_start.append(len(self.matrix_index))
+        return self._matrices[known]
 
     def _pattern(self, number: int, is_source: bool, pattern: Pattern, to_move: bool) -> int:
         """Number of the pattern of one side of an operator.
@@ -428,12 +420,15 @@ class _Builder:
             self.patterns[key] = len(self.patterns)
             player = self.source if is_source else self.receiver
             times = self.sides[player].times(pattern)
-            blocks = self._blocks(times, pattern, self.cells[number][0 if is_source else 1], ends_placed)
+            prefix_major = self.prefix_first[number] == is_source
+            blocks = self._blocks(times, pattern, self.cells[number][0 if is_source else 1], prefix_major, ends_placed)
             self.blocks.append(blocks)
             self.pattern_start.append(self.pattern_start[-1] + len(self.blocks[-1]))
         return self.patterns[key]
 
-    def _blocks(self, times: NDArray[np.int8], pattern: Pattern, cells: _Cells, ends_placed: bool) -> Ints:
+    def _blocks(
+        self, times: NDArray[np.int8], pattern: Pattern, cells: _Cells, prefix_major: bool, ends_placed: bool
+    ) -> Ints:
         """Runs of orders with the same suffix: (first, length, row, map), shape (blocks, 4)."""
         sets, early, late, suffix = _split(times, _keys(pattern), cells.cut)
         # By the classical rule a failure after the last placement has the number of placements for its time.
@@ -442,7 +437,7 @@ class _Builder:
         first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
         length = np.diff(np.concatenate([first, [len(suffix)]]))
         first, length = first[suffix[first] >= 0], length[suffix[first] >= 0]
-        rows, columns = cells.locate(sets, early, late)
+        rows, columns = cells.locate(sets, early, late, prefix_major)
         blocks = np.stack([first, length, rows[first], np.zeros(len(first), np.int64)], axis=1)
         _, where, inverse = np.unique(_hashes(columns, first, length), return_index=True, return_inverse=True)
         maps = [self._map(columns[first[b] : first[b] + length[b]].astype(np.uint16)) for b in where]

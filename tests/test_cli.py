@@ -1,0 +1,359 @@
+"""The command `pttt`, with input as it should be."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+import yaml
+from cli_runner import GAME, Runner, rounded, tensor_of, write_zip
+from helpers import SMALL, TINY, as_strategy, random_table, small_engine
+
+import naive
+from pttt_ooc import __version__, cli, config, display, inputs
+from pttt_ooc.bundle import write_bundle
+from pttt_ooc.game import GAMES, named_game
+from pttt_ooc.solution import write_solution
+from pttt_ooc.strategy import fold
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve")
+HEAVY = ("numpy", "numba", "zarr", "h5py", "matplotlib", "snakemake", "pydantic", "yaml", "rich.table")
+KINDS = ("zip", "npy", "h5", "solution", "directory")
+KEYS = ["value", "best_response_0", "best_response_1", "nashconv", "exploitability_0", "exploitability_1", "seconds"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture
+def pttt(capsys, data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Runner(capsys, data, GAME)
+
+
+def process(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "pttt_ooc.cli", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=-1, stderr=-1, text=True, env=environment, **options)
+
+
+def strategies(seed, symmetric=False):
+    """Both players' random strategies, by text."""
+    game, rng = named_game(GAME), random.Random(seed)
+    return [rounded(game, random_table(game, player, rng, symmetric=symmetric)) for player in (0, 1)]
+
+
+def write_kind(kind, tables, symmetry="none"):
+    """Write both strategies as files of one kind; returns the two arguments for `pttt evaluate`."""
+    index = small_engine(GAME).index
+    both = tuple(as_strategy(index, player, tables[player]) for player in (0, 1))
+    if kind == "h5":
+        write_bundle(Path("both.h5"), index, both, {})
+        return ["both.h5"] * 2
+    if kind in ("solution", "directory"):
+        if symmetry == "full":
+            both = tuple(fold(strategy, small_engine(GAME, "full").index) for strategy in both)
+        write_solution(Path("run/solution.zarr"), both, {})
+        return ["run/solution.zarr" if kind == "solution" else "run"] * 2
+    names = [f"{player}.{kind}" for player in (0, 1)]
+    for player, name in enumerate(names):
+        tensor = tensor_of(GAME, player, tables[player])
+        write_zip(Path(name), tensor) if kind == "zip" else np.save(name, tensor)
+    return names
+
+
+def figures(tables):
+    game = named_game(GAME)
+    return {
+        "value": naive.value(game, *tables),
+        "best_response_0": naive.best_response_value(game, 0, tables[1]),
+        "best_response_1": naive.best_response_value(game, 1, tables[0]),
+    }
+
+
+def agrees(found, expected, tolerance=1e-7):
+    return all(found[key] == pytest.approx(value, abs=tolerance) for key, value in expected.items())
+
+
+# ---------------------------------------------------------------------------------------------
+# The command itself
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(capsys, command):
+    with pytest.raises(SystemExit) as end:
+        cli.main([command, "--help"])
+    text = capsys.readouterr().out
+    assert end.value.code == 0
+    assert f"Example: pttt {command} " in text and "--game NAME" in text
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["solve", "--help"], ["evaluate", "--help"]])
+def test_help_comes_without_heavy_imports(arguments):
+    code = f"import sys, pttt_ooc.cli as c\ntry: c.main({arguments})\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0
+    loaded = set(done.stderr.split())
+    # typer itself checks the options of a command with pydantic, in newer versions
+    assert not loaded & (set(HEAVY) - ({"pydantic"} if len(arguments) == 2 else set()))
+    assert len(loaded) < 400
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"pttt {__version__}\n"
+
+
+def test_options_of_solve_are_those_of_the_configuration(pttt):
+    assert get_args(cli.Algorithm) == get_args(config.Algorithm)
+    assert get_args(cli.Precision) == get_args(config.Precision)
+    assert set(get_args(cli.Symmetry)) == set(get_args(config.Symmetry))
+    text = pttt("solve", "--help").out
+    assert all(f"--{name.replace('_', '-')} " in text for name in config.SolveConfig.model_fields)
+
+
+# ---------------------------------------------------------------------------------------------
+# Games and infosets
+
+
+def test_info_lists_all_games(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["info"])
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
+    assert end.value.code == 0
+    assert set(GAMES) <= set(lines)
+    assert all(part in lines["pttt-abrupt"] for part in ("3x3", "14,482,810", "8,827,459", "0.5501"))
+    assert "189" in lines[GAME] and "107" in lines[GAME]
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
+    game = named_game(name)
+    with pytest.raises(SystemExit):
+        cli.main(["info", "--game", name])
+    text = capsys.readouterr().out
+    histories, terminal, _ = naive.count_histories(game)
+    assert f"{histories:,}, of these {terminal:,} " in text
+    table = [re.split(r"  +", line) for line in text.splitlines() if re.match(r"\d+  ", line)]
+    for player in (0, 1):
+        depths = [len(naive.attempts(text)) for text in naive.infosets(game, player)]
+        expected = [f"{n:,}" if n else "-" for n in np.bincount(depths, minlength=len(table))]
+        assert [row[1 + player] for row in table] == expected
+
+
+@pytest.mark.parametrize("name", TINY + SMALL[:2] + SMALL[-2:])
+def test_infosets_are_those_of_a_walk_over_histories(pttt, name):
+    for player in (0, 1):
+        done = pttt.ok("infosets", "--player", player, game=name)
+        assert done.out.splitlines() == naive.infosets(named_game(name), player)
+        pttt.ok("infosets", "--player", player, "--output", "list.txt", game=name)
+        assert Path("list.txt").read_text() == done.out
+
+
+def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
+    pttt.ok("infosets", "--player", 0, game="mini-2x3k3-abrupt")
+    arguments = ("infosets", "--player", 0, "--game", "mini-2x3k3-abrupt", "--data", data)
+    with process(*arguments) as running:
+        running.stdout.close()
+        assert "Traceback" not in running.stderr.read()
+
+
+def test_the_index_is_made_once_and_told_about(pttt, tmp_path):
+    place = tmp_path / "elsewhere"
+    first = pttt.ok("infosets", "--player", 0, data=place)
+    assert f"Building the index of {GAME} once" in first.err and len(first.err.splitlines()) == 1
+    stores = {file: file.stat().st_mtime_ns for file in place.rglob("*.json")}
+    assert pttt.ok("infosets", "--player", 0, data=place) == first._replace(err="")
+    assert {file: file.stat().st_mtime_ns for file in place.rglob("*.json")} == stores
+
+
+def test_lost_products_are_made_anew(pttt, tmp_path):
+    place = tmp_path / "elsewhere"
+    first = pttt.ok("infosets", "--player", 0, data=place)
+    (place / GAME / "none" / "views.zarr" / "zarr.json").unlink()
+    assert pttt.ok("infosets", "--player", 0, data=place) == first
+
+
+# ---------------------------------------------------------------------------------------------
+# Strategies
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", TINY)
+def test_uniform_against_uniform(pttt, name, symmetry):
+    game = named_game(name)
+    tables = [naive.uniform(game, player) for player in (0, 1)]
+    found = pttt("evaluate", "uniform", "uniform", "--json", "--symmetry", symmetry, game=name).json
+    assert list(found) == KEYS
+    assert found["value"] == pytest.approx(naive.value(game, *tables), abs=1e-12)
+    for player in (0, 1):
+        best = naive.best_response_value(game, player, tables[1 - player])
+        assert found[f"best_response_{player}"] == pytest.approx(best, abs=1e-12)
+    assert found["nashconv"] == found["best_response_0"] + found["best_response_1"]
+    assert found["exploitability_0"] is None and found["exploitability_1"] is None
+
+
+@pytest.mark.parametrize("dtype", get_args(cli.TensorType))
+def test_uniform_file(pttt, dtype):
+    for player, infosets in enumerate((189, 107)):
+        file = f"uniform{player}.zip"
+        pttt.ok("uniform", "--player", player, "--output", file, "--dtype", dtype)
+        with np.load(file) as archive:
+            assert list(archive) == [f"pttt_pl{player}"]
+            tensor = archive[f"pttt_pl{player}"]
+        expected = tensor_of(GAME, player, naive.uniform(named_game(GAME), player), dtype=dtype)
+        assert tensor.dtype == dtype and np.allclose(tensor, expected, atol=1e-3 if dtype == "float16" else 1e-7)
+        told = pttt.ok("validate", file, "--player", player).out
+        assert "valid" in told and f"{infosets} infosets" in told
+    found = pttt("evaluate", "uniform0.zip", "uniform1.zip", "--json").json
+    expected = pttt("evaluate", "uniform", "uniform", "--json").json
+    assert agrees(found, {key: expected[key] for key in KEYS[:4]}, 1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_kinds_of_strategies_are_evaluated_alike(pttt, kind):
+    tables = strategies(seed=1)
+    names = write_kind(kind, tables)
+    assert agrees(pttt("evaluate", *names, "--json").json, figures(tables))
+    mixed = figures([tables[0], naive.uniform(named_game(GAME), 1)])
+    assert agrees(pttt("evaluate", names[0], "uniform", "--json").json, mixed)
+    for player in (0, 1):
+        assert "valid" in pttt.ok("validate", names[player], "--player", player).out
+
+
+@pytest.mark.parametrize("stored", ["none", "full"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_symmetric_strategies_are_evaluated_alike_in_both_groups(pttt, kind, stored):
+    tables = strategies(seed=2, symmetric=True)
+    names = write_kind(kind, tables, stored)
+    for symmetry in ("none", "full"):
+        found = pttt("evaluate", *names, "--json", "--symmetry", symmetry).json
+        assert agrees(found, figures(tables))
+
+
+def test_the_order_of_rows_is_that_of_the_file_of_infosets(pttt):
+    tables = strategies(seed=3)
+    for player in (0, 1):
+        order = naive.infosets(named_game(GAME), player)
+        random.Random(player).shuffle(order)
+        Path(f"order{player}.txt").write_text("".join(f"{text}\n" for text in order))
+        write_zip(Path(f"{player}.zip"), tensor_of(GAME, player, tables[player], order))
+        pttt.ok("validate", f"{player}.zip", "--player", player, "--infosets", f"order{player}.txt")
+    orders = ("--infosets0", "order0.txt", "--infosets1", "order1.txt")
+    assert agrees(pttt("evaluate", "0.zip", "1.zip", *orders, "--json").json, figures(tables))
+    assert pttt("validate", "0.zip", "--player", 0).code == 1
+
+
+def test_exploitability_against_a_given_value(pttt):
+    for given, middle in (("0.7", 0.7), ("0.6,0.9", 0.75), ("-0.5", -0.5)):
+        found = pttt("evaluate", "uniform", "uniform", "--json", f"--game-value={given}").json
+        assert found["exploitability_0"] == pytest.approx(middle + found["best_response_1"], abs=1e-12)
+        assert found["exploitability_1"] == pytest.approx(found["best_response_0"] - middle, abs=1e-12)
+
+
+def test_the_table_has_the_same_figures(pttt):
+    found = pttt("evaluate", "uniform", "uniform", "--json", "--game-value", "0.7").json
+    told = pttt.ok("evaluate", "uniform", "uniform", "--game-value", "0.7", "--threads", 1).out
+    assert all(f"{found[key]:+.9f}" in told for key in KEYS[:6])
+    assert "unknown" in pttt.ok("evaluate", "uniform", "uniform").out
+
+
+def test_intervals_are_narrowed():
+    assert inputs.narrowed((0.1, 0.5), None) == (0.1, 0.5)
+    assert inputs.narrowed((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
+    assert inputs.narrowed((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
+
+
+# ---------------------------------------------------------------------------------------------
+# Solutions
+
+
+def test_solve_export_and_evaluate(pttt, tmp_path):
+    place = tmp_path / "made"
+    told = pttt.ok("solve", "--target-nashconv", "2e-2", data=place).out
+    directory = place / GAME / "full"
+    assert str(directory / "solution.zarr") in told and "target_nashconv" in told
+    last = json.loads((directory / "convergence.jsonl").read_text().splitlines()[-1])
+
+    found = pttt("evaluate", directory, directory, "--json", "--symmetry", "full", data=place).json
+    assert agrees(found, {key: last[key] for key in KEYS[:4]}, 1e-12)
+    middle = (last["value_lower"] + last["value_upper"]) / 2
+    assert found["exploitability_1"] == pytest.approx(last["best_response_0"] - middle, abs=1e-12)
+
+    Path("out").mkdir()
+    order = naive.infosets(named_game(GAME), 0)[::-1]
+    Path("order.txt").write_text("\n".join(order))
+    pttt.ok("export", directory, "--output", "out", "--infosets0", "order.txt", "--dtype", "float64", data=place)
+    made = ["player0-infosets.txt", "player1-infosets.txt", "pttt_pl0.zip", "pttt_pl1.zip", "strategies.h5"]
+    assert sorted(os.listdir("out")) == made
+    assert Path("out/player0-infosets.txt").read_text().splitlines() == order
+    orders = ("--infosets0", "out/player0-infosets.txt", "--infosets1", "out/player1-infosets.txt")
+    for names in (("out/pttt_pl0.zip", "out/pttt_pl1.zip", *orders), ("out/strategies.h5",) * 2):
+        assert agrees(pttt("evaluate", *names, "--json", data=place).json, {key: last[key] for key in KEYS[:4]}, 1e-6)
+
+
+def test_export_without_bundle(pttt):
+    write_kind("solution", strategies(seed=4))
+    Path("out").mkdir()
+    told = pttt.ok("export", "run", "--output", "out", "--no-bundle", "--compression-level", 9).out
+    assert sorted(os.listdir("out")) == sorted(Path(line).name for line in told.splitlines())
+    assert len(os.listdir("out")) == 4
+
+
+def test_solve_goes_on_with_larger_budgets(pttt, tmp_path):
+    place = tmp_path / "made"
+    assert "max_iterations" in pttt.ok("solve", "--max-iterations", 5, data=place).out
+    done = pttt.ok("solve", "--max-iterations", 12, data=place)
+    assert "Continuing from iteration 5." in done.err and "Building" not in done.err
+    whole = pttt.ok("solve", "--max-iterations", 12, data=tmp_path / "other")
+    assert "Starting from the first" in whole.err
+    rows = [json.loads(line) for line in (place / GAME / "full/convergence.jsonl").read_text().splitlines()]
+    other = (tmp_path / "other" / GAME / "full/convergence.jsonl").read_text().splitlines()
+    assert rows[-1]["nashconv"] == json.loads(other[-1])["nashconv"]
+
+
+def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = {"game": GAME, "symmetry": "none", "solve": {"algorithm": "cfr+", "max_iterations": 3}}
+    Path("my.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(SystemExit) as end:
+        cli.main(["solve", "--config", "my.yaml", "--max-iterations", "4", "--output", "made", "--threads", "1"])
+    assert end.value.code == 0, capsys.readouterr().err
+    manifest = json.loads(Path(f"made/{GAME}/none/solve.json").read_text())
+    assert manifest["result"]["iteration"] == 4
+    assert manifest["settings"]["algorithm"] == "cfr+" and manifest["symmetry"] == "none"
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
+    place = tmp_path / "made"
+    endless = ("--target-nashconv", 0, "--max-iterations", 10**9, "--commit-seconds", 0, "--evaluate-every", 1000)
+    arguments = ("solve", *endless, "--game", GAME, "--data", place)
+    with process(*arguments, cwd=tmp_path) as running:
+        while not (files := list(place.glob("*/*/work/*/CURRENT.json"))) or not json.loads(files[0].read_text()).get(
+            "iteration"
+        ):
+            assert running.poll() is None, running.stderr.read()
+            time.sleep(0.05)
+        running.send_signal(ending)
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Interrupted; the same command continues" in err and "Traceback" not in err
+    more = ("--target-nashconv", 0.9, "--max-iterations", 10**9, "--evaluate-every", 1000)
+    assert "Continuing from iteration" in pttt.ok("solve", *more, data=place).err
+
+
+def test_display_has_the_promised_keys():
+    assert list(display.JSON_KEYS) == KEYS

@@ -1,0 +1,61 @@
+"""Progress lines, and the estimate of the time that is left."""
+
+import io
+
+import pytest
+
+from pttt_ooc.progress import Progress, duration, seconds_left
+
+
+def event(iteration, seconds, gap, speed=10.0):
+    row = {"iteration": iteration, "seconds": seconds, "iterations_per_second": speed, "nashconv": gap}
+    return {**row, "value_lower": 0.5, "value_upper": 0.5 + gap}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min 00 s"), (200, "3 min 20 s"), (7500, "2 h 05 min")]
+)
+def test_duration(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_time_left_follows_the_power_law():
+    # The gap is 1 / time: from 0.1 at 10 s, 0.01 is reached at 100 s.
+    events = [event(1, 1.0, 1.0), event(50, 5.0, 0.2), event(100, 10.0, 0.1)]
+    assert seconds_left(events, 0.01, 10**9, 1e9) == pytest.approx(90)
+    assert seconds_left(events, 0.01, 10**9, 60) == 50
+    assert seconds_left(events, 0.01, 200, 1e9) == pytest.approx(10)
+    assert seconds_left(events, 0.2, 10**9, 1e9) == 0
+
+
+@pytest.mark.parametrize("gaps", [(0.1, 0.2), (0.1, 0.1), (0.1, 0.1 - 1e-12), (0.0, 0.0)])
+def test_time_left_with_a_gap_that_does_not_shrink(gaps):
+    events = [event(1, 1.0, gaps[0]), event(2, 2.0, gaps[1])]
+    assert seconds_left(events, 0.001, 10**9, 3600) == pytest.approx(3598)
+
+
+def test_lines_where_there_is_no_terminal(tmp_path):
+    stream, log = io.StringIO(), tmp_path / "log"
+    with Progress(0.01, 1000, 60, log, stream) as progress:
+        progress.note("Starting from the first iteration.")
+        progress({"iteration": 9, "seconds": 0.9, "iterations_per_second": 10.0})  # not evaluated: no line
+        progress(event(10, 1.0, 0.1))
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "Starting from the first iteration." and len(lines) == 2
+    assert lines[1].startswith(
+        "iteration 10, gap 1.00e-01 (target 1e-02), value in 0.50000 .. 0.60000, 10 iterations/s"
+    )
+    assert log.read_text() == stream.getvalue()
+
+
+def test_one_line_on_a_terminal(tmp_path):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    stream, log = Terminal(), tmp_path / "log"
+    with Progress(0.0, 1000, 60, log, stream) as progress:
+        progress({"iteration": 1, "seconds": 0.1, "iterations_per_second": 10.0})
+        progress(event(10, 1.0, 0.1))
+    assert "iteration 10, gap 1.00e-01, value in" in stream.getvalue().rstrip().splitlines()[-1]
+    assert len(log.read_text().splitlines()) == 1
