@@ -98,7 +98,7 @@ def _transpose(z, rows, columns, x):
     """Transpose a matrix of cells."""
     for row in range(rows):
         for column in range(columns):
-            _copy_lanes(x, (column * rows + row) * LANES, z, (row * columns + column) * LANES)
+            _copy_lanes(x, (column * rows + row) * LANES, z, (row * columns + column) * LANES)  # type: ignore[call-arg]
 
 
 @numba.njit(cache=True, nogil=True)

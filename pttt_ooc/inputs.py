@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pttt_ooc.bundle import read_bundle_strategy
+from pttt_ooc.commits import read_manifest
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.evaluate import Interval, reference_value
 from pttt_ooc.formats import default_rows, read_infosets, read_strategy_file, strategy_from_tensor
 from pttt_ooc.game import Game, named_game
 from pttt_ooc.index import Index, Symmetry
+from pttt_ooc.provenance import source_digest
 from pttt_ooc.solution import read_solution, solution_attrs
 from pttt_ooc.stages import common, enumerate, index
 from pttt_ooc.strategy import Strategy, fold, unfold, uniform_strategy
@@ -51,17 +53,26 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
     named_game(game)
     directory = data / game / symmetry
     common.forget_lost(directory)
-    made = {stage: common.manifest_of(directory, stage).exists() for stage in ("enumerate", "index")}
-    if not all(made.values()):
+    stale = [stage for stage in ("enumerate", "index") if not _is_current(directory, stage)]
+    if stale:
         print(
             f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
         )
-    if not made["enumerate"]:
+    if "enumerate" in stale:
         enumerate.run(game, directory)
-    if not all(made.values()):
+    if stale:
         index.run(game, symmetry, directory)
     common.inputs(directory, "enumerate", "index")
     return directory
+
+
+def _is_current(directory: Path, stage: str) -> bool:
+    """Whether a stage has been run, and by this version of its sources, as far as its manifest tells."""
+    manifest = common.manifest_of(directory, stage)
+    if not manifest.exists():
+        return False
+    sources = source_digest(stage)
+    return bool(read_manifest(manifest, stage).get("sources", sources) == sources)
 
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:

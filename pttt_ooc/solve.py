@@ -133,7 +133,7 @@ class _Loop:
             return True  # another schedule may stop at another iteration
         stops = [r["iteration"] for r in self.rows if r["nashconv"] <= self.config.target_nashconv]
         stops = [i for i in stops if is_scheduled(i, self.config.evaluate_every)]
-        return min([*stops, self.config.max_iterations]) < self.iteration
+        return bool(min([*stops, self.config.max_iterations]) < self.iteration)
 
     def _start_anew(self) -> None:
         for array in self.state.arrays.values():
@@ -169,9 +169,11 @@ class _Loop:
         return Solution(self._strategies(), self.iteration, self.seconds, self.rows, stopped_by)
 
     def _stopped_by(self) -> str:
-        if self.rows and self.rows[-1]["iteration"] == self.iteration:
-            if self.rows[-1]["nashconv"] <= self.config.target_nashconv:
-                return "target_nashconv"
+        last = self.rows[-1] if self.rows else {"iteration": -1}
+        # An evaluation off the schedule, at the end of an earlier budget, must not end a run that others would not end.
+        counts = last["iteration"] == self.iteration and is_scheduled(self.iteration, self.config.evaluate_every)
+        if counts and last["nashconv"] <= self.config.target_nashconv:
+            return "target_nashconv"
         if self.iteration >= self.config.max_iterations:
             return "max_iterations"
         return "max_minutes" if self.seconds >= 60 * self.config.max_minutes else ""

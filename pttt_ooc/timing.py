@@ -232,8 +232,7 @@ def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_
     """Which tuples of clock times (source, receiver) agree on the key squares that both have (the others are -1)."""
     s, r = source[:, None, :], receiver[None, :, :]
     in_time = np.where(np.arange(source.shape[1]) < received, s < r, r < s)
-    agree: NDArray[np.bool_] = (in_time | (s < 0) | (r < 0)).all(axis=2)
-    return agree
+    return np.all(in_time | (s < 0) | (r < 0), axis=2)
 
 
 class _Builder:
@@ -379,8 +378,8 @@ class _Builder:
                 u, v = (_consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
                 if not u.any() or not v.any():
                     continue
-                dimensions = (source.base[b], source.heights[b], source.widths[b])
-                dimensions += (receiver.base[a], receiver.heights[a], receiver.widths[a])
+                dimensions = [source.base[b], source.heights[b], source.widths[b]]
+                dimensions += [receiver.base[a], receiver.heights[a], receiver.widths[a]]
                 factors.append([*(int(d) for d in dimensions), self._store(v), self._store(u)])
                 self._weights[factors[-1][7]] = int(u.sum())
         prefix_first = self._prefix_cost(factors, 0, 1) <= self._prefix_cost(factors, 3, 4)
