@@ -49,7 +49,8 @@ class OrderCounts:
     def of(self, placed: NDArray[np.int64], failed: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of orders of views given as bit masks."""
         kinds = (placed, failed & ~self.opening, failed & self.opening)
-        return self.orders[tuple(np.bitwise_count(mask) for mask in kinds)]
+        found: NDArray[np.int64] = self.orders[tuple(np.bitwise_count(mask) for mask in kinds)]
+        return found
 
     def ending_with(self, placed: int, failed: int, last: int) -> int:
         """Number of orders of one view that end with the square `last`."""

@@ -232,7 +232,8 @@ def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_
     """Which tuples of clock times (source, receiver) agree on the key squares that both have (the others are -1)."""
     s, r = source[:, None, :], receiver[None, :, :]
     in_time = np.where(np.arange(source.shape[1]) < received, s < r, r < s)
-    return np.all(in_time | (s < 0) | (r < 0), axis=2)
+    agree: NDArray[np.bool_] = np.all(in_time | (s < 0) | (r < 0), axis=2)
+    return agree
 
 
 class _Builder:

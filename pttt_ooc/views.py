@@ -57,7 +57,8 @@ def attempts(placed: Ints, failed: Ints) -> Ints:
 def _mover(game: Game, placed: Ints, failed: Ints) -> Ints:
     turns = attempts(placed, failed) if game.turn_rule == "abrupt" else np.bitwise_count(placed).astype(np.int64)
     even = turns[0] == turns[1]
-    return np.where(even, game.first_player, 1 - game.first_player)
+    mover: Ints = np.where(even, game.first_player, 1 - game.first_player)
+    return mover
 
 
 def _wins(game: Game, player: int, placed: Ints) -> NDArray[np.bool_]:
@@ -109,7 +110,7 @@ def find_pairs(game: Game) -> Pairs:
         levels.append((placed, failed, mover, winning, histories))
         placed, failed, histories = _merge(following)
     joined = [np.concatenate([level[i] for level in levels], axis=-1) for i in range(5)]
-    return Pairs(*joined, terminal_histories=terminal)
+    return Pairs(joined[0], joined[1], joined[2], joined[3], joined[4], terminal)
 
 
 def _merge(parts: list[tuple[Ints, Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
