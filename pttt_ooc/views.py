@@ -51,7 +51,8 @@ class Pairs:
 
 def attempts(placed: Ints, failed: Ints) -> Ints:
     """Number of attempts that a view consists of."""
-    return np.bitwise_count(placed | failed).astype(np.int64)
+    counts: Ints = np.bitwise_count(placed | failed).astype(np.int64)
+    return counts
 
 
 def _mover(game: Game, placed: Ints, failed: Ints) -> Ints:
