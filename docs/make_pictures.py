@@ -179,7 +179,7 @@ def sizes_picture() -> None:
     ]
     figure = Figure(figsize=(8, 2.1))
     ax = figure.add_axes((0.26, 0.14, 0.72, 0.84))
-    for y, (name, size) in enumerate(bars):
+    for y, (_, size) in enumerate(bars):
         ax.barh(y, size, height=0.62, color=ACCENT, zorder=2)
         ax.text(size * 1.25, y, f"{size:,}", va="center")
     ax.set_yticks(range(len(bars)), [name for name, _ in bars])
@@ -214,7 +214,9 @@ def draw_opening(ax: Axes, player: int, probabilities: np.ndarray) -> None:
         ax.add_patch(Rectangle((x, y), 1, 1, facecolor=ACCENT, alpha=0.75 * float(probability) ** 0.7, lw=0))
         ax.add_patch(Rectangle((x, y), 1, 1, facecolor="none", edgecolor=LINE))
         dark = probability > 0.45
-        ax.text(x + 0.5, y + 0.53, f"{100 * probability:.1f}%", ha="center", va="center", color="white" if dark else INK)
+        ax.text(
+            x + 0.5, y + 0.53, f"{100 * probability:.1f}%", ha="center", va="center", color="white" if dark else INK
+        )
 
 
 def result_picture(data: Path) -> None:

@@ -1,6 +1,7 @@
 """The command `pttt`, with input as it should be."""
 
 import json
+import math
 import os
 import random
 import re
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import get_args
 
@@ -186,12 +188,21 @@ def test_lost_products_are_made_anew(pttt, tmp_path):
     assert pttt.ok("infosets", "--player", 0, data=place) == first
 
 
+def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
+    place = tmp_path / "elsewhere"
+    first = pttt.ok("infosets", "--player", 0, data=place)
+    file = place / GAME / "none" / "index.json"
+    manifest = json.loads(file.read_text())
+    file.write_text(json.dumps({**manifest, "sources": "others"}))
+    assert pttt.ok("infosets", "--player", 0, data=place) == first
+
+
 # ---------------------------------------------------------------------------------------------
 # Strategies
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", TINY[:4])
 def test_uniform_against_uniform(pttt, name, symmetry):
     game = named_game(name)
     tables = [naive.uniform(game, player) for player in (0, 1)]
@@ -357,3 +368,55 @@ def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
 
 def test_display_has_the_promised_keys():
     assert list(display.JSON_KEYS) == KEYS
+
+
+# ---------------------------------------------------------------------------------------------
+# The full game
+
+
+def value_of_uniform_play(game):
+    """The value of uniform against uniform play, by a sum over boards; for the abrupt turn rule without an opening.
+
+    A uniform player's probabilities depend on the number of its attempts alone, so that boards, with what each
+    player has found out, stand for all histories that lead there.
+    """
+    payoffs, player, level = [], 0, {((0, 0), (0, 0)): 1.0}
+    while level:
+        following = defaultdict(float)
+        for views, weight in level.items():
+            (placed, failed), other = views[player], views[1 - player][0]
+            legal = [1 << s for s in range(game.squares) if not (placed | failed) >> s & 1]
+            for bit in legal:
+                mine = (placed, failed | bit) if other & bit else (placed | bit, failed)
+                if game.wins(player, mine[0]):
+                    payoffs.append(weight / len(legal) * (1 - 2 * player))
+                elif (mine[0] | other) != (1 << game.squares) - 1:
+                    after = (mine, views[1]) if player == 0 else (views[0], mine)
+                    following[after] += weight / len(legal)
+        player, level = 1 - player, following
+    return math.fsum(payoffs)
+
+
+def test_the_sum_over_boards_is_right():
+    game = named_game(GAME)
+    tables = [naive.uniform(game, player) for player in (0, 1)]
+    assert value_of_uniform_play(game) == pytest.approx(naive.value(game, *tables), abs=1e-14)
+
+
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("symmetry", ["full", "none"])
+def test_uniform_against_uniform_in_the_full_game(pttt, symmetry):
+    found = pttt("evaluate", "uniform", "uniform", "--json", "--symmetry", symmetry, game="pttt-abrupt").json
+    assert found["value"] == pytest.approx(value_of_uniform_play(named_game("pttt-abrupt")), abs=1e-13)
+    assert agrees(found, {"best_response_0": 0.847139568, "best_response_1": 0.391528901}, 1e-6)
+
+
+@pytest.mark.full
+@pytest.mark.slow
+def test_files_of_the_full_game(pttt):
+    pttt.ok("uniform", "--player", 0, "--output", "0.zip", game="pttt-abrupt")
+    assert "14,482,810 infosets" in pttt.ok("validate", "0.zip", "--player", 0, game="pttt-abrupt").out
+    pttt.ok("infosets", "--player", 1, "--output", "1.txt", game="pttt-abrupt")
+    with open("1.txt") as lines:
+        assert sum(1 for _ in lines) == 8_827_459

@@ -1,0 +1,1 @@
+"""What is timed; ``python -m benchmarks --help`` tells how to run it."""

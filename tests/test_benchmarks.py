@@ -1,0 +1,110 @@
+"""The baseline walk, against the package; and the benchmarks' command, on a small board."""
+
+import json
+import random
+
+import helpers
+import numpy as np
+import pytest
+from benchmarks.__main__ import main
+from benchmarks.walk import build_trie, uniform_reach, walk_all
+
+import naive
+from pttt_ooc.game import GAMES
+from pttt_ooc.index import actions_of
+from pttt_ooc.strategy import uniform_strategy
+from pttt_ooc.views import find_pairs
+
+
+def slots_of(trie, index, player):
+    """Slot of every node of an index, and for every sequence that of its node and its own."""
+    game, of_text = index.game, {}
+    mover = game.first_player
+    root = trie.start[:2] if mover == player else trie.start[2:]
+    for text in helpers.node_texts(index, player):
+        placed, failed, (view, slot) = 0, 0, root
+        for square, marked in naive.attempts(text)[len(game.opening[player]) :]:
+            action = actions_of(game, player, placed | failed).index(square)
+            view, distance = trie.children[view, action, int(marked)]
+            if view < 0:
+                break  # an order that nobody can reach
+            slot += distance
+            placed, failed = placed | marked << square, failed | (not marked) << square
+        of_text[text] = int(slot) if view >= 0 else -1
+    nodes = [of_text[text] for text in helpers.node_texts(index, player)]
+    sequences = []
+    for text, square in helpers.sequence_texts(index, player):
+        legal = naive.legal_squares(game, text)
+        sequences.append(of_text[text] + 1 + legal.index(square) if of_text[text] >= 0 else -1)
+    return np.array(nodes), np.array(sequences)
+
+
+def compare(name, dtype, tolerance, strategies):
+    game, engine = GAMES[name], helpers.small_engine(name, dtype=dtype)
+    trie = build_trie(game, find_pairs(game))
+    slots = [slots_of(trie, engine.index, player) for player in (0, 1)]
+    reaches = [engine.reach(player, strategies[player].probabilities.astype(dtype)) for player in (0, 1)]
+    reach = np.zeros(trie.slots, dtype)
+    for own, (nodes, sequences) in zip(reaches, slots, strict=True):
+        reach[nodes[nodes >= 0]] = own.nodes[nodes >= 0]
+        reach[sequences[sequences >= 0]] = own.sequences[sequences >= 0]
+    gradient = np.zeros_like(reach)
+    pairs = find_pairs(game)
+    assert walk_all(trie, [trie.start], reach, [gradient]) == pairs.decision_histories + pairs.terminal_histories
+    seen = np.zeros(trie.slots, bool)
+    for player in (0, 1):
+        for found, places in zip(engine.gradient(player, reaches[1 - player]), slots[player], strict=True):
+            there = places >= 0
+            assert np.allclose(gradient[places[there]], found[there], rtol=0, atol=tolerance)
+            assert not found[~there].any()
+            seen[places[there]] = True
+    assert not gradient[~seen].any()
+    return reach, trie
+
+
+@pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])
+def test_the_walk_makes_the_same_gradients_as_the_engine(name):
+    game, rng, index = GAMES[name], random.Random(3), helpers.small_engine(name).index
+    tables = [helpers.random_table(game, player, rng) for player in (0, 1)]
+    strategies = [helpers.as_strategy(index, player, tables[player]) for player in (0, 1)]
+    compare(name, np.float64, 1e-12, strategies)
+
+
+@pytest.mark.parametrize("name", [*helpers.TINY, "pttt-abrupt-after-0-5-1-8-3"])
+def test_the_walk_of_uniform_play_in_single_precision(name):
+    index = helpers.small_engine(name, dtype=np.float32).index
+    reach, trie = compare(name, np.float32, 1e-5, [uniform_strategy(index, player) for player in (0, 1)])
+    mine = uniform_reach(trie, np.float32)
+    assert np.allclose(mine[reach > 0], reach[reach > 0], rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
+def test_parts_of_the_walk_add_up(name):
+    game = GAMES[name]
+    trie = build_trie(game, find_pairs(game))
+    reach = uniform_reach(trie, np.float64)
+    whole, parts = np.zeros(trie.slots), [np.zeros(trie.slots), np.zeros(trie.slots)]
+    histories = walk_all(trie, [trie.start], reach, [whole])
+    # Nobody can win within two attempts, so that only the start and its children are left out.
+    starts = trie.starts(2)
+    assert histories == walk_all(trie, starts, reach, parts) + 1 + len(trie.starts(1))
+    assert np.allclose(whole, sum(parts), rtol=0, atol=1e-12)
+
+
+def test_the_command_measures_a_small_game(tmp_path, capsys):
+    options = ["--quick", "--game", "mini-2x3k2-abrupt", "--iterations", "4", "--repeats", "1"]
+    assert main([*options, "--data", str(tmp_path), "--output", "small"]) == 0
+    printed = capsys.readouterr().out
+    result = json.loads((tmp_path / "benchmarks" / "small.json").read_text())
+    names = [row["name"] for row in result["rows"]]
+    assert len(names) == len(set(names)) and all(row["seconds"] > 0 for row in result["rows"])
+    for name in names:
+        assert name in printed
+    baseline = next(row for row in result["rows"] if row["ratio"] == 1)
+    assert baseline["histories_per_second"] > 0
+    assert str(tmp_path) not in json.dumps(result)
+
+
+def test_an_unknown_game_is_told_in_one_sentence(tmp_path, capsys):
+    assert main(["--game", "chess", "--data", str(tmp_path)]) == 1
+    assert "no game called 'chess'" in capsys.readouterr().err
