@@ -204,7 +204,7 @@ def evaluate(
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
     symmetry: Annotated[
-        Symmetry, typer.Option(help="full: faster, but refuses strategies that are not symmetric.")
+        Symmetry, typer.Option(help="full: use it, and refuse strategies that are not symmetric.")
     ] = "none",
     game_value: Annotated[
         str | None,

@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc import gradient, tree
-from pttt_ooc.index import Index, PlayerIndex
-from pttt_ooc.timing import Timing
+from pttt_ooc.game import Game
+from pttt_ooc.index import Index, PlayerIndex, Symmetry, build_index
+from pttt_ooc.timing import Timing, build_timing
+from pttt_ooc.views import find_pairs
 
 Floats = NDArray[np.floating[Any]]
 RUNS = 64  # of a pass over the tree, per slice: enough to share out evenly, few enough to cost nothing
@@ -65,6 +67,19 @@ class Engine:
         self.threads = threads or len(os.sched_getaffinity(0))
         self._pool = ThreadPoolExecutor(self.threads)
         self._local = threading.local()
+
+    @classmethod
+    def of_game(
+        cls,
+        game: Game,
+        symmetry: Symmetry = "none",
+        dtype: type[np.floating[Any]] = np.float64,
+        threads: int | None = None,
+    ) -> Engine:
+        """Build everything in memory: a moment for a small game, about a minute for the full one."""
+        pairs = find_pairs(game)
+        index = build_index(game, symmetry, pairs)
+        return cls(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
 
     def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
         """The same engine, computing with floats of another size."""

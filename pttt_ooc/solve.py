@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable
@@ -18,11 +19,13 @@ from pttt_ooc.engine import Engine
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.index import Index
 from pttt_ooc.regret import RULES, add_to_average, average_probabilities, next_probabilities, update_regrets
+from pttt_ooc.store import atomic_write_text
 from pttt_ooc.strategy import Strategy
 from pttt_ooc.tree import multiply_reach
 
 Floats = NDArray[np.floating[Any]]
 Row = dict[str, Any]
+LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
 
 
 @dataclass(frozen=True)
@@ -193,6 +196,7 @@ class _Loop:
         row = {**row, **{name: found[name] for name in names}}
         row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
         self.rows = [r for r in self.rows if r["iteration"] < self.iteration] + [row]
+        atomic_write_text(self.state.path / LOG, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))
         return row
 
     def _slices(self, kind: str, player: int) -> list[Floats]:

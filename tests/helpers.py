@@ -7,11 +7,9 @@ import numpy as np
 import naive
 from pttt_ooc.engine import Engine
 from pttt_ooc.game import named_game
-from pttt_ooc.index import Index, actions_of, build_index, squares_of
+from pttt_ooc.index import Index, actions_of, squares_of
 from pttt_ooc.orders import order_counts, unrank
 from pttt_ooc.strategy import Strategy
-from pttt_ooc.timing import build_timing
-from pttt_ooc.views import find_pairs
 
 TINY = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in ("abrupt", "classical")]
 SMALL = [
@@ -24,10 +22,7 @@ LARGER = ["mini-2x3k3-abrupt", "mini-2x3k3-classical"]
 @cache
 def small_engine(name, symmetry="none", dtype=np.float64, threads=2):
     """An engine for a small game."""
-    game = named_game(name)
-    pairs = find_pairs(game)
-    index = build_index(game, symmetry, pairs)
-    return Engine(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
+    return Engine.of_game(named_game(name), symmetry, dtype, threads)
 
 
 @cache

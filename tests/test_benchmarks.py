@@ -6,10 +6,10 @@ import random
 import helpers
 import numpy as np
 import pytest
-from benchmarks.__main__ import main
-from benchmarks.walk import build_trie, uniform_reach, walk_all
 
 import naive
+from benchmarks.__main__ import main
+from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.game import GAMES
 from pttt_ooc.index import actions_of
 from pttt_ooc.strategy import uniform_strategy

@@ -1,5 +1,7 @@
 """The loop: convergence, budgets, and going on where a run stopped, bit by bit."""
 
+import json
+
 import helpers
 import numpy as np
 import pytest
@@ -81,6 +83,8 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, algorithm):
     for iteration in (1, 7, 33, 59):
         with pytest.raises(KeyboardInterrupt):
             run(tmp_path, settings, folder="parts", on_progress=stop_at(iteration))
+        log = (tmp_path / "parts" / "convergence.jsonl").read_text().splitlines()
+        assert json.loads(log[-1])["iteration"] <= iteration
     parts = run(tmp_path, settings, folder="parts")
     assert bits(parts) == bits(whole)
     assert without_times(parts.rows) == without_times(whole.rows)
