@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -144,7 +145,7 @@ class Baseline:
         self.histories = pairs.decision_histories + pairs.terminal_histories
         self.visited = 0
         self.reach = uniform_reach(self.trie, np.float32)
-        room = psutil.virtual_memory().available // (2 * self.reach.nbytes)
+        room = psutil.virtual_memory().available // (2 * self.reach.nbytes)  # of half of what is free
         self.threads = max(1, min(cores(), int(room)))
         length = next(n for n in (START_LENGTH, 2, 0) if self.trie.starts(n))
         starts = self.trie.starts(length)
@@ -181,7 +182,7 @@ def sweeps(engine: Engine, name: str, reaches: tuple[Reach, Reach], repeats: int
     """Each player's gradient against a realization plan, and both together."""
     rows = []
     for player in (0, 1):
-        spent = timed(lambda player=player: engine.gradient(player, reaches[1 - player]), repeats)
+        spent = timed(partial(engine.gradient, player, reaches[1 - player]), repeats)
         memory = _bytes_of_sweep(engine, player)
         rows.append(Row(f"{name}, player {player}", spent.seconds, spent.cpu_seconds, 1, memory))
     return [*rows, total(f"{name}, both", rows)]
@@ -246,8 +247,9 @@ def solving(engine: Engine, iterations: int, data: Path) -> Solve:
         marks.append(np.vstack([watch.spent, _clocks()]))
 
     # An evaluation and a commit follow the last iteration, which is left out below; else there is none in that half.
-    limits = {"target_nashconv": 0, "max_minutes": 1e9, "evaluate_every": 1e9, "commit_seconds": 1e9}
-    config = SolveConfig(max_iterations=iterations, **limits)
+    config = SolveConfig(
+        max_iterations=iterations, max_minutes=1e9, target_nashconv=0, evaluate_every=1e9, commit_seconds=1e9
+    )
     data.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="benchmark-", dir=data) as name:
         work = Path(name) / "work"

@@ -62,6 +62,17 @@ def reference_value(game: Game) -> Interval | None:
     return known[0] if known else None
 
 
+def narrowed(proved: Interval, reference: Interval | None) -> Interval:
+    """What two intervals that hold the value of a game have in common.
+
+    If there is no `reference`, or it contradicts what was `proved`, the proved one alone.
+    """
+    if reference is None:
+        return proved
+    both = (max(proved[0], reference[0]), min(proved[1], reference[1]))
+    return both if both[0] <= both[1] else proved
+
+
 def evaluate(
     strategy0: Strategy, strategy1: Strategy, engine: Engine, game_value: Interval | None = None
 ) -> Evaluation:

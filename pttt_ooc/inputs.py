@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pttt_ooc.bundle import read_bundle_strategy
 from pttt_ooc.commits import read_manifest
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
-from pttt_ooc.evaluate import Interval, reference_value
+from pttt_ooc.evaluate import Interval, narrowed, reference_value
 from pttt_ooc.formats import default_rows, read_infosets, read_strategy_file, strategy_from_tensor
 from pttt_ooc.game import Game, named_game
 from pttt_ooc.index import Index, Symmetry
@@ -71,8 +71,7 @@ def _is_current(directory: Path, stage: str) -> bool:
     manifest = common.manifest_of(directory, stage)
     if not manifest.exists():
         return False
-    sources = source_digest(stage)
-    return bool(read_manifest(manifest, stage).get("sources", sources) == sources)
+    return bool(read_manifest(manifest, stage).get("sources") == source_digest(stage))
 
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
@@ -222,11 +221,3 @@ def known_value(game: Game, strategies: tuple[Given, Given]) -> Interval | None:
         if low <= high:
             known = narrowed((low, high), known)
     return known
-
-
-def narrowed(proved: Interval, reference: Interval | None) -> Interval:
-    """What two intervals have in common; the proved one alone if there is no other or it disagrees."""
-    if reference is None:
-        return proved
-    both = (max(proved[0], reference[0]), min(proved[1], reference[1]))
-    return both if both[0] <= both[1] else proved

@@ -20,7 +20,7 @@ from pttt_ooc.evaluate import evaluate
 from pttt_ooc.index import Index
 from pttt_ooc.regret import RULES, add_to_average, average_probabilities, next_probabilities, update_regrets
 from pttt_ooc.store import atomic_write_text
-from pttt_ooc.strategy import Strategy
+from pttt_ooc.strategy import Strategy, Symmetriser
 from pttt_ooc.tree import multiply_reach
 
 Floats = NDArray[np.floating[Any]]
@@ -113,6 +113,7 @@ class _Loop:
     def __init__(self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None]) -> None:
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
         self.exact = engine.in_precision(np.float64)
+        self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
         self.rule = RULES[config.algorithm]
         self.alpha = self.rule.alpha if config.alpha is None else config.alpha
         self.beta = self.rule.beta if config.beta is None else config.beta
@@ -253,4 +254,4 @@ class _Loop:
             part = i.sequences_of(n)
             arrays = (self.state.arrays[f"strategy_sums/{player}/{n}"], probabilities[part])
             self.engine.run(player, n, average_probabilities, i.node_start, i.sequence_start, part.start, *arrays)
-        return Strategy(self.engine.index, player, probabilities)
+        return Strategy(self.engine.index, player, self.symmetrisers[player](probabilities))

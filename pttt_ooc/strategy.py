@@ -102,6 +102,39 @@ class _Images:
         return int(self.folded.sequence_start[view]), int(self.whole.sequence_start[v]), ranks, actions
 
 
+class Symmetriser:
+    """Takes the mean of a strategy's mirror images.
+
+    On an index with symmetry, a view stands for its whole orbit, but one that is symmetric itself has
+    infosets that mirror each other within it.  They start out equal, and rounding takes them apart.
+    """
+
+    def __init__(self, index: Index, player: int) -> None:
+        self.index, self.player = index, player
+        i, counts = index.players[player], order_counts(index.game, player)
+        images = np.stack([image_of(i.placed, g) << index.game.squares | image_of(i.failed, g) for g in index.group])
+        keeps = images == images[0]
+        self._views: list[tuple[slice, list[list[int]], list[NDArray[np.uint16]]]] = []
+        for v in np.flatnonzero(i.decides & (keeps.sum(axis=0) > 1)):
+            placed, failed = int(i.placed[v]), int(i.failed[v])
+            actions = actions_of(index.game, player, placed | failed)
+            group = [index.group[g] for g in np.flatnonzero(keeps[:, v])]
+            ranks = [relabelled_ranks(placed, failed, np.array(g), *counts.tables).astype(np.uint16) for g in group]
+            part = slice(int(i.sequence_start[v]), int(i.sequence_start[v + 1]))
+            self._views.append((part, [[actions.index(g[square]) for square in actions] for g in group], ranks))
+
+    def __call__(self, probabilities: Floats) -> Floats:
+        """The mean; `probabilities` has shape (sequences,)."""
+        mean = probabilities.copy()
+        for part, columns, ranks in self._views:
+            block = probabilities[part].reshape(len(columns[0]), -1)
+            total = np.zeros(block.shape)
+            for c, r in zip(columns, ranks, strict=True):
+                total += block[c][:, r]
+            mean[part] = (total / len(ranks)).ravel()
+        return mean
+
+
 def unfold(strategy: Strategy, whole: Index) -> Strategy:
     """A symmetric strategy, written out for all views.
 

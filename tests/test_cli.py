@@ -20,7 +20,7 @@ from cli_runner import GAME, Runner, rounded, tensor_of, write_zip
 from helpers import SMALL, TINY, as_strategy, random_table, small_engine
 
 import naive
-from pttt_ooc import __version__, cli, config, display, inputs
+from pttt_ooc import __version__, cli, config, display
 from pttt_ooc.bundle import write_bundle
 from pttt_ooc.game import GAMES, named_game
 from pttt_ooc.solution import write_solution
@@ -279,12 +279,6 @@ def test_the_table_has_the_same_figures(pttt):
     told = pttt.ok("evaluate", "uniform", "uniform", "--game-value", "0.7", "--threads", 1).out
     assert all(f"{found[key]:+.9f}" in told for key in KEYS[:6])
     assert "unknown" in pttt.ok("evaluate", "uniform", "uniform").out
-
-
-def test_intervals_are_narrowed():
-    assert inputs.narrowed((0.1, 0.5), None) == (0.1, 0.5)
-    assert inputs.narrowed((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
-    assert inputs.narrowed((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -8,8 +8,10 @@ import pytest
 
 import naive
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.evaluate import evaluate
 from pttt_ooc.regret import RULES
 from pttt_ooc.solve import is_scheduled, solve
+from pttt_ooc.strategy import unfold
 
 NAME = "mini-2x3k2-abrupt"
 
@@ -66,6 +68,14 @@ def test_symmetry_changes_nothing_but_the_work(tmp_path):
         for symmetry in ("none", "full")
     ]
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-6)
+
+
+def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
+    solution = run(tmp_path, config(max_iterations=40))
+    whole = helpers.small_engine(NAME, "none")
+    found = evaluate(*[unfold(strategy, whole.index) for strategy in solution.strategies], whole)
+    for name in ("value", "best_response_0", "best_response_1", "nashconv"):
+        assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
 @pytest.mark.parametrize("algorithm", ["dcfr", "pdcfr+"])

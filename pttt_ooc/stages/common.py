@@ -15,7 +15,7 @@ from typing import Any
 
 from pttt_ooc.commits import read_manifest, write_manifest
 from pttt_ooc.errors import PtttError, StoreError
-from pttt_ooc.provenance import versions
+from pttt_ooc.provenance import source_digest, versions
 from pttt_ooc.resources import measured
 from pttt_ooc.stages import STAGES
 from pttt_ooc.store import digest
@@ -61,9 +61,8 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
             yield facts
             described = {product: _described(directory / product) for product in products}
         spent = {**asdict(usage), "threads": threads}
-        write_manifest(
-            manifest_of(directory, name), name, products=described, usage=spent, versions=versions(), **facts
-        )
+        made = {"products": described, "usage": spent, "versions": versions(), "sources": source_digest(name)}
+        write_manifest(manifest_of(directory, name), name, **made, **facts)
 
 
 def inputs(directory: Path, *stages: str) -> dict[str, Facts]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.evaluate import Evaluation, evaluate, reference_value
+from pttt_ooc.evaluate import evaluate, narrowed, reference_value
 from pttt_ooc.solution import Strategies, read_solution
 from pttt_ooc.stages.common import inputs, stage
 from pttt_ooc.stages.engines import open_engine
@@ -31,15 +31,8 @@ def run(game: str, directory: Path, threads: int = 1) -> None:
             solution = read_solution(directory / "solution.zarr", engine.index)
             uniform: Strategies = (uniform_strategy(engine.index, 0), uniform_strategy(engine.index, 1))
             found = evaluate(*solution, engine)
-            value = _game_value(found, reference_value(engine.index.game))
+            proved = (-found.best_response_1, found.best_response_0)
+            value = narrowed(proved, reference_value(engine.index.game))
             facts["solution"] = asdict(evaluate(*solution, engine, value))
             facts["uniform"] = asdict(evaluate(*uniform, engine, value))
         facts["game"] = game
-
-
-def _game_value(found: Evaluation, reference: tuple[float, float] | None) -> tuple[float, float]:
-    proved = (-found.best_response_1, found.best_response_0)
-    if reference is None:
-        return proved
-    both = (max(proved[0], reference[0]), min(proved[1], reference[1]))
-    return both if both[0] <= both[1] else proved
