@@ -22,9 +22,9 @@ from rich.table import Table
 from benchmarks import measures
 from benchmarks.measures import Baseline, Row
 from pttt_ooc.errors import PtttError
+from pttt_ooc.files import atomic_write_text
 from pttt_ooc.game import named_game
 from pttt_ooc.provenance import versions
-from pttt_ooc.store import atomic_write_text
 from pttt_ooc.tables import read_pairs
 
 LEGEND = """\

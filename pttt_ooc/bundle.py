@@ -17,18 +17,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.errors import StoreError, StrategyFileError
-from pttt_ooc.formats import (
-    BLOCK_ROWS,
-    RowReader,
-    as_lines,
-    default_rows,
-    infoset_texts,
-    replacing,
-    row_blocks,
-    strategy_from_tensor,
-    tensor_from_strategy,
-)
+from pttt_ooc.files import replacing
+from pttt_ooc.formats import strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.index import Index
+from pttt_ooc.infosets import BLOCK_ROWS, RowReader, as_lines, default_rows, infoset_texts, row_blocks
 from pttt_ooc.views import Ints
 
 FORMAT_VERSION = 1

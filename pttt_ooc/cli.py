@@ -19,8 +19,6 @@ from pttt_ooc.game import named_game
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
-    from pttt_ooc.strategy import Strategy
-    from pttt_ooc.views import Ints
 
 # The same names as in the configuration, whose module takes long to import.
 Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+"]
@@ -134,15 +132,15 @@ def infosets(
     named_game(game)
     if output:
         _check_output(output)
-    from pttt_ooc import formats, inputs
+    from pttt_ooc import infosets, inputs
 
     index = inputs.open_index(data, game)
-    rows = formats.default_rows(index, player)
+    rows = infosets.default_rows(index, player)
     if output:
-        formats.write_infosets(index, player, output, rows)
+        infosets.write_infosets(index, player, output, rows)
         return
-    for _, nodes in formats.row_blocks(rows):
-        sys.stdout.buffer.write(formats.as_lines(formats.infoset_texts(index, player, nodes)))
+    for _, nodes in infosets.row_blocks(rows):
+        sys.stdout.buffer.write(infosets.as_lines(infosets.infoset_texts(index, player, nodes)))
     sys.stdout.buffer.flush()
 
 
@@ -165,12 +163,13 @@ def uniform(
     """
     named_game(game)
     _check_output(output, ".zip")
-    from pttt_ooc import formats, inputs
+    from pttt_ooc import infosets, inputs
+    from pttt_ooc.formats import export_strategy
     from pttt_ooc.strategy import uniform_strategy
 
     index = inputs.open_index(data, game)
-    rows = formats.default_rows(index, player)
-    _write_zip(uniform_strategy(index, player), rows, output, dtype, compression_level)
+    rows = infosets.default_rows(index, player)
+    export_strategy(uniform_strategy(index, player), rows, output, dtype, compression_level)
 
 
 @app.command(epilog="Example: pttt validate pttt_pl0.zip --player 0 --infosets player0-infosets.txt")
@@ -236,14 +235,6 @@ def evaluate(
     display.evaluation(result, as_json)
 
 
-def _write_zip(strategy: Strategy, rows: Ints, path: Path, dtype: str, level: int) -> None:
-    from pttt_ooc.formats import tensor_from_strategy, write_strategy_zip
-
-    index, player = strategy.index, strategy.player
-    blocks = tensor_from_strategy(index, player, strategy.probabilities, rows, dtype)
-    write_strategy_zip(path, blocks, (len(rows), index.game.squares), dtype, level, f"pttt_pl{player}.npy")
-
-
 # ---------------------------------------------------------------------------------------------
 # Solutions
 
@@ -268,8 +259,9 @@ def export(
     _check_output(output / "pttt_pl0.zip")
     import tempfile
 
-    from pttt_ooc import formats, inputs
+    from pttt_ooc import infosets, inputs
     from pttt_ooc.bundle import write_bundle
+    from pttt_ooc.formats import export_strategy
 
     given = [inputs.given_strategy(solution, player, game) for player in (0, 1)]
     if given[0].kind != "solution":
@@ -281,8 +273,8 @@ def export(
         aside = Path(name)
         for strategy in strategies:
             player = strategy.player
-            formats.write_infosets(index, player, aside / f"player{player}-infosets.txt", rows[player])
-            _write_zip(strategy, rows[player], aside / f"pttt_pl{player}.zip", dtype, compression_level)
+            infosets.write_infosets(index, player, aside / f"player{player}-infosets.txt", rows[player])
+            export_strategy(strategy, rows[player], aside / f"pttt_pl{player}.zip", dtype, compression_level)
         if bundle:
             facts = {"solution": given[0].attrs}
             write_bundle(aside / "strategies.h5", index, strategies, facts, rows, dtype)

@@ -10,10 +10,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from pttt_ooc.commits import read_manifest
 from pttt_ooc.counts import KNOWN, counts_of
 from pttt_ooc.evaluate import REFERENCE_VALUES, Evaluation
 from pttt_ooc.game import GAMES, Game
+from pttt_ooc.manifests import read_manifest
 from pttt_ooc.progress import duration
 from pttt_ooc.stages.common import manifest_of
 from pttt_ooc.views import Pairs, find_pairs

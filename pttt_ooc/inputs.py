@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pttt_ooc.bundle import read_bundle_strategy
-from pttt_ooc.commits import read_manifest
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.evaluate import Interval, narrowed, reference_value
-from pttt_ooc.formats import default_rows, read_infosets, read_strategy_file, strategy_from_tensor
+from pttt_ooc.formats import read_strategy_file, strategy_from_tensor
 from pttt_ooc.game import Game, named_game
 from pttt_ooc.index import Index, Symmetry
+from pttt_ooc.infosets import default_rows, read_infosets
+from pttt_ooc.manifests import read_manifest
 from pttt_ooc.provenance import source_digest
 from pttt_ooc.solution import read_solution, solution_attrs
 from pttt_ooc.stages import common, enumerate, index

@@ -15,28 +15,28 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.commits import FORMAT_VERSION
+from pttt_ooc.manifests import FORMAT_VERSION
 
 PACKAGE = Path(__file__).parent
 
-_STAGE = ("commits", "errors", "provenance", "resources", "stages/__init__", "stages/common", "store")
+_STAGE = ("errors", "files", "manifests", "provenance", "resources", "stages/__init__", "stages/common", "store")
 _VIEWS = ("game", "orders", "views")
-_INDEX = (*_VIEWS, "index", "tables", "timing")
+_INDEX = (*_VIEWS, "cells", "index", "tables", "timing")
 _SOLUTION = (*_INDEX, "solution", "strategy")
 _ENGINE = (*_SOLUTION, "engine", "evaluate", "gradient", "regret", "tree", "stages/engines")
-_FILES = (*_SOLUTION, "config", "formats")
+_FILES = (*_SOLUTION, "config", "formats", "infosets")
 
 SOURCES: dict[str, tuple[str, ...]] = {
     "enumerate": (*_STAGE, *_INDEX, "counts", "stages/enumerate"),
     "index": (*_STAGE, *_INDEX, "stages/index"),
-    "solve": (*_STAGE, *_ENGINE, "config", "progress", "solve", "stages/solve"),
+    "solve": (*_STAGE, *_ENGINE, "commits", "config", "progress", "solve", "stages/solve"),
     "evaluate": (*_STAGE, *_ENGINE, "stages/evaluate"),
     "export": (*_STAGE, *_FILES, "bundle", "stages/export"),
-    "report": (*_STAGE, *_FILES, "report", "templates/report.html.j2", "stages/report"),
+    "report": (*_STAGE, *_FILES, "pictures", "report", "templates/report.html.j2", "stages/report"),
 }
 """For each stage, the modules that it is made of (a name with a suffix is a file that is no module)."""
 
-ITERATES = (*_VIEWS, "index", "timing", "gradient", "tree", "engine", "regret", "solve")
+ITERATES = (*_VIEWS, "cells", "index", "timing", "gradient", "tree", "engine", "regret", "solve")
 """The modules that the solver's numbers come from."""
 
 

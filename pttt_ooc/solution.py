@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.commits import FORMAT_VERSION
 from pttt_ooc.errors import StoreError
 from pttt_ooc.index import Index
+from pttt_ooc.manifests import FORMAT_VERSION
 from pttt_ooc.store import read_array, read_attrs, write_array, write_attrs
 from pttt_ooc.strategy import Strategy
 

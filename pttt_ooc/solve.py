@@ -17,9 +17,9 @@ from pttt_ooc.commits import State
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.engine import Engine
 from pttt_ooc.evaluate import evaluate
+from pttt_ooc.files import atomic_write_text
 from pttt_ooc.index import Index
 from pttt_ooc.regret import RULES, add_to_average, average_probabilities, next_probabilities, update_regrets
-from pttt_ooc.store import atomic_write_text
 from pttt_ooc.strategy import Strategy, Symmetriser
 from pttt_ooc.tree import multiply_reach
 

@@ -17,20 +17,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.game import Game
+from pttt_ooc.cells import BASE, NO_KEY, Cells, Pattern, Side, block_hashes, count_of, keys_of, split
 from pttt_ooc.index import Index, actions_of, kinds_of, squares_of
-from pttt_ooc.orders import all_orders, order_counts
 from pttt_ooc.views import Ints, Pairs, image_of
 
-BASE = 16  # of the codes that tell tuples of times apart; times stay below BASE - 1
-NO_KEY = -1
-
-Kinds = tuple[int, ...]  # see `kinds_of`
-Pattern = tuple[tuple[int, int], ...]  # for each square of a view, ascending: kind, key number
 ClassKey = tuple[int, ...]
 
 
@@ -109,125 +102,6 @@ def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
     return _Builder(index, pairs, receiver).build()
 
 
-@numba.njit(cache=True, nogil=True)
-def _times(table, placed, classical):
-    """Time of every square (by square number) in every order of `table`; see `order_times`."""
-    count, n = table.shape
-    times = np.zeros((count, n), np.int8)
-    for rank in range(count):
-        placements = 0
-        for slot in range(n):
-            square = table[rank, slot]
-            times[rank, square] = placements if classical else slot
-            if placed >> square & 1:
-                placements += 1
-    return times
-
-
-class _Side:
-    """Times and cells of one player's views."""
-
-    def __init__(self, game: Game, player: int) -> None:
-        self.game, self.player = game, player
-        self.counts = order_counts(game, player)
-        self._cache: dict[Kinds, NDArray[np.int8]] = {}
-
-    def times(self, pattern: Pattern) -> NDArray[np.int8]:
-        """Time of each square in each order: int8, shape (orders, squares of the view).
-
-        Abrupt rule: the number of own attempts before; classical rule: of own placements before.
-        """
-        kinds = tuple(kind for kind, _ in pattern)
-        if kinds not in self._cache:
-            # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
-            placed, opening = (sum(1 << i for i, kind in enumerate(kinds) if kind == k) for k in (1, 2))
-            failed = (1 << len(kinds)) - 1 & ~placed
-            table = all_orders(placed, failed, opening, self.counts.orders, self.counts.ending_failed)
-            if len(self._cache) > 64:
-                self._cache.clear()
-            self._cache[kinds] = _times(table, placed, self.game.turn_rule == "classical")
-        return self._cache[kinds]
-
-
-@numba.njit(cache=True, nogil=True)
-def _split(times, keys, cut):
-    """Prefix set, code of the prefix times, code of the suffix times and whole suffix of each order."""
-    count, n = times.shape
-    codes = np.zeros((4, count), np.int64)
-    for rank in range(count):
-        for k in range(len(keys)):
-            time = times[rank, keys[k]]
-            if time < cut:
-                codes[0, rank] |= 1 << k
-                codes[1, rank] += (time + 1) << (4 * k)
-            else:
-                codes[2, rank] += (time + 1) << (4 * k)
-        for i in range(n):
-            if times[rank, i] >= cut:
-                codes[3, rank] += (times[rank, i] + 1) << (4 * i)
-    return codes
-
-
-def _keys(pattern: Pattern) -> Ints:
-    """Position, among a view's squares, of key 0, 1, ..."""
-    return np.array([i for _, i in sorted((key, i) for i, (_, key) in enumerate(pattern) if key != NO_KEY)], np.int64)
-
-
-@numba.njit(cache=True, nogil=True)
-def _hashes(column, first, length):
-    """A hash of the columns of each block."""
-    hashes = np.zeros(len(first), np.uint64)
-    for b in range(len(first)):
-        mixed = np.uint64(length[b])
-        for r in range(first[b], first[b] + length[b]):
-            mixed = (mixed ^ np.uint64(column[r] + 1)) * np.uint64(1099511628211)
-        hashes[b] = mixed
-    return hashes
-
-
-class _Cells:
-    """The cells of one side of an operator: for each prefix set a matrix (suffixes, prefixes)."""
-
-    def __init__(self, times: NDArray[np.int8], pattern: Pattern, cut: int) -> None:
-        self.cut = cut
-        self.keys = sum(key != NO_KEY for _, key in pattern)
-        self._shift = 4 * self.keys
-        sets, early, late, _ = _split(times, _keys(pattern), cut)
-        self.sets = np.unique(sets)
-        self.columns = np.unique(sets << self._shift | early)
-        self.rows = np.unique(sets << self._shift | late)
-        column_set, row_set = self.columns >> self._shift, self.rows >> self._shift
-        self.first_column = np.searchsorted(column_set, self.sets)
-        self.first_row = np.searchsorted(row_set, self.sets)
-        self.widths = np.searchsorted(column_set, self.sets, side="right") - self.first_column
-        self.heights = np.searchsorted(row_set, self.sets, side="right") - self.first_row
-        self.base = np.concatenate([[0], np.cumsum(self.widths * self.heights)])
-
-    @property
-    def size(self) -> int:
-        return int(self.base[-1])
-
-    def locate(self, sets: Ints, early: Ints, late: Ints, prefix_major: bool) -> tuple[Ints, Ints]:
-        """First cell of the row, and distance from there, of orders given by their codes (see `_split`)."""
-        at = np.searchsorted(self.sets, sets)
-        column = np.searchsorted(self.columns, sets << self._shift | early) - self.first_column[at]
-        row = np.searchsorted(self.rows, sets << self._shift | late) - self.first_row[at]
-        if prefix_major:
-            return self.base[at] + row, column * self.heights[at]
-        return self.base[at] + row * self.widths[at], column
-
-    def times_of(self, which: int, rows: bool) -> Ints:
-        """Times of the keys for every row (or column) of the `which`-th set; -1 where elsewhere."""
-        codes = self.rows if rows else self.columns
-        first = (self.first_row if rows else self.first_column)[which]
-        count = (self.heights if rows else self.widths)[which]
-        return (codes[first : first + count, None] >> 4 * np.arange(self.keys)) % BASE - 1
-
-
-def _count(pattern: Pattern, kind: int) -> int:
-    return sum(k == kind for k, _ in pattern)
-
-
 def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_]:
     """Which tuples of clock times (source, receiver) agree on the key squares that both have (the others are -1)."""
     s, r = source[:, None, :], receiver[None, :, :]
@@ -243,9 +117,9 @@ class _Builder:
         self.pairs = pairs
         every_mask = np.arange(1 << self.game.squares)
         self.images = [image_of(every_mask, symmetry).tolist() for symmetry in index.group]
-        self.sides = (_Side(self.game, 0), _Side(self.game, 1))
+        self.sides = (Side(self.game, 0), Side(self.game, 1))
         self.classes: dict[ClassKey, int] = {}
-        self.cells: list[tuple[_Cells, _Cells]] = []  # of the source, of the receiver
+        self.cells: list[tuple[Cells, Cells]] = []  # of the source, of the receiver
         self.factors: list[list[int]] = []
         self.class_start = [0]
         self.prefix_first: list[bool] = []
@@ -343,24 +217,24 @@ class _Builder:
         if longest <= 4:
             return BASE  # everything is prefix
         if self.game.turn_rule == "classical":
-            return (max(_count(pattern_r, 1), _count(pattern_s, 1)) + 1) // 2
+            return (max(count_of(pattern_r, 1), count_of(pattern_s, 1)) + 1) // 2
         return (longest + 1) // 2
 
     def _class(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> int:
         """Number of the operator between two patterns; `received` keys are squares that the source placed."""
-        shape = [_count(pattern, kind) for pattern in (pattern_r, pattern_s) for kind in (0, 1, 2)]
+        shape = [count_of(pattern, kind) for pattern in (pattern_r, pattern_s) for kind in (0, 1, 2)]
         keys = sum(key != NO_KEY for _, key in pattern_r)
         key = (*shape, keys, received)
         if key not in self.classes:
             self.classes[key] = len(self.classes)
             cut = self._cut(pattern_r, pattern_s)
-            source = _Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
-            receiver = _Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
+            source = Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
+            receiver = Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
             self.cells.append((source, receiver))
             self._operator(source, receiver, received)
         return self.classes[key]
 
-    def _operator(self, source: _Cells, receiver: _Cells, received: int) -> None:
+    def _operator(self, source: Cells, receiver: Cells, received: int) -> None:
         first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
         second_kind = ((1 << source.keys) - 1) & ~first_kind
         theirs = [
@@ -427,19 +301,19 @@ class _Builder:
         return self.patterns[key]
 
     def _blocks(
-        self, times: NDArray[np.int8], pattern: Pattern, cells: _Cells, prefix_major: bool, ends_placed: bool
+        self, times: NDArray[np.int8], pattern: Pattern, cells: Cells, prefix_major: bool, ends_placed: bool
     ) -> Ints:
         """Runs of orders with the same suffix: (first, length, row, map), shape (blocks, 4)."""
-        sets, early, late, suffix = _split(times, _keys(pattern), cells.cut)
+        sets, early, late, suffix = split(times, keys_of(pattern), cells.cut)
         # By the classical rule a failure after the last placement has the number of placements for its time.
-        dropped = (times == _count(pattern, 1)).any(axis=1) if ends_placed else np.zeros(len(times), bool)
+        dropped = (times == count_of(pattern, 1)).any(axis=1) if ends_placed else np.zeros(len(times), bool)
         suffix[dropped] = -1
         first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
         length = np.diff(np.concatenate([first, [len(suffix)]]))
         first, length = first[suffix[first] >= 0], length[suffix[first] >= 0]
         rows, columns = cells.locate(sets, early, late, prefix_major)
         blocks = np.stack([first, length, rows[first], np.zeros(len(first), np.int64)], axis=1)
-        _, where, inverse = np.unique(_hashes(columns, first, length), return_index=True, return_inverse=True)
+        _, where, inverse = np.unique(block_hashes(columns, first, length), return_index=True, return_inverse=True)
         maps = [self._map(columns[first[b] : first[b] + length[b]].astype(np.uint16)) for b in where]
         blocks[:, 3] = np.array(maps, np.int64)[inverse.ravel()]
         return blocks

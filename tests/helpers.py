@@ -7,7 +7,7 @@ import numpy as np
 import naive
 from pttt_ooc.engine import Engine
 from pttt_ooc.game import named_game
-from pttt_ooc.index import Index, actions_of, squares_of
+from pttt_ooc.index import Index, actions_of, build_index, squares_of
 from pttt_ooc.orders import order_counts, unrank
 from pttt_ooc.strategy import Strategy
 
@@ -17,12 +17,29 @@ SMALL = [
     *(f"pttt-{rule}-after-{moves}" for moves in ("0-5-1-8-3", "1-0-3-2-4-8") for rule in ("abrupt", "classical")),
 ]
 LARGER = ["mini-2x3k3-abrupt", "mini-2x3k3-classical"]
+FILE_GAME = "mini-2x3k2-abrupt"
+FILE_GAMES = TINY + [name for name in SMALL if "0-5-1-8-3" not in name]
 
 
 @cache
 def small_engine(name, symmetry="none", dtype=np.float64, threads=2):
     """An engine for a small game."""
     return Engine.of_game(named_game(name), symmetry, dtype, threads)
+
+
+@cache
+def full_index(name):
+    """The index of a small game with symmetry "none"."""
+    return build_index(named_game(name), "none")
+
+
+def default_texts(name, player):
+    """All infosets of a small game in the default order of files, by plain Python."""
+
+    def rank(text):
+        return len(text), [(int(text[i]), text[i + 1] == "*") for i in range(1, len(text), 2)]
+
+    return sorted(naive.infosets(named_game(name), player), key=rank)
 
 
 @cache

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import naive
-from pttt_ooc import bundle, formats
+from pttt_ooc import bundle, formats, infosets
 from pttt_ooc.errors import InfosetFileError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.game import named_game
 from pttt_ooc.index import build_index
@@ -34,7 +34,7 @@ def plans_of(index):
     """A strategy for each player that is the same for nobody twice."""
     rng, plans = np.random.default_rng(3), []
     for player in (0, 1):
-        rows = formats.default_rows(index, player)
+        rows = infosets.default_rows(index, player)
         weights = rng.random(index.players[player].sequences)
         tensor = np.concatenate(list(formats.tensor_from_strategy(index, player, weights, rows, np.float64)))
         tensor /= tensor.sum(axis=1, keepdims=True)
@@ -90,7 +90,7 @@ def test_round_trip_in_any_order_of_rows(tmp_path, monkeypatch, game):
     monkeypatch.setattr(bundle, "BLOCK_ROWS", 400)
     index = build_index(named_game(game), "none")
     plans, rng = plans_of(index), np.random.default_rng(0)
-    shuffled = tuple(rng.permutation(formats.default_rows(index, player)) for player in (0, 1))
+    shuffled = tuple(rng.permutation(infosets.default_rows(index, player)) for player in (0, 1))
     for rows in ((None, None), shuffled):
         bundle.write_bundle(tmp_path / "b.h5", index, plans, {}, rows, np.float64)
         for player in (0, 1):
@@ -98,7 +98,7 @@ def test_round_trip_in_any_order_of_rows(tmp_path, monkeypatch, game):
             np.testing.assert_allclose(found, plans[player].probabilities, atol=1e-15)
     with h5py.File(tmp_path / "b.h5") as f:
         first = f["player0/infosets"][0].decode()
-    assert first == formats.infoset_text(index, 0, int(shuffled[0][0]))
+    assert first == infosets.infoset_text(index, 0, int(shuffled[0][0]))
 
 
 def test_same_strategies_same_bytes(written, tmp_path):

@@ -12,10 +12,10 @@ from cli_runner import GAME, Runner, tensor_of, write_zip
 from helpers import as_strategy, random_table, small_engine
 
 import naive
+from pttt_ooc.files import digest
 from pttt_ooc.game import named_game
 from pttt_ooc.inputs import prepared
 from pttt_ooc.solution import write_solution
-from pttt_ooc.store import digest
 
 ROOT = Path(__file__).parent.parent
 RULES = named_game(GAME)

@@ -1,39 +1,18 @@
-"""Infoset files and strategy files, read and written with nothing but plain Python, zipfile and numpy."""
+"""Strategy files, read and written with nothing but plain Python, zipfile and numpy."""
 
 import io
 import struct
 import zipfile
-from functools import cache
 
 import numpy as np
 import pytest
+from helpers import FILE_GAME, FILE_GAMES, default_texts, full_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import naive
-from pttt_ooc import formats
-from pttt_ooc.errors import InfosetFileError, PtttError, StoreError, StrategyError, StrategyFileError
+from pttt_ooc import formats, infosets
+from pttt_ooc.errors import PtttError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.game import named_game
-from pttt_ooc.index import build_index
-
-GAMES = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in ("abrupt", "classical")]
-GAMES += [f"mini-2x3k3-{rule}-after-{moves}" for rule in ("abrupt", "classical") for moves in ("1", "1-4")]
-GAMES += [f"pttt-{rule}-after-1-0-3-2-4-8" for rule in ("abrupt", "classical")]
-GAME = "mini-2x3k2-abrupt"
-
-
-@cache
-def indexed(game=GAME):
-    return build_index(named_game(game), "none")
-
-
-def texts_of(game, player):
-    """All infosets in the default order, by plain Python."""
-
-    def rank(text):
-        return len(text), [(int(text[i]), text[i + 1] == "*") for i in range(1, len(text), 2)]
-
-    return sorted(naive.infosets(named_game(game), player), key=rank)
 
 
 def legal(text, squares=6):
@@ -53,139 +32,28 @@ def random_tensor(texts, seed=0, squares=6):
 
 
 # ---------------------------------------------------------------------------------------------
-# Infosets
-
-
-@pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("game", GAMES)
-def test_default_file_is_the_sorted_list(tmp_path, game, player):
-    index, expected = indexed(game), texts_of(game, player)
-    formats.write_infosets(index, player, tmp_path / "i.txt")
-    assert (tmp_path / "i.txt").read_bytes() == "".join(f"{text}\n" for text in expected).encode()
-    rows = formats.default_rows(index, player)
-    assert rows.dtype == np.int64
-    assert np.array_equal(formats.read_infosets(index, player, tmp_path / "i.txt"), rows)
-    for text, node in zip(expected, rows.tolist(), strict=True):
-        assert formats.infoset_text(index, player, node) == text
-        assert formats.parse_infoset(index, player, text) == node
-    assert [p.name for p in tmp_path.iterdir()] == ["i.txt"]
-
-
-@pytest.mark.parametrize("block", [7, 1 << 20])
-def test_users_order_is_kept(tmp_path, monkeypatch, block):
-    monkeypatch.setattr(formats, "_BLOCK_BYTES", block + 20)
-    monkeypatch.setattr(formats, "BLOCK_ROWS", block)
-    texts = texts_of(GAME, 0)
-    np.random.default_rng(1).shuffle(texts)
-    (tmp_path / "user.txt").write_text("\n".join(texts))
-    rows = formats.read_infosets(indexed(), 0, tmp_path / "user.txt")
-    formats.write_infosets(indexed(), 0, tmp_path / "again.txt", rows)
-    assert (tmp_path / "again.txt").read_text().splitlines() == texts
-
-
-@pytest.mark.parametrize("end", ["\n", ""])
-def test_crlf_and_missing_last_newline(tmp_path, end):
-    (tmp_path / "i.txt").write_bytes(("\r\n".join(texts_of(GAME, 1)) + end).encode())
-    rows = formats.read_infosets(indexed(), 1, tmp_path / "i.txt")
-    assert np.array_equal(rows, formats.default_rows(indexed(), 1))
-
-
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        ("", "malformed"),
-        ("0*", "malformed"),
-        ("|0", "malformed"),
-        ("|0x", "malformed"),
-        ("|6*", "malformed"),
-        (" |0*", "malformed"),
-        ("|0* ", "malformed"),
-        ("\ufeff|0*", "malformed"),
-        ("|" + "0*" * 5000, "malformed|no infoset of player 0"),
-        ("|0.", "no infoset of player 0 in mini-2x3k2-abrupt"),
-        ("|0*0*", "no infoset of player 0"),
-        ("|0*1*", "no infoset of player 0"),
-    ],
-)
-def test_bad_lines(tmp_path, line, what):
-    texts = texts_of(GAME, 0)
-    texts[3] = line
-    (tmp_path / "i.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
-    with pytest.raises(InfosetFileError, match=rf"i\.txt, line 4: '.*' is ({what})") as error:
-        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
-    assert len(str(error.value)) < 300 + len(str(tmp_path))
-    with pytest.raises(InfosetFileError, match=what):
-        formats.parse_infoset(indexed(), 0, line)
-
-
-def test_line_of_another_opening():
-    index = indexed("mini-2x3k3-abrupt-after-1")
-    for text in ("|", "|0*", "|1.0*"):
-        with pytest.raises(InfosetFileError, match="is no infoset of player 0"):
-            formats.parse_infoset(index, 0, text)
-    assert formats.infoset_text(index, 0, formats.parse_infoset(index, 0, "|1*")) == "|1*"
-
-
-def test_file_without_lines_that_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "_BLOCK_BYTES", 64)
-    (tmp_path / "i.txt").write_bytes(bytes(10_000))
-    with pytest.raises(InfosetFileError, match="line 1: .* is malformed"):
-        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
-
-
-def test_doubled_line(tmp_path):
-    texts = texts_of(GAME, 0)
-    (tmp_path / "i.txt").write_text("\n".join([*texts, texts[4]]))
-    with pytest.raises(InfosetFileError, match=rf"line {len(texts) + 1}: '\|3\*' is a doubled line, .* line 5\."):
-        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
-
-
-def test_missing_lines(tmp_path):
-    texts = texts_of(GAME, 0)
-    gone = [texts.pop(40), texts.pop(20)][::-1]
-    (tmp_path / "i.txt").write_text("\n".join(texts[::-1]))
-    with pytest.raises(InfosetFileError) as error:
-        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
-    assert str(error.value).endswith(f"i.txt: 2 infosets are missing, the first of them is {gone[0]!r}.")
-
-
-def test_empty_and_unreadable_file(tmp_path):
-    (tmp_path / "i.txt").touch()
-    with pytest.raises(InfosetFileError, match=r"i\.txt: The file is empty\."):
-        formats.read_infosets(indexed(), 0, tmp_path / "i.txt")
-    for path in (tmp_path / "none.txt", tmp_path):
-        with pytest.raises(InfosetFileError, match="cannot be read: "):
-            formats.read_infosets(indexed(), 0, path)
-
-
-def test_folded_index_is_refused():
-    with pytest.raises(ValueError, match="symmetry 'full'"):
-        formats.default_rows(build_index(named_game(GAME), "full"), 0)
-
-
-# ---------------------------------------------------------------------------------------------
 # Tensors
 
 
 @pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", FILE_GAMES)
 def test_rows_are_the_infosets(monkeypatch, game, player):
-    monkeypatch.setattr(formats, "BLOCK_ROWS", 50)
-    squares, texts = named_game(game).squares, texts_of(game, player)
+    monkeypatch.setattr(infosets, "BLOCK_ROWS", 50)
+    squares, texts = named_game(game).squares, default_texts(game, player)
     np.random.default_rng(2).shuffle(texts)
-    rows = np.array([formats.parse_infoset(indexed(game), player, text) for text in texts])
+    rows = np.array([infosets.parse_infoset(full_index(game), player, text) for text in texts])
     tensor = random_tensor(texts, squares=squares)
-    probabilities = formats.strategy_from_tensor(indexed(game), player, tensor, rows)
-    assert probabilities.shape == (indexed(game).players[player].sequences,)
-    blocks = list(formats.tensor_from_strategy(indexed(game), player, probabilities, rows, np.float64))
+    probabilities = formats.strategy_from_tensor(full_index(game), player, tensor, rows)
+    assert probabilities.shape == (full_index(game).players[player].sequences,)
+    blocks = list(formats.tensor_from_strategy(full_index(game), player, probabilities, rows, np.float64))
     assert max(map(len, blocks)) <= 50
     np.testing.assert_allclose(np.concatenate(blocks), tensor, atol=1e-15)
 
 
 def test_layout_of_probabilities():
     """Action by action, order by order: what the package says of its own arrays."""
-    index = indexed()
-    mine, rows, texts = index.players[0], formats.default_rows(index, 0), texts_of(GAME, 0)
+    index = full_index(FILE_GAME)
+    mine, rows, texts = index.players[0], infosets.default_rows(index, 0), default_texts(FILE_GAME, 0)
     tensor = random_tensor(texts)
     probabilities = formats.strategy_from_tensor(index, 0, tensor, rows)
     for row, node, text in zip(tensor, rows, texts, strict=True):
@@ -197,8 +65,10 @@ def test_layout_of_probabilities():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f2", ">f4", ">f8"])
 def test_accepted_rows_are_normalised(dtype):
-    index, rows = indexed(), formats.default_rows(indexed(), 0)
-    probabilities = formats.strategy_from_tensor(index, 0, random_tensor(texts_of(GAME, 0)).astype(dtype), rows)
+    index, rows = full_index(FILE_GAME), infosets.default_rows(full_index(FILE_GAME), 0)
+    probabilities = formats.strategy_from_tensor(
+        index, 0, random_tensor(default_texts(FILE_GAME, 0)).astype(dtype), rows
+    )
     assert probabilities.dtype == np.float64
     tensor = np.concatenate(list(formats.tensor_from_strategy(index, 0, probabilities, rows, np.float64)))
     np.testing.assert_allclose(tensor.sum(axis=1), 1, atol=1e-15)
@@ -218,36 +88,42 @@ def test_accepted_rows_are_normalised(dtype):
     ],
 )
 def test_bad_rows(entries, what):
-    texts = texts_of(GAME, 0)
+    texts = default_texts(FILE_GAME, 0)
     tensor = uniform_tensor(texts)
     for square, probability in entries.items():
         tensor[1, square] = probability
     tensor[5] = np.nan  # the first bad row is what is told
     with pytest.raises(StrategyError) as error:
-        formats.strategy_from_tensor(indexed(), 0, tensor, formats.default_rows(indexed(), 0), source="x.zip")
+        formats.strategy_from_tensor(
+            full_index(FILE_GAME), 0, tensor, infosets.default_rows(full_index(FILE_GAME), 0), source="x.zip"
+        )
     assert str(error.value).startswith(f"x.zip, row 1 (counted from 0), infoset '|0*': {what}")
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_tolerance_of_sums(dtype):
-    texts, rows, tolerance = texts_of(GAME, 0), formats.default_rows(indexed(), 0), formats.SUM_TOLERANCE[dtype]
+    texts, rows, tolerance = (
+        default_texts(FILE_GAME, 0),
+        infosets.default_rows(full_index(FILE_GAME), 0),
+        formats.SUM_TOLERANCE[dtype],
+    )
     tensor = uniform_tensor(texts, dtype)
     last = texts.index(next(t for t in texts if len(legal(t)) == 2))
     for excess, accepted in ((0.4 * tolerance, True), (-3 * tolerance, False)):
         tensor[last, legal(texts[last])] = [0.5, 0.5 + excess]
         if accepted:
-            formats.strategy_from_tensor(indexed(), 0, tensor, rows)
+            formats.strategy_from_tensor(full_index(FILE_GAME), 0, tensor, rows)
         else:
             with pytest.raises(StrategyError, match=f"row {last} .*the sum is 0.99.*to within {tolerance}"):
-                formats.strategy_from_tensor(indexed(), 0, tensor, rows)
+                formats.strategy_from_tensor(full_index(FILE_GAME), 0, tensor, rows)
 
 
 def test_tensor_of_wrong_shape_or_dtype():
-    rows = formats.default_rows(indexed(), 0)
+    rows = infosets.default_rows(full_index(FILE_GAME), 0)
     with pytest.raises(StrategyError, match=r"Invalid tensor shape: found \(3, 6\), expected \(189, 6\)\."):
-        formats.strategy_from_tensor(indexed(), 0, np.zeros((3, 6)), rows)
+        formats.strategy_from_tensor(full_index(FILE_GAME), 0, np.zeros((3, 6)), rows)
     with pytest.raises(StrategyError, match="Invalid dtype: found int64, expected one of float16"):
-        formats.strategy_from_tensor(indexed(), 0, np.zeros((189, 6), np.int64), rows)
+        formats.strategy_from_tensor(full_index(FILE_GAME), 0, np.zeros((189, 6), np.int64), rows)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -434,16 +310,16 @@ def test_unreadable_files(tmp_path):
 @given(
     seed=st.integers(0, 2**32 - 1),
     player=st.sampled_from([0, 1]),
-    game=st.sampled_from(GAMES),
+    game=st.sampled_from(FILE_GAMES),
     dtype=st.sampled_from([np.float32, np.float64]),
     level=st.integers(0, 9),
 )
 def test_round_trip_through_files(tmp_path_factory, seed, player, game, dtype, level):
-    index, squares, directory = indexed(game), named_game(game).squares, tmp_path_factory.mktemp("files")
-    texts = texts_of(game, player)
+    index, squares, directory = full_index(game), named_game(game).squares, tmp_path_factory.mktemp("files")
+    texts = default_texts(game, player)
     np.random.default_rng(seed).shuffle(texts)
     (directory / "i.txt").write_text("\n".join(texts))
-    rows = formats.read_infosets(index, player, directory / "i.txt")
+    rows = infosets.read_infosets(index, player, directory / "i.txt")
     tensor = random_tensor(texts, seed, squares)
     shape = tensor.shape
     formats.write_strategy_zip(directory / "s.zip", [tensor], shape, dtype, level)

@@ -15,22 +15,14 @@ from pttt_ooc.report import (
     InfosetPicture,
     ReportData,
     StageFacts,
-    attempts_of,
-    board_figure,
-    convergence_figure,
     decimals,
     duration,
-    figure_bytes,
     gap,
     infoset_sentence,
-    inline_svg,
     interval,
-    opening_figure,
     render_report,
     save_figures,
     thousands,
-    value_bounds,
-    value_figure,
     write_report,
 )
 
@@ -163,23 +155,6 @@ def test_pictures_take_the_colours_and_font_of_the_page(html: str) -> None:
     assert "@media print" in html
 
 
-def board_texts(svg: bytes) -> list[str]:
-    return [e.text or "" for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("text")]
-
-
-def test_heat_map_has_the_probabilities() -> None:
-    texts = board_texts(figure_bytes(opening_figure(GAME, OPENINGS), "svg"))
-    assert texts.count("0.083") == 4
-    assert texts.count("0.667") == 1
-    assert texts.count("0.151") == 4
-    assert {"0.151", "0.072", "0.108"} <= set(texts)
-
-
-def test_board_of_an_infoset_numbers_legal_squares_only() -> None:
-    texts = board_texts(figure_bytes(board_figure(GAME, 0, "|0*4.", INFOSETS[0].probabilities), "svg"))
-    assert [t for t in texts if "." in t] == ["0.02", "0.42", "0.03", "0.01", "0.41", "0.02", "0.09"]
-
-
 @pytest.mark.parametrize("algorithm", ["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "something-new", None])
 def test_every_algorithm_has_its_method(algorithm: str | None) -> None:
     text = Page(render_report(sample(config={"solve": {"algorithm": algorithm}}, infosets=(), parameters={}))).text
@@ -240,9 +215,6 @@ def test_text_is_escaped() -> None:
     html = render_report(sample(config={"game": nasty}, stages=[StageFacts(nasty, note=nasty)], **changes))
     assert "script" not in Page(html).tags
     assert "&lt;script&gt;" in html
-    label = inline_svg(value_figure(EVALUATION), "v", nasty)
-    assert "<script" not in label
-    assert "script" not in Page(str(label)).tags
 
 
 def test_date_only_when_given(html: str) -> None:
@@ -268,15 +240,6 @@ def test_save_figures(tmp_path: Path) -> None:
             ElementTree.fromstring(first.read_bytes())
         else:
             assert first.read_bytes().startswith(b"\x89PNG")
-
-
-def test_convergence_draws_every_positive_gap() -> None:
-    figure = convergence_figure([*ROWS, {"iteration": 600, "seconds": 130.0, "nashconv": 0.0}], target=1e-3)
-    for axes, x in zip(figure.axes, ("iteration", "seconds"), strict=True):
-        line = axes.lines[-1]
-        assert list(line.get_xdata()) == [row[x] for row in ROWS]
-        assert list(line.get_ydata()) == [row["nashconv"] for row in ROWS]
-        assert axes.get_xscale() == axes.get_yscale() == "log"
 
 
 @pytest.mark.parametrize(
@@ -324,10 +287,3 @@ def test_intervals_are_rounded_outward() -> None:
     assert interval([0.549996, 0.550311], 5) == "[0.54999, 0.55032]"
     assert interval([0.550111, 0.550218], 6) == "[0.550111, 0.550218]"
     assert interval([-0.1234567, -0.1], 3) == "[−0.124, −0.100]"
-    assert value_bounds({"best_response_0": 0.6, "best_response_1": -0.5}) == (0.5, 0.6)
-    assert value_bounds({"best_response_0": 0.6}) is None
-
-
-def test_attempts_of() -> None:
-    assert attempts_of("|") == []
-    assert attempts_of("|0*4.") == [(0, True), (4, False)]

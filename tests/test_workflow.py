@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pttt_ooc.files import digest
 from pttt_ooc.stages import STAGES
-from pttt_ooc.store import digest
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "config.yaml", "config", "envs", "profiles", "workflow", "pttt_ooc")

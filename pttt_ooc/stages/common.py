@@ -13,12 +13,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from pttt_ooc.commits import read_manifest, write_manifest
 from pttt_ooc.errors import PtttError, StoreError
+from pttt_ooc.files import digest
+from pttt_ooc.manifests import read_manifest, write_manifest
 from pttt_ooc.provenance import source_digest, versions
 from pttt_ooc.resources import measured
 from pttt_ooc.stages import STAGES
-from pttt_ooc.store import digest
 
 Facts = dict[str, Any]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pttt_ooc.counts import check_counts, counts_of
+from pttt_ooc.files import fresh_store
 from pttt_ooc.game import named_game
 from pttt_ooc.stages.common import stage
-from pttt_ooc.store import fresh_store
 from pttt_ooc.tables import write_pairs
 from pttt_ooc.views import find_pairs
 

@@ -8,12 +8,13 @@ from typing import Any
 
 from pttt_ooc.bundle import write_bundle
 from pttt_ooc.config import ExportConfig
-from pttt_ooc.formats import default_rows, read_infosets, tensor_from_strategy, write_infosets, write_strategy_zip
+from pttt_ooc.files import remove
+from pttt_ooc.formats import export_strategy
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index, build_index
+from pttt_ooc.infosets import default_rows, read_infosets, write_infosets
 from pttt_ooc.solution import read_solution
 from pttt_ooc.stages.common import Facts, digests, inputs, stage
-from pttt_ooc.store import remove
 from pttt_ooc.strategy import Strategy, unfold
 from pttt_ooc.tables import read_index, read_pairs
 from pttt_ooc.views import Ints
@@ -61,8 +62,5 @@ def _told(before: Mapping[str, Facts]) -> dict[str, Any]:
 def _export(strategy: Strategy, rows: Ints, settings: ExportConfig, directory: Path) -> None:
     index, player = strategy.index, strategy.player
     write_infosets(index, player, directory / f"player{player}-infosets.txt", rows)
-    blocks = tensor_from_strategy(index, player, strategy.probabilities, rows, settings.dtype)
-    shape, name = (len(rows), index.game.squares), f"pttt_pl{player}"
-    write_strategy_zip(
-        directory / f"{name}.zip", blocks, shape, settings.dtype, settings.compression_level, f"{name}.npy"
-    )
+    file = directory / f"pttt_pl{player}.zip"
+    export_strategy(strategy, rows, file, settings.dtype, settings.compression_level)

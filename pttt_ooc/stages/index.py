@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from pttt_ooc.errors import PtttError
+from pttt_ooc.files import fresh_store
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index, Symmetry, build_index
 from pttt_ooc.stages.common import inputs, stage
-from pttt_ooc.store import fresh_store
 from pttt_ooc.tables import read_pairs, write_index, write_timings
 from pttt_ooc.timing import build_timing
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from pttt_ooc.config import Config
 from pttt_ooc.errors import InfosetFileError
-from pttt_ooc.formats import parse_infoset, tensor_from_strategy
+from pttt_ooc.formats import tensor_from_strategy
 from pttt_ooc.game import named_game
 from pttt_ooc.index import build_index
+from pttt_ooc.infosets import parse_infoset
 from pttt_ooc.report import InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.solution import read_solution
 from pttt_ooc.stages.common import Facts, digests, inputs, stage

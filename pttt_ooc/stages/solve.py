@@ -10,6 +10,7 @@ import numpy as np
 
 from pttt_ooc.commits import Current
 from pttt_ooc.config import SolveConfig, Symmetry
+from pttt_ooc.files import atomic_write_text, fresh_store
 from pttt_ooc.progress import Progress
 from pttt_ooc.provenance import fingerprint
 from pttt_ooc.regret import RULES
@@ -17,7 +18,6 @@ from pttt_ooc.solution import write_solution
 from pttt_ooc.solve import solve
 from pttt_ooc.stages.common import Facts, inputs, stage
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.store import atomic_write_text, fresh_store
 
 
 def run(

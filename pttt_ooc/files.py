@@ -1,0 +1,203 @@
+"""Files and directories that are whole or not there, and their content hashes.
+
+What is written goes aside, is synced and then renamed.  Errors of the operating system (disk full,
+read-only directory) leave this module as :class:`~pttt_ooc.errors.StoreError` with one sentence that
+names the path.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pttt_ooc.errors import StoreError
+
+_ADVICE = {
+    errno.ENOSPC: "free some space on this disk and run again",
+    errno.EDQUOT: "free some of your quota and run again",
+    errno.EROFS: "choose a directory that can be written to",
+    errno.EACCES: "choose a directory that you may use",
+    errno.EPERM: "choose a directory that you may use",
+}
+
+
+@contextmanager
+def explained(action: str) -> Iterator[None]:
+    """Turn an OSError of the block into a StoreError ``"Cannot <action>: <reason>; <advice>."``."""
+    try:
+        yield
+    except OSError as error:
+        advice = _ADVICE.get(error.errno or 0)
+        reason = error.strerror or str(error)
+        raise StoreError(f"Cannot {action}: {reason}{f'; {advice}' if advice else ''}.") from error
+
+
+# ---------------------------------------------------------------------------------------------
+# Syncing and deleting
+
+
+def fsync_directory(directory: Path) -> None:
+    """Wait until the directory's entries (not their contents) are on disk."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def fsync_tree(root: Path) -> None:
+    """Wait until all files and directories below `root`, and `root` itself, are on disk."""
+    for directory, _, files in os.walk(root, topdown=False):
+        for name in files:
+            fsync_directory(Path(directory, name))  # the same call serves for files
+        fsync_directory(Path(directory))
+
+
+def remove(path: Path) -> None:
+    """Delete a file or a directory with all it holds, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# Replacing
+
+
+@contextmanager
+def fresh_store(path: Path) -> Iterator[Path]:
+    """Write a directory aside and put it in place, instead of what was there, when it is whole.
+
+    Yields the directory ``<name>.wip`` beside `path`, empty.  When the block succeeds, all of it is
+    synced and renamed to `path`; the old store is renamed to ``<name>.old`` just before and deleted
+    afterwards.  When the block raises, the new directory is deleted and the old store is untouched.
+    A kill between the two renames is repaired by the next ``fresh_store`` of the same path.
+
+    Raises
+    ------
+    StoreError
+        If the directory cannot be made, synced or renamed.
+    """
+    wip, old = path.with_name(path.name + ".wip"), path.with_name(path.name + ".old")
+    with explained(f"make the store {wip}"):
+        if old.exists() and not path.exists():
+            os.rename(old, path)
+        remove(old)
+        remove(wip)
+        wip.mkdir(parents=True)
+    try:
+        yield wip
+        with explained(f"put the store {path} in place"):
+            fsync_tree(wip)
+            _swap_in(wip, path, old)
+    except BaseException:
+        shutil.rmtree(wip, ignore_errors=True)
+        raise
+
+
+def _swap_in(wip: Path, path: Path, old: Path) -> None:
+    if path.exists():
+        os.rename(path, old)
+    try:
+        os.rename(wip, path)
+    except BaseException:
+        if old.exists():
+            os.rename(old, path)
+        raise
+    fsync_directory(path.parent)
+    remove(old)
+
+
+def atomic_write_bytes(path: Path, data: bytes) -> None:
+    """Replace the file at `path` such that, after a kill or power cut, it is the old or the new one, whole.
+
+    The bytes go through ``<name>.tmp`` beside it, so there may be only one writer at a time.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written; the old one is then still there.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    with explained(f"write {path}"):
+        try:
+            with open(temporary, "wb") as f:
+                f.write(data)
+                f.flush()
+                os.fsync(f.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        fsync_directory(path.parent)
+
+
+def atomic_write_text(path: Path, text: str) -> None:
+    """As :func:`atomic_write_bytes`, in UTF-8."""
+    atomic_write_bytes(path, text.encode())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Name of a file to write, which then takes the place of `path`, or is deleted if an error leaves the block.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    with explained(f"write {path}"):
+        try:
+            yield temporary
+            fsync_directory(temporary)  # the same call serves for files
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        fsync_directory(path.parent)
+
+
+# ---------------------------------------------------------------------------------------------
+# Content hashes
+
+
+def digest(path: Path) -> str:
+    """Content hash (BLAKE2b, 32 bytes, in hex) of a file, or of a directory tree.
+
+    A tree's hash covers the sorted relative names of its files and their contents; neither time
+    stamps nor empty directories nor the name of the directory itself matter.
+
+    Raises
+    ------
+    StoreError
+        If there is nothing at `path` or it cannot be read.
+    """
+    with explained(f"read {path}"):
+        if not path.is_dir():
+            return _digest_file(path)
+        files = {f.relative_to(path).as_posix(): f for f in path.rglob("*") if not f.is_dir()}
+        return _digest_names((name, _digest_file(files[name])) for name in sorted(files))
+
+
+def digest_files(paths: Iterable[Path]) -> str:
+    """One content hash of several files or trees: of their last names and contents, in any order."""
+    return _digest_names(sorted((path.name, digest(path)) for path in paths))
+
+
+def _digest_file(path: Path) -> str:
+    with open(path, "rb") as f:
+        return hashlib.file_digest(f, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
+
+
+def _digest_names(digests: Iterable[tuple[str, str]]) -> str:
+    total = hashlib.blake2b(digest_size=32)
+    for name, content in digests:
+        total.update(json.dumps([name, content]).encode())  # quoted, so that no two lists look alike
+    return total.hexdigest()

@@ -1,0 +1,131 @@
+"""Files and directories that are whole or not there, and digests."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pttt_ooc.errors import StoreError
+from pttt_ooc.files import atomic_write_text, digest, digest_files, fresh_store
+from pttt_ooc.store import array_names, write_array
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {f.relative_to(path).as_posix(): f.read_bytes() for f in sorted(path.rglob("*")) if f.is_file()}
+
+
+def test_a_fresh_store_replaces_the_old_one(tmp_path: Path) -> None:
+    target = tmp_path / "data" / "strategy.zarr"
+    for value in (1, 2):
+        with fresh_store(target) as wip:
+            assert wip.name == "strategy.zarr.wip" and not any(wip.iterdir())
+            write_array(wip, f"a{value}", np.full(3, value), compress=False)
+        assert array_names(target) == [f"a{value}"]
+        assert [p.name for p in target.parent.iterdir()] == ["strategy.zarr"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_failed_store_leaves_the_old_one(tmp_path: Path, error: type[BaseException]) -> None:
+    target = tmp_path / "s"
+    with fresh_store(target) as wip:
+        (wip / "old").write_text("old")
+    with pytest.raises(error), fresh_store(target) as wip:
+        (wip / "new").write_text("new")
+        raise error
+    assert contents(tmp_path) == {"s/old": b"old"}
+
+
+def test_leftovers_of_a_killed_store_are_wiped(tmp_path: Path) -> None:
+    (tmp_path / "s.wip").mkdir()
+    (tmp_path / "s.wip" / "half").write_text("")
+    with fresh_store(tmp_path / "s") as wip:
+        (wip / "new").write_text("new")
+    assert contents(tmp_path) == {"s/new": b"new"}
+
+
+def test_a_kill_between_the_two_renames_is_repaired(tmp_path: Path) -> None:
+    (tmp_path / "s.old").mkdir()
+    (tmp_path / "s.old" / "old").write_text("old")
+    (tmp_path / "s.wip").mkdir()
+    with pytest.raises(ValueError), fresh_store(tmp_path / "s"):
+        raise ValueError
+    assert contents(tmp_path) == {"s/old": b"old"}
+
+
+@pytest.mark.parametrize("call", ["fsync", "rename"])
+def test_any_failing_call_leaves_a_whole_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    original = getattr(os, call)
+    for k in range(10):
+        target = tmp_path / str(k) / "s"
+        with fresh_store(target) as wip:
+            (wip / "a").write_text("old")
+        calls = iter(range(100))
+
+        def failing(*args: object, k: int = k, calls: object = calls) -> None:
+            if next(calls) == k:  # type: ignore[call-overload]
+                raise OSError(errno.ENOSPC, "No space left on device")
+            original(*args)
+
+        monkeypatch.setattr(os, call, failing)
+        try:
+            with fresh_store(target) as wip:
+                (wip / "a").write_text("new")
+            failed = False
+        except StoreError as error:
+            failed = True
+            assert "No space left on device; free some space" in str(error)
+        monkeypatch.undo()
+        assert (target / "a").read_text() in ("old", "new")
+        if not failed:
+            assert k > 0 and (target / "a").read_text() == "new"
+            return
+    pytest.fail("never ran to the end")
+
+
+def test_atomic_writing_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "f"
+    atomic_write_text(file, "ä\n")
+    assert file.read_bytes() == "ä\n".encode()
+
+    def failing(descriptor: int) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(StoreError, match=r"Cannot write .*/f: Read-only file system; choose a directory"):
+        atomic_write_text(file, "new")
+    assert contents(tmp_path) == {"f": "ä\n".encode()}
+
+
+# ---------------------------------------------------------------------------------------------
+# Digests
+
+
+def test_digests_are_of_names_and_contents_only(tmp_path: Path) -> None:
+    for tree in ("x", "y"):
+        (tmp_path / tree / "sub").mkdir(parents=True)
+        (tmp_path / tree / "sub" / "a").write_text("1")
+        (tmp_path / tree / "b").write_text("2")
+    os.utime(tmp_path / "x" / "b", (0, 0))
+    first = digest(tmp_path / "x")
+    assert first == digest(tmp_path / "y") and len(first) == 64
+    (tmp_path / "y" / "b").write_text("3")
+    assert digest(tmp_path / "y") != first
+    (tmp_path / "y" / "b").write_text("2")
+    (tmp_path / "y" / "b").rename(tmp_path / "y" / "c")
+    assert digest(tmp_path / "y") != first
+    assert digest(tmp_path / "x" / "sub" / "a") == digest(tmp_path / "y" / "sub" / "a")
+    with pytest.raises(StoreError, match="Cannot read .*nowhere: No such file"):
+        digest(tmp_path / "nowhere")
+
+
+def test_a_digest_of_files_does_not_depend_on_their_order_or_place(tmp_path: Path) -> None:
+    a, b, moved = tmp_path / "a", tmp_path / "b", tmp_path / "elsewhere" / "a"
+    moved.parent.mkdir()
+    for file, text in ((a, "1"), (b, "2"), (moved, "1")):
+        file.write_text(text)
+    assert digest_files([a, b]) == digest_files([b, moved])
+    assert digest_files([a, b]) != digest_files([a])

@@ -1,0 +1,48 @@
+"""Manifests: what comes back, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pttt_ooc.errors import StoreError
+from pttt_ooc.manifests import FORMAT_VERSION, read_manifest, write_manifest
+
+
+def test_a_manifest_comes_back_and_is_deterministic(tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    write_manifest(file, "solve", path="x", value=0.1, hashes={"b": 1, "a": 2})
+    first = file.read_text()
+    assert first.endswith("}\n") and first.index('"a"') < first.index('"b"') < first.index('"path"')
+    manifest = read_manifest(file, "solve")
+    facts = {"path": "x", "value": 0.1, "hashes": {"a": 2, "b": 1}}
+    assert manifest == {"format_version": FORMAT_VERSION, "stage": "solve", **facts}
+    write_manifest(file, "solve", hashes={"a": 2, "b": 1}, value=0.1, path="x")
+    assert file.read_text() == first
+    assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
+
+
+def test_a_manifest_that_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    with pytest.raises(StoreError, match=r"m.json, the manifest of stage 'solve', is missing; run that stage again"):
+        read_manifest(file, "solve")
+    for text in ("", "{", "[]", "\x00", "12"):
+        file.write_text(text)
+        with pytest.raises(StoreError, match="is not a JSON object"):
+            read_manifest(file, "solve")
+    file.write_text('{"format_version": 0, "stage": "solve"}')
+    with pytest.raises(StoreError, match="is of format version 0, this program reads and writes version 1"):
+        read_manifest(file, "solve")
+    write_manifest(file, "views")
+    with pytest.raises(StoreError, match="is the manifest of stage 'views', not 'solve'"):
+        read_manifest(file, "solve")
+
+
+def test_a_manifest_of_bad_facts_is_not_written(tmp_path: Path) -> None:
+    for facts in ({"format_version": 3}, {"x": float("nan")}):
+        with pytest.raises(ValueError):
+            write_manifest(tmp_path / "m", "solve", **facts)
+    with pytest.raises(TypeError):
+        write_manifest(tmp_path / "m", "solve", x=object())
+    assert not any(tmp_path.iterdir())
