@@ -67,7 +67,7 @@ def split(times, keys, cut):
     codes = np.zeros((4, count), np.int64)
     for rank in range(count):
         for k in range(len(keys)):
-            time = times[rank, keys[k]]
+            time = int(times[rank, keys[k]])
             if time < cut:
                 codes[0, rank] |= 1 << k
                 codes[1, rank] += (time + 1) << (4 * k)
@@ -75,7 +75,7 @@ def split(times, keys, cut):
                 codes[2, rank] += (time + 1) << (4 * k)
         for i in range(n):
             if times[rank, i] >= cut:
-                codes[3, rank] += (times[rank, i] + 1) << (4 * i)
+                codes[3, rank] += (int(times[rank, i]) + 1) << (4 * i)
     return codes
 
 
@@ -86,7 +86,7 @@ def keys_of(pattern: Pattern) -> Ints:
 
 @numba.njit(cache=True, nogil=True)
 def block_hashes(column, first, length):
-    """A hash of the columns of each block."""
+    """A hash of the columns of each block: 64 bits, for a few thousand different ones."""
     hashes = np.zeros(len(first), np.uint64)
     for b in range(len(first)):
         mixed = np.uint64(length[b])

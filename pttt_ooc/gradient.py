@@ -16,14 +16,27 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 LANES = 8  # groups side by side: one AVX register of float32
 
 
+def _copy_lanes(target, i, source, j):
+    """Copy one cell, all lanes of it."""
+    target[i : i + LANES] = source[j : j + LANES]
+
+
+@overload(_copy_lanes)
+def _compiled_copy_lanes(target, i, source, j):
+    def implementation(target, i, source, j):
+        _copy_vector(target, i, source, j)  # type: ignore[call-arg]
+
+    return implementation
+
+
 @intrinsic
-def _copy_lanes(typingctx, target, i, source, j):
-    """``target[i : i + LANES] = source[j : j + LANES]`` as one vector, which the compiler does not find by itself."""
+def _copy_vector(typingctx, target, i, source, j):
+    """The copy as one vector load and store: the compiler makes a loop of it otherwise."""
 
     def codegen(context, builder, signature, args):
         def place(k):
@@ -98,7 +111,7 @@ def _transpose(z, rows, columns, x):
     """Transpose a matrix of cells."""
     for row in range(rows):
         for column in range(columns):
-            _copy_lanes(x, (column * rows + row) * LANES, z, (row * columns + column) * LANES)  # type: ignore[call-arg]
+            _copy_lanes(x, (column * rows + row) * LANES, z, (row * columns + column) * LANES)
 
 
 @numba.njit(cache=True, nogil=True)
