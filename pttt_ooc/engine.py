@@ -24,8 +24,8 @@ from pttt_ooc.timing import Timing, build_timing
 from pttt_ooc.views import find_pairs
 
 Floats = NDArray[np.floating[Any]]
-RUNS = 64  # of a pass over the tree, per slice: enough to share out evenly, few enough to cost nothing
-GRADIENT_RUNS = 16  # of a joint sweep, per slice: the longer a run, the more groups find company in their lanes
+RUNS = 16  # per slice, at most: enough to share out evenly
+RUN_WORK = 30_000  # nodes and cells, at least: less is done sooner than it is handed to another thread
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Engine:
     def _runs(self) -> tuple[list[list[tuple[int, int]]], ...]:
         """For each player and slice, the runs of views of a pass over the tree."""
         return tuple(
-            [_share_out(i.node_start, i.views_of(n), RUNS) for n in range(i.slices)] for i in self.index.players
+            [_share_out(i.node_start, i.views_of(n)) for n in range(i.slices)] for i in self.index.players
         )
 
     @cached_property
@@ -199,8 +199,12 @@ class Engine:
         self.run(player, n, tree.add_child_values, *tables, *offsets, child_values, sequence_values)
 
 
-def _share_out(work: NDArray[np.int64], views: range, runs: int) -> list[tuple[int, int]]:
-    """Cut `views` into runs of about the same work; `work` is the sum of that of all views before each."""
+def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:
+    """Cut `views` into runs of about the same work; `work` is the sum of that of all views before each.
+
+    The cut does not depend on the number of threads, so neither does the result.
+    """
+    runs = int(np.clip((work[views.stop] - work[views.start]) // RUN_WORK, 1, RUNS))
     ends = np.linspace(work[views.start], work[views.stop], runs + 1)[1:-1]
     edges = np.searchsorted(work[views.start : views.stop], ends) + views.start
     edges = np.unique(np.concatenate([[views.start], edges, [views.stop]]))
@@ -211,7 +215,7 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple
     cells = np.concatenate([[0], np.cumsum(timing.class_cells.sum(axis=1)[timing.group_class])])
     work = player.node_start + cells[timing.group_start]
     runs = []
-    for first, last in _share_out(work, player.views_of(n), GRADIENT_RUNS):
+    for first, last in _share_out(work, player.views_of(n)):
         groups = np.arange(timing.group_start[first], timing.group_start[last])
         runs.append((first, last, groups[np.argsort(timing.group_class[groups], kind="stable")]))
     return runs
