@@ -92,9 +92,7 @@ class Engine:
     @cached_property
     def _runs(self) -> tuple[list[list[tuple[int, int]]], ...]:
         """For each player and slice, the runs of views of a pass over the tree."""
-        return tuple(
-            [_share_out(i.node_start, i.views_of(n)) for n in range(i.slices)] for i in self.index.players
-        )
+        return tuple([_share_out(i.node_start, i.views_of(n)) for n in range(i.slices)] for i in self.index.players)
 
     @cached_property
     def _gradient_runs(self) -> tuple[list[list[tuple[int, int, NDArray[np.int64]]]], ...]:

@@ -47,6 +47,7 @@ def run(
         with open_engine(directory, game, dtype, threads) as engine, Progress(*ends, log) as progress:
             work = directory / "work" / name
             progress.note(_beginning(work))
+            progress.note("If this is the first run here, kernels are compiled now: about 15 seconds.")
             result = solve(engine, settings, work, name, progress)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
