@@ -15,11 +15,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc import gradient, tree
 from pttt_ooc.game import Game
 from pttt_ooc.index import Index, PlayerIndex, Symmetry, build_index
+from pttt_ooc.memory import Layout, Room
 from pttt_ooc.timing import Timing, build_timing
 from pttt_ooc.views import find_pairs
 
@@ -46,6 +47,68 @@ class Reach:
     sequences: Floats
     view_is_reached: NDArray[np.bool_]
 
+    @classmethod
+    def of(cls, index: PlayerIndex, nodes: Floats, sequences: Floats) -> Reach:
+        """A realization plan that is still to be written, in arrays that are at least as long as needed."""
+        return cls(nodes[: index.nodes], sequences[: index.sequences], np.empty(len(index.placed), np.bool_))
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One slice's part of the arrays of a pass upward.
+
+    Attributes
+    ----------
+    nodes, sequences
+        float (nodes of the slice,), (sequences of the slice,).
+    child_values
+        What `nodes` was for the slice below; empty for the last slice.
+    offsets
+        First node, first sequence, first node of the slice below.
+    """
+
+    nodes: Floats
+    sequences: Floats
+    child_values: Floats
+    offsets: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class SliceArrays:
+    """Arrays that hold any slice and the nodes of the slice below it: of even and of odd slices in turn."""
+
+    nodes: tuple[Floats, Floats]
+    sequences: Floats
+
+    def of(self, index: PlayerIndex, n: int) -> Slice:
+        """The parts for slice `n`; what is in them is that of slice `n` + 2, but for `child_values`."""
+        last = n + 1 == index.slices
+        mine, theirs = index.nodes_of(n), index.sequences_of(n)
+        below = slice(mine.stop, mine.stop) if last else index.nodes_of(n + 1)
+        return Slice(
+            self.nodes[n % 2][: mine.stop - mine.start],
+            self.sequences[: theirs.stop - theirs.start],
+            self.nodes[1 - n % 2][: below.stop - below.start],
+            (mine.start, theirs.start, below.start),
+        )
+
+
+def slice_layout(index: Index, dtype: DTypeLike, name: str) -> Layout:
+    """The arrays of :class:`SliceArrays`, for either player."""
+    nodes, sequences = [0, 0], 0
+    for i in index.players:
+        for n in range(i.slices):
+            nodes[n % 2] = max(nodes[n % 2], i.nodes_of(n).stop - i.nodes_of(n).start)
+            sequences = max(sequences, i.sequences_of(n).stop - i.sequences_of(n).start)
+    sizes = {"sequences": sequences, "nodes 0": nodes[0], "nodes 1": nodes[1]}
+    return {f"{name}, {part}": (size, dtype) for part, size in sizes.items()}
+
+
+def slice_arrays(room: Room, name: str) -> SliceArrays:
+    """Take the arrays of :func:`slice_layout` from a room."""
+    nodes = (room.take(f"{name}, nodes 0"), room.take(f"{name}, nodes 1"))
+    return SliceArrays(nodes, room.take(f"{name}, sequences"))
+
 
 class Engine:
     """Both players' indices and timing operators, ready to sweep.
@@ -58,14 +121,21 @@ class Engine:
         float32 or float64: of reach, gradients and values.
     threads
         Number of threads; default: all cores.
+    pool
+        Threads that somebody else stops; default: own ones.
     """
 
     def __init__(
-        self, index: Index, timings: tuple[Timing, Timing], dtype: type[np.floating[Any]], threads: int | None = None
+        self,
+        index: Index,
+        timings: tuple[Timing, Timing],
+        dtype: type[np.floating[Any]],
+        threads: int | None = None,
+        pool: ThreadPoolExecutor | None = None,
     ) -> None:
         self.index, self.timings, self.dtype = index, timings, np.dtype(dtype)
         self.threads = threads or len(os.sched_getaffinity(0))
-        self._pool = ThreadPoolExecutor(self.threads)
+        self._pool = pool or ThreadPoolExecutor(self.threads)
         self._local = threading.local()
 
     @classmethod
@@ -82,8 +152,8 @@ class Engine:
         return cls(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
 
     def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
-        """The same engine, computing with floats of another size."""
-        return Engine(self.index, self.timings, dtype, self.threads)
+        """An engine on the same threads, which end with this one's, that computes with floats of another size."""
+        return Engine(self.index, self.timings, dtype, self.threads, self._pool)
 
     def close(self) -> None:
         """Stop the threads."""
@@ -123,41 +193,29 @@ class Engine:
         arrays: tuple[Floats, ...] = self._local.arrays
         return arrays
 
-    def empty_reach(self, player: int) -> Reach:
-        """Room for a realization plan of `player`."""
-        mine = self.index.players[player]
-        views = np.zeros(len(mine.placed), np.bool_)
-        return Reach(np.zeros(mine.nodes, self.dtype), np.zeros(mine.sequences, self.dtype), views)
+    def reach(self, player: int, weights: Floats, into: Reach | None = None) -> Reach:
+        """Realization plan of a strategy.
 
-    def pull_reach(self, player: int, n: int, reach: Reach) -> None:
-        """Reach of the nodes of slice `n` from that of the sequences of slice `n` - 1."""
-        if n == 0:
-            reach.nodes[0] = 1
-            reach.view_is_reached[0] = True
-            return
+        Parameters
+        ----------
+        weights
+            float, shape (sequences,): scaled to sum to 1 at every infoset.
+        into
+            Where to write it; default: new arrays.
+        """
         i = self.index.players[player]
-        tables = (i.node_start, i.block_start, i.parent_start, i.parent_map, i.relabelling)
-        self.run(player, n, tree.pull_reach, *tables, reach.sequences, reach.nodes, reach.view_is_reached)
-
-    def reach(self, player: int, probabilities: Floats) -> Reach:
-        """Realization plan of a strategy; `probabilities` has shape (sequences,)."""
-        i = self.index.players[player]
-        reach = self.empty_reach(player)
+        reach = into or Reach.of(i, np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype))
         for n in range(i.slices):
-            self.pull_reach(player, n, reach)
-            arrays = (i.node_start, i.sequence_start, 0, reach.nodes, probabilities, reach.sequences)
-            self.run(player, n, tree.multiply_reach, *arrays)
+            part = i.sequences_of(n)
+            arrays = (weights[part], reach.sequences, reach.nodes, reach.view_is_reached)
+            self.run(player, n, tree.reach_of_strategy, *i.downward, part.start, *arrays)
         return reach
 
-    def gradient_slice(self, player: int, n: int, opponent: Reach) -> tuple[Floats, Floats]:
-        """Gradient of the nodes and of the sequences of slice `n` of `player`."""
+    def gradient_slice(self, player: int, n: int, opponent: Reach, nodes: Floats, sequences: Floats) -> None:
+        """Gradient of the nodes and of the sequences of slice `n` of `player`, written into arrays of their length."""
         i = self.index.players[player]
-        nodes, sequences = i.nodes_of(n), i.sequences_of(n)
-        node_gradient = np.empty(nodes.stop - nodes.start, self.dtype)
-        sequence_gradient = np.empty(sequences.stop - sequences.start, self.dtype)
-        rest = (player, nodes.start, sequences.start, node_gradient, sequence_gradient, opponent)
+        rest = (player, i.nodes_of(n).start, i.sequences_of(n).start, nodes, sequences, opponent)
         self._call([(self._receive, *run, *rest) for run in self._gradient_runs[player][n]])
-        return node_gradient, sequence_gradient
 
     def _receive(
         self,
@@ -184,17 +242,11 @@ class Engine:
 
     def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
         """Gradient of all nodes and of all sequences of `player`, against a realization plan."""
-        slices = [self.gradient_slice(player, n, opponent) for n in range(self.index.players[player].slices)]
-        return np.concatenate([s[0] for s in slices]), np.concatenate([s[1] for s in slices])
-
-    def add_child_values(self, player: int, n: int, child_values: Floats | None, sequence_values: Floats) -> None:
-        """Add the values of slice `n` + 1's nodes to the sequences of slice `n` that lead to them."""
         i = self.index.players[player]
-        if child_values is None:
-            return
-        offsets = (i.sequences_of(n).start, i.nodes_of(n + 1).start)
-        tables = (i.node_start, i.sequence_start, i.child_start, i.child_map, i.relabelling)
-        self.run(player, n, tree.add_child_values, *tables, *offsets, child_values, sequence_values)
+        nodes, sequences = np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype)
+        for n in range(i.slices):
+            self.gradient_slice(player, n, opponent, nodes[i.nodes_of(n)], sequences[i.sequences_of(n)])
+        return nodes, sequences
 
 
 def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from pttt_ooc import tree
-from pttt_ooc.engine import Engine, Reach
+from pttt_ooc.engine import Engine, Reach, slice_arrays, slice_layout
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.game import Game
-from pttt_ooc.regret import average_probabilities
+from pttt_ooc.index import Index
+from pttt_ooc.memory import Layout, Room, in_memory
 from pttt_ooc.strategy import Strategy
 
-Floats = NDArray[np.floating[Any]]
 Interval = tuple[float, float]
 
 REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
@@ -77,6 +76,78 @@ def narrowed(proved: Interval, reference: Interval | None) -> Interval:
     return both if both[0] <= both[1] else proved
 
 
+class Evaluator:
+    """Evaluates strategies, as often as wanted, in the same arrays.
+
+    Parameters
+    ----------
+    engine
+        In double precision, for exact results.
+    room
+        With :func:`evaluation_arrays` of the engine's index among its arrays; default: memory.
+    """
+
+    def __init__(self, engine: Engine, room: Room | None = None) -> None:
+        self.engine = engine
+        room = room or in_memory(evaluation_arrays(engine.index, engine.dtype))
+        self._reach = (room.take("evaluation: reach of nodes"), room.take("evaluation: reach of sequences"))
+        self._best = slice_arrays(room, "evaluation: best responses")
+        self._expected = (room.take("evaluation: expected 0"), room.take("evaluation: expected 1"))
+
+    def __call__(self, strategy0: Strategy, strategy1: Strategy, game_value: Interval | None = None) -> Evaluation:
+        """As :func:`evaluate`."""
+        begun = time.perf_counter()
+        strategies = (strategy0, strategy1)
+        for strategy in strategies:
+            check_layout(strategy, self.engine.index)
+        value, best_0 = self._responses(0, strategies, with_value=True)
+        _, best_1 = self._responses(1, strategies, with_value=False)
+        known = game_value or reference_value(self.engine.index.game)
+        middle = sum(known) / 2 if known else None
+        return Evaluation(
+            value=value,
+            best_response_0=best_0,
+            best_response_1=best_1,
+            nashconv=best_0 + best_1,
+            exploitability_0=None if middle is None else middle + best_1,
+            exploitability_1=None if middle is None else best_0 - middle,
+            game_value=known,
+            seconds=time.perf_counter() - begun,
+        )
+
+    def _responses(self, player: int, strategies: tuple[Strategy, Strategy], with_value: bool) -> tuple[float, float]:
+        """Value of the player's own strategy (if wanted) and of its best response."""
+        engine, i = self.engine, self.engine.index.players[player]
+        theirs = engine.index.players[1 - player]
+        opponent = engine.reach(1 - player, strategies[1 - player].probabilities, Reach.of(theirs, *self._reach))
+        expected = self._expected[0][:0]
+        for n in reversed(range(i.slices)):
+            s = self._best.of(i, n)
+            engine.gradient_slice(player, n, opponent, s.nodes, s.sequences)
+            if with_value:
+                children, expected = expected, self._expected[n % 2][: len(s.nodes)]
+                expected[:] = s.nodes
+                weights = strategies[player].probabilities[i.sequences_of(n)]
+                own = (children, expected, s.sequences, weights)
+                engine.run(player, n, tree.values_of_strategy, *i.upward, *s.offsets, *own)
+            best = (s.child_values, s.nodes, s.sequences)
+            engine.run(player, n, tree.best_values, *i.upward, *s.offsets, *best)
+        return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
+
+
+def evaluation_arrays(index: Index, dtype: DTypeLike = np.float64) -> Layout:
+    """The arrays that an :class:`Evaluator` wants."""
+    most = {kind: max(getattr(i, kind) for i in index.players) for kind in ("nodes", "sequences")}
+    slices = slice_layout(index, dtype, "evaluation: best responses")
+    return {
+        **slices,
+        "evaluation: expected 0": slices["evaluation: best responses, nodes 0"],
+        "evaluation: expected 1": slices["evaluation: best responses, nodes 1"],
+        "evaluation: reach of sequences": (most["sequences"], dtype),
+        "evaluation: reach of nodes": (most["nodes"], dtype),
+    }
+
+
 def evaluate(
     strategy0: Strategy, strategy1: Strategy, engine: Engine, game_value: Interval | None = None
 ) -> Evaluation:
@@ -91,59 +162,19 @@ def evaluate(
         In double precision, for an exact result.
     game_value
         Interval that holds the value of the game; default: :func:`reference_value`.
+
+    Raises
+    ------
+    StrategyError
+        If a strategy is laid out for another index.
     """
-    begun = time.perf_counter()
-    probabilities = [normalised(engine, strategy) for strategy in (strategy0, strategy1)]
-    reaches = [engine.reach(p, probabilities[p]) for p in (0, 1)]
-    value, best_0 = _responses(engine, 0, reaches[1], probabilities[0])
-    _, best_1 = _responses(engine, 1, reaches[0], None)
-    known = game_value or reference_value(engine.index.game)
-    middle = sum(known) / 2 if known else None
-    return Evaluation(
-        value=value,
-        best_response_0=best_0,
-        best_response_1=best_1,
-        nashconv=best_0 + best_1,
-        exploitability_0=None if middle is None else middle + best_1,
-        exploitability_1=None if middle is None else best_0 - middle,
-        game_value=known,
-        seconds=time.perf_counter() - begun,
-    )
+    return Evaluator(engine)(strategy0, strategy1, game_value)
 
 
-def normalised(engine: Engine, strategy: Strategy) -> Floats:
-    """Probabilities in the engine's precision, scaled to sum to 1 at every infoset."""
-    if strategy.index is not engine.index:
+def check_layout(strategy: Strategy, index: Index) -> None:
+    """Raise a StrategyError unless the strategy is one on this very index."""
+    if strategy.index is not index:
         raise StrategyError(
             f"Player {strategy.player}'s strategy is laid out for symmetry {strategy.index.symmetry}, "
-            f"but is to be evaluated with symmetry {engine.index.symmetry}."
+            f"but is to be evaluated with symmetry {index.symmetry}."
         )
-    i = engine.index.players[strategy.player]
-    probabilities = np.empty(i.sequences, engine.dtype)
-    source = strategy.probabilities.astype(engine.dtype, copy=False)
-    for n in range(i.slices):
-        engine.run(
-            *(strategy.player, n, average_probabilities, i.node_start, i.sequence_start, 0, source, probabilities)
-        )
-    return probabilities
-
-
-def _responses(engine: Engine, player: int, opponent: Reach, own: Floats | None) -> tuple[float, float]:
-    """Value of the player's own strategy (if given) and of its best response."""
-    i = engine.index.players[player]
-    expected: Floats | None = None
-    best: Floats | None = None
-    for n in reversed(range(i.slices)):
-        node_gradient, sequence_gradient = engine.gradient_slice(player, n, opponent)
-        offsets = (i.nodes_of(n).start, i.sequences_of(n).start)
-        tables = (i.node_start, i.sequence_start, *offsets)
-        if own is not None:
-            values, sequence_values = node_gradient.copy(), sequence_gradient.copy()
-            engine.add_child_values(player, n, expected, sequence_values)
-            engine.run(player, n, tree.expected_values, *tables, own[i.sequences_of(n)], sequence_values, values)
-            expected = values
-        engine.add_child_values(player, n, best, sequence_gradient)
-        engine.run(player, n, tree.best_values, *tables, sequence_gradient, node_gradient)
-        best = node_gradient
-    assert best is not None
-    return (float("nan") if expected is None else float(expected[0])), float(best[0])

@@ -11,7 +11,7 @@ and parents that are not representatives are reached through a table of relabell
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,20 @@ class PlayerIndex:
     block_start: Ints
     relabelling: NDArray[np.uint16]
 
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    @property
+    def downward(self) -> tuple[NDArray[Any], ...]:
+        """What a pass over the tree needs that pulls from parents."""
+        tables = (self.block_start, self.parent_start, self.parent_map, self.relabelling)
+        return (self.node_start, self.sequence_start, *tables)
+
+    @property
+    def upward(self) -> tuple[NDArray[Any], ...]:
+        """What a pass over the tree needs that pulls from children."""
+        return (self.node_start, self.sequence_start, self.child_start, self.child_map, self.relabelling)
+
     @property
     def slices(self) -> int:
         """Number of depth slices."""
@@ -110,6 +124,12 @@ class PlayerIndex:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+def read_only(tables: Any) -> None:
+    """Make all arrays of a dataclass read-only, as mapped ones are: compiled kernels tell the two apart."""
+    for field in fields(tables):
+        getattr(tables, field.name).flags.writeable = False
+
+
 @dataclass(frozen=True, eq=False)
 class Orbits:
     """The views of one player, each with the representative of its orbit.
@@ -127,6 +147,9 @@ class Orbits:
     keys: Ints
     view: Ints
     symmetry: Ints
+
+    def __post_init__(self) -> None:
+        read_only(self)
 
     def find(self, keys: Ints) -> Ints:
         """Positions of `keys` among the views; -1 where there is no such view."""

@@ -1,42 +1,117 @@
-"""Memory plans: what a computation is going to need, and whether the budget allows it."""
+"""Memory plans: what a computation is going to need, what of it the budget allows, and where the rest goes.
+
+A plan is made before anything is allocated.  Some of the memory is needed in any case; large arrays
+may also live in files that are mapped: their pages belong to the operating system, which writes them
+out and drops them when it needs the room.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.resources import MB
+from pttt_ooc.store import Array, scratch_array
+
+Layout = Mapping[str, tuple[int, DTypeLike]]
+"""Names of one-dimensional arrays, each with its length and dtype."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class MemoryPlan:
-    """What a computation is going to hold in memory at its peak, by name, in bytes.
+    """What a computation is going to hold at its peak.
 
-    Made before anything is allocated, so that a budget that is too small is refused at once.
+    Attributes
+    ----------
+    needed
+        Bytes that have to be in memory, by what they are for.
+    arrays
+        Arrays that may be in memory or mapped from files: those that gain most from memory first.
     """
 
-    items: dict[str, int] = field(default_factory=dict)
-
-    def add(self, name: str, shape: tuple[int, ...], dtype: DTypeLike, count: int = 1) -> None:
-        """Add `count` arrays of one shape and dtype under `name`."""
-        size = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
-        self.items[name] = self.items.get(name, 0) + count * size
+    needed: Mapping[str, int]
+    arrays: Layout = field(default_factory=dict)
 
     @property
-    def total_mb(self) -> int:
-        """The smallest budget that would do, in MB (10^6 bytes), rounded up."""
-        return -(-sum(self.items.values()) // MB)
+    def smallest_mb(self) -> int:
+        """The smallest budget that will do, MB (10^6 bytes), rounded up."""
+        return -(-sum(self.needed.values()) // MB)
 
-    def check(self, budget_mb: float) -> None:
-        """Raise a MemoryBudgetError, which says what would do, if the plan exceeds `budget_mb` MB."""
-        if self.total_mb <= budget_mb:
-            return
-        largest = sorted(self.items.items(), key=lambda item: -item[1])[:3]
-        listed = ", ".join(f"{name} {size / MB:.1f} MB" for name, size in largest)
-        raise MemoryBudgetError(
-            f"A memory budget of {budget_mb:g} MB is too small: {self.total_mb} MB is the smallest that would do "
-            f"(the largest parts: {listed})."
-        )
+    def room(self, budget_mb: float = math.inf, scratch: Path | None = None) -> Room:
+        """Decide which arrays are in memory and which are mapped.
+
+        Parameters
+        ----------
+        budget_mb
+            Most memory that may be used, MB.
+        scratch
+            Directory for the files of mapped arrays.
+
+        Raises
+        ------
+        MemoryBudgetError
+            If the budget is too small; one sentence that says what would do.
+        """
+        if self.smallest_mb > budget_mb:
+            largest = sorted(self.needed.items(), key=lambda item: -item[1])[:3]
+            listed = ", ".join(f"{name} {size / MB:.0f} MB" for name, size in largest)
+            raise MemoryBudgetError(
+                f"A memory budget of {budget_mb:g} MB is too small: {self.smallest_mb} MB is the smallest that will do "
+                f"({listed}); raise memory_mb."
+            )
+        left = budget_mb * MB - sum(self.needed.values())
+        held = {}
+        for name, (length, dtype) in self.arrays.items():
+            size = length * np.dtype(dtype).itemsize
+            if size <= left:
+                held[name] = size
+                left -= size
+        projected = -(-(sum(self.needed.values()) + sum(held.values())) // MB)
+        return Room(self.arrays, frozenset(held), projected, scratch)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a plan's arrays live.
+
+    Attributes
+    ----------
+    arrays
+        All of them, as in the plan.
+    held
+        Names of those that are in memory.
+    projected_mb
+        What the computation is going to hold in memory at its peak, MB.
+    scratch
+        Directory for the files of the others.
+    """
+
+    arrays: Layout
+    held: frozenset[str]
+    projected_mb: int
+    scratch: Path | None
+
+    def take(self, name: str) -> Array:
+        """Make the array `name` of the plan; its content is arbitrary.
+
+        Raises
+        ------
+        StoreError
+            If it is to be mapped from a file, and the disk is full or cannot be written to.
+        """
+        length, dtype = self.arrays[name]
+        if name in self.held:
+            return np.empty(length, dtype)
+        assert self.scratch is not None, "a limited budget needs a place for files"
+        return scratch_array(self.scratch, name, length, dtype)
+
+
+def in_memory(arrays: Layout) -> Room:
+    """Room without a limit."""
+    return MemoryPlan({}, arrays).room()

@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc import tree
 from pttt_ooc.commits import State
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.engine import Engine
-from pttt_ooc.evaluate import evaluate
+from pttt_ooc.engine import Engine, Reach, slice_arrays, slice_layout
+from pttt_ooc.evaluate import Evaluator, evaluation_arrays
 from pttt_ooc.files import atomic_write_text
 from pttt_ooc.index import Index
-from pttt_ooc.regret import RULES, add_to_average, average_probabilities, next_probabilities, update_regrets
+from pttt_ooc.memory import Layout, Room, in_memory
+from pttt_ooc.regret import RULES
 from pttt_ooc.strategy import Strategy, Symmetriser
-from pttt_ooc.tree import multiply_reach
 
 Floats = NDArray[np.floating[Any]]
 Row = dict[str, Any]
@@ -59,6 +60,7 @@ def solve(
     work: Path,
     fingerprint: str,
     on_progress: Callable[[Row], None] = lambda row: None,
+    room: Room | None = None,
 ) -> Solution:
     """Solve, or go on solving, until a budget of the configuration is spent.
 
@@ -76,6 +78,8 @@ def solve(
         Called after every iteration with a row: ``iteration``, ``seconds``,
         ``iterations_per_second``; after an evaluation also ``value``, ``best_response_0``,
         ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
+    room
+        With :func:`solve_arrays` of the engine's index among its arrays; default: memory.
 
     Raises
     ------
@@ -83,7 +87,19 @@ def solve(
         See :class:`pttt_ooc.commits.State`.
     """
     with State.open(work, state_layout(engine.index, config), fingerprint) as state:
-        return _Loop(engine, config, state, on_progress).run()
+        room = room or in_memory(solve_arrays(engine.index, config))
+        return _Loop(engine, config, state, on_progress, room).run()
+
+
+def solve_arrays(index: Index, config: SolveConfig) -> Layout:
+    """The arrays that :func:`solve` wants besides the state on disk."""
+    layout = dict(slice_layout(index, np.dtype(config.precision), "values"))
+    for player, mine in enumerate(index.players):
+        layout[f"reach of player {player}'s sequences"] = (mine.sequences, np.dtype(config.precision))
+        layout[f"reach of player {player}'s nodes"] = (mine.nodes, np.dtype(config.precision))
+    for player, mine in enumerate(index.players):
+        layout[f"average strategy of player {player}"] = (mine.sequences, np.float32)
+    return {**layout, **evaluation_arrays(index)}
 
 
 def state_layout(index: Index, config: SolveConfig) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -110,9 +126,11 @@ def is_scheduled(iteration: int, factor: float) -> bool:
 
 
 class _Loop:
-    def __init__(self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None]) -> None:
+    def __init__(
+        self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None], room: Room
+    ) -> None:
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
-        self.exact = engine.in_precision(np.float64)
+        self.evaluator = Evaluator(engine.in_precision(np.float64), room)
         self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
         self.rule = RULES[config.algorithm]
         self.alpha = self.rule.alpha if config.alpha is None else config.alpha
@@ -123,8 +141,15 @@ class _Loop:
         self.seconds = float(state.extra.get("seconds", 0))
         if self._is_past_the_end():
             self._start_anew()
-        self.probabilities = tuple(np.empty(p.sequences, engine.dtype) for p in engine.index.players)
-        self.reaches = tuple(engine.empty_reach(p) for p in (0, 1))
+        self.values = slice_arrays(room, "values")
+        self.reaches = tuple(
+            Reach.of(i, room.take(f"reach of player {p}'s nodes"), room.take(f"reach of player {p}'s sequences"))
+            for p, i in enumerate(engine.index.players)
+        )
+        self.strategies = (
+            Strategy(engine.index, 0, room.take("average strategy of player 0")),
+            Strategy(engine.index, 1, room.take("average strategy of player 1")),
+        )
 
     def _is_past_the_end(self) -> bool:
         """Whether this configuration would have stopped before the committed iteration.
@@ -170,7 +195,7 @@ class _Loop:
             clock = time.perf_counter()
         if not self.rows or self.rows[-1]["iteration"] != self.iteration:
             self._evaluate(self._progress())
-        return Solution(self._strategies(), self.iteration, self.seconds, self.rows, stopped_by)
+        return Solution(self._average(), self.iteration, self.seconds, self.rows, stopped_by)
 
     def _stopped_by(self) -> str:
         last = self.rows[-1] if self.rows else {"iteration": -1}
@@ -192,7 +217,7 @@ class _Loop:
         return {"iteration": self.iteration, "seconds": self.seconds, "iterations_per_second": speed}
 
     def _evaluate(self, row: Row) -> Row:
-        found = asdict(evaluate(*self._strategies(), self.exact))
+        found = asdict(self.evaluator(*self._average()))
         names = ("value", "best_response_0", "best_response_1", "nashconv")
         row = {**row, **{name: found[name] for name in names}}
         row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
@@ -204,54 +229,51 @@ class _Loop:
         return [self.state.arrays[f"{kind}/{player}/{n}"] for n in range(self.engine.index.players[player].slices)]
 
     def _predictions(self, player: int) -> list[Floats]:
-        # A rule that does not predict never looks at them; its kernels still want an array.
-        return self._slices("predictions" if self.rule.predicts else "regrets", player)
+        if self.rule.predicts:
+            return self._slices("predictions", player)
+        return [np.empty(0, self.engine.dtype)] * self.engine.index.players[player].slices
+
+    def _scalars(self, *numbers: float) -> list[np.floating[Any]]:
+        # Kernels that are given a Python float would compute in double precision.
+        return [self.engine.dtype.type(number) for number in numbers]
 
     def _update(self, player: int) -> None:
         """One half of an iteration: regrets of `player` upward, then its next strategy downward."""
-        engine, i = self.engine, self.engine.index.players[player]
-        c = self.rule.coefficients(self.iteration, self.alpha, self.beta)
+        engine, i, t = self.engine, self.engine.index.players[player], self.iteration
+        c = self.rule.coefficients(t, self.alpha, self.beta)
+        discounts = self._scalars(c.discount_positive, c.discount_negative)
         regrets, predictions = self._slices("regrets", player), self._predictions(player)
-        child_values: Floats | None = None
         for n in reversed(range(i.slices)):
-            nodes, sequences = i.nodes_of(n), i.sequences_of(n)
-            values, sequence_values = engine.gradient_slice(player, n, self.reaches[1 - player])
-            engine.add_child_values(player, n, child_values, sequence_values)
-            engine.run(
-                *(player, n, update_regrets, i.node_start, i.sequence_start, nodes.start, sequences.start),
-                *(c.discount_positive, c.discount_negative, c.floor, c.predict),
-                *(self.probabilities[player][sequences], sequence_values, values, regrets[n], predictions[n]),
-            )
-            child_values = values
+            s = self.values.of(i, n)
+            engine.gradient_slice(player, n, self.reaches[1 - player], s.nodes, s.sequences)
+            arrays = (s.child_values, s.nodes, s.sequences, *self._look_ahead(t - 1), regrets[n], predictions[n])
+            engine.run(player, n, tree.update_regrets, *i.upward, *s.offsets, *arrays, *discounts, c.floor)
         self._next_strategy(player, average=True)
 
+    def _look_ahead(self, t: int) -> list[np.floating[Any]]:
+        """Weight of the regrets after iteration `t`, next to the prediction's, in the strategy that follows."""
+        return self._scalars(self.rule.coefficients(max(t, 1), self.alpha, self.beta).look_ahead)
+
     def _next_strategy(self, player: int, average: bool) -> None:
-        """Strategy of `player` from its regrets, its reach and, if wanted, its share in the average."""
+        """Reach of `player` under the strategy that its regrets ask for and, if wanted, its share in the average."""
         engine, i, t = self.engine, self.engine.index.players[player], self.iteration
-        c = self.rule.coefficients(max(t, 1), self.alpha, self.beta)
         regrets, predictions = self._slices("regrets", player), self._predictions(player)
         sums, reach = self._slices("strategy_sums", player), self.reaches[player]
-        discount = ((t - 1) / t) ** self.gamma if t > 1 else 0.0
+        discount = self._scalars(((t - 1) / t) ** self.gamma if t > 1 else 0.0)
         for n in range(i.slices):
-            part = i.sequences_of(n)
-            tables, new = (i.node_start, i.sequence_start, part.start), self.probabilities[player][part]
-            engine.run(
-                *(player, n, next_probabilities, *tables, c.look_ahead, c.predict, regrets[n], predictions[n], new)
-            )
-            engine.pull_reach(player, n, reach)
-            engine.run(player, n, multiply_reach, *tables, reach.nodes, new, reach.sequences)
-            if average:
-                arrays = (i.sequence_start, part.start, discount, reach.sequences, sums[n])
-                engine.run(player, n, add_to_average, *arrays)
+            arrays = (*self._look_ahead(t), regrets[n], predictions[n])
+            reaches = (reach.sequences, reach.nodes, reach.view_is_reached)
+            into = sums[n] if average else sums[n][:0]
+            rest = (i.sequences_of(n).start, *arrays, *reaches, *discount, into)
+            engine.run(player, n, tree.reach_of_regrets, *i.downward, *rest)
 
-    def _strategies(self) -> tuple[Strategy, Strategy]:
-        return self._average(0), self._average(1)
-
-    def _average(self, player: int) -> Strategy:
-        i = self.engine.index.players[player]
-        probabilities = np.empty(i.sequences, np.float32)
-        for n in range(i.slices):
-            part = i.sequences_of(n)
-            arrays = (self.state.arrays[f"strategy_sums/{player}/{n}"], probabilities[part])
-            self.engine.run(player, n, average_probabilities, i.node_start, i.sequence_start, part.start, *arrays)
-        return Strategy(self.engine.index, player, self.symmetrisers[player](probabilities))
+    def _average(self) -> tuple[Strategy, Strategy]:
+        """The average strategies so far, in arrays that the next call writes anew."""
+        for player, strategy in enumerate(self.strategies):
+            i = self.engine.index.players[player]
+            for n, sums in enumerate(self._slices("strategy_sums", player)):
+                part = i.sequences_of(n)
+                arrays = (part.start, sums, strategy.probabilities[part])
+                self.engine.run(player, n, tree.average_strategy, i.node_start, i.sequence_start, *arrays)
+            self.symmetrisers[player](strategy.probabilities)
+        return self.strategies

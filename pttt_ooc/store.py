@@ -18,6 +18,7 @@ import mmap
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
@@ -174,6 +175,30 @@ def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
     file, shape, dtype = locate_array(root, name)
     with explained(f"map the array {name}, file {file}"):
         return _map_file(file, shape, dtype, writable=mode == "r+")
+
+
+def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> Array:
+    """A writable array in a file of its own that no other program sees and that ends with the array.
+
+    Parameters
+    ----------
+    directory
+        Where the disk has room; made if missing.
+    name
+        For messages.
+
+    Raises
+    ------
+    StoreError
+        If the disk is full or cannot be written to.
+    """
+    kind = np.dtype(dtype)
+    with explained(f"make room for the array {name} in {directory}"):
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=directory) as unseen:
+            file = Path(unseen, "array")
+            _allocate(file, length * kind.itemsize)
+            return _map_file(file, (length,), kind, writable=True)
 
 
 def array_names(root: Path) -> list[str]:

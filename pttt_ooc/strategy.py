@@ -123,16 +123,14 @@ class Symmetriser:
             part = slice(int(i.sequence_start[v]), int(i.sequence_start[v + 1]))
             self._views.append((part, [[actions.index(g[square]) for square in actions] for g in group], ranks))
 
-    def __call__(self, probabilities: Floats) -> Floats:
-        """The mean; `probabilities` has shape (sequences,)."""
-        mean = probabilities.copy()
+    def __call__(self, probabilities: Floats) -> None:
+        """Replace `probabilities`, shape (sequences,), by the mean."""
         for part, columns, ranks in self._views:
             block = probabilities[part].reshape(len(columns[0]), -1)
             total = np.zeros(block.shape)
             for c, r in zip(columns, ranks, strict=True):
                 total += block[c][:, r]
-            mean[part] = (total / len(ranks)).ravel()
-        return mean
+            block[:] = total / len(ranks)
 
 
 def unfold(strategy: Strategy, whole: Index) -> Strategy:

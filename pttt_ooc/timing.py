@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.cells import BASE, NO_KEY, Cells, Pattern, Side, block_hashes, count_of, keys_of, split
-from pttt_ooc.index import Index, actions_of, kinds_of, squares_of
+from pttt_ooc.index import Index, actions_of, kinds_of, read_only, squares_of
 from pttt_ooc.views import Ints, Pairs, image_of
 
 ClassKey = tuple[int, ...]
@@ -91,6 +91,9 @@ class Timing:
     factor: NDArray[np.int32]
     matrix_start: NDArray[np.int32]
     matrix_index: NDArray[np.uint16]
+
+    def __post_init__(self) -> None:
+        read_only(self)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays by name, for a store."""

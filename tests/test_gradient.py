@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from pttt_ooc.evaluate import evaluate, normalised
+from pttt_ooc.evaluate import evaluate
 from pttt_ooc.game import GAMES
 
 TOLERANCE = 1e-12
@@ -21,7 +21,7 @@ def check(name, symmetry, seed, zero_probability):
     tables = [helpers.random_table(game, p, rng, zero_probability, symmetry == "full") for p in (0, 1)]
     strategies = [helpers.as_strategy(engine.index, p, tables[p]) for p in (0, 1)]
     for player in (0, 1):
-        opponent = engine.reach(1 - player, normalised(engine, strategies[1 - player]))
+        opponent = engine.reach(1 - player, strategies[1 - player].probabilities)
         nodes, sequences = engine.gradient(player, opponent)
         expected_sequences, expected_nodes = naive.gradient(game, player, tables[1 - player])
         texts = helpers.node_texts(engine.index, player)
@@ -74,7 +74,7 @@ def test_threads_do_not_change_a_bit():
     for threads in (1, 2, 5):
         engine = helpers.small_engine(name, "none", np.float32, threads)
         strategy = helpers.as_strategy(engine.index, 1, table)
-        found.append(engine.gradient(0, engine.reach(1, normalised(engine, strategy))))
+        found.append(engine.gradient(0, engine.reach(1, strategy.probabilities)))
     for nodes, sequences in found[1:]:
         assert np.array_equal(nodes, found[0][0])
         assert np.array_equal(sequences, found[0][1])
