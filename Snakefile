@@ -65,6 +65,8 @@ rule enumerate:
         f"{DATA}/logs/enumerate.log",
     conda:
         "envs/pttt.yaml"
+    resources:
+        mem_mb=CONFIG.memory_mb,
     params:
         game=CONFIG.game,
         sources=source_digest("enumerate"),
@@ -84,6 +86,8 @@ rule index:
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
+    resources:
+        mem_mb=CONFIG.memory_mb,
     params:
         game=CONFIG.game,
         symmetry=CONFIG.symmetry,
@@ -106,6 +110,8 @@ rule solve:
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
+    resources:
+        mem_mb=CONFIG.memory_mb,
     params:
         game=CONFIG.game,
         symmetry=CONFIG.symmetry,
@@ -130,8 +136,11 @@ rule evaluate:
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
+    resources:
+        mem_mb=CONFIG.memory_mb,
     params:
         game=CONFIG.game,
+        symmetry=CONFIG.symmetry,
         sources=source_digest("evaluate"),
     message:
         "Evaluate the solution and uniform play against best responses."
@@ -158,8 +167,11 @@ rule export:
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
+    resources:
+        mem_mb=CONFIG.memory_mb,
     params:
         game=CONFIG.game,
+        symmetry=CONFIG.symmetry,
         settings=CONFIG.export.model_dump(mode="json"),
         sources=source_digest("export"),
     message:
@@ -181,8 +193,10 @@ rule report:
         f"{DATA}/logs/report.log",
     conda:
         "envs/pttt.yaml"
+    resources:
+        mem_mb=CONFIG.memory_mb,
     params:
-        config=CONFIG.model_dump(mode="json"),
+        config=CONFIG.model_dump(mode="json", exclude={"memory_mb"}),
         sources=source_digest("report"),
     message:
         "Write the report."

@@ -35,6 +35,7 @@ from pttt_ooc.stages import index as index_stage
 from pttt_ooc.stages.common import inputs
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.strategy import Strategy, uniform_strategy
+from pttt_ooc.tables import read_index
 from pttt_ooc.views import Pairs
 
 PART = 64  # starting points of the baseline's walk: enough to share out, and to be typical of all
@@ -101,7 +102,7 @@ def prepared(
         note(f"Making the index (symmetry {symmetry}) ...")
         enumerate_stage.run(game, directory)
         index_stage.run(game, symmetry, directory)
-    with open_engine(directory, game, dtype, cores()) as engine:
+    with open_engine(read_index(directory / "index.zarr", game, symmetry), directory, dtype, cores()) as engine:
         yield engine
 
 
@@ -212,13 +213,14 @@ class Stopwatch(Engine):
         self.spent = np.zeros((2, 2))  # player, elapsed and of all processors
         self.opponents: dict[int, Reach] = {}
 
-    def gradient_slice(self, player: int, n: int, opponent: Reach) -> tuple[NDArray[Any], NDArray[Any]]:
+    def gradient_slice(
+        self, player: int, n: int, opponent: Reach, nodes: NDArray[Any], sequences: NDArray[Any]
+    ) -> None:
         """As the engine's."""
         begun = np.array(_clocks())
-        found = super().gradient_slice(player, n, opponent)
+        super().gradient_slice(player, n, opponent, nodes, sequences)
         self.spent[player] += _clocks() - begun
         self.opponents[player] = opponent
-        return found
 
 
 def _clocks() -> tuple[float, float]:

@@ -225,11 +225,13 @@ def evaluate(
     from pttt_ooc import display, inputs
     from pttt_ooc.evaluate import evaluate as evaluated
     from pttt_ooc.stages.engines import open_engine
+    from pttt_ooc.tables import read_index
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
     given = (inputs.given_strategy(p0, 0, game, infosets0), inputs.given_strategy(p1, 1, game, infosets1))
     directory = inputs.prepared(data, game, symmetry)
-    with open_engine(directory, game, np.float64, threads or _cores()) as engine:
+    index = read_index(directory / "index.zarr", game, symmetry)
+    with open_engine(index, directory, np.float64, threads or _cores()) as engine:
         strategies = [inputs.load_strategy(one, engine.index, data) for one in given]
         result = evaluated(strategies[0], strategies[1], engine, asked or inputs.known_value(rules, given))
     display.evaluation(result, as_json)
@@ -302,6 +304,7 @@ def solve(
     max_minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
     evaluate_every: Annotated[float | None, typer.Option(help="Factor between two evaluations of the gap.")] = None,
     commit_seconds: Annotated[float | None, typer.Option(help="Save the state this often.")] = None,
+    memory_mb: Annotated[int | None, typer.Option(help="Most memory to use, MB.")] = None,
     threads: ThreadsOption = None,
     data: Annotated[
         Path, typer.Option("--output", "--data", metavar="DIR", help="All is made in DIR/GAME/SYMMETRY.")
@@ -315,7 +318,7 @@ def solve(
     asked = {"algorithm": algorithm, "alpha": alpha, "beta": beta, "gamma": gamma, "precision": precision}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
-    settings = _settings(config, {"game": game, "symmetry": symmetry}, asked)
+    settings = _settings(config, {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}, asked)
     from pttt_ooc import display, inputs
     from pttt_ooc.stages import solve as stage
 
@@ -323,7 +326,8 @@ def solve(
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         inputs.prepared(data, settings.game, settings.symmetry)
-        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or _cores())
+        budget = settings.memory_mb
+        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or _cores(), memory_mb=budget)
     except KeyboardInterrupt:
         print("Interrupted; the same command continues from what is on disk.", file=sys.stderr)
         raise typer.Exit(130) from None

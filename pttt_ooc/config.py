@@ -101,6 +101,9 @@ class Config(_Section):
     symmetry: Symmetry = Field(
         default="full", description="full: one of the positions that mirror each other is solved."
     )
+    memory_mb: Whole = Field(
+        default=512, ge=1, description="Most memory a stage may use, MB; what does not fit is mapped from files."
+    )
     solve: SolveConfig = SolveConfig()
     export: ExportConfig = ExportConfig()
     report: ReportConfig = ReportConfig()

@@ -184,12 +184,15 @@ class Engine:
         for done in [self._pool.submit(*call) for call in calls]:
             done.result()
 
+    def scratch_sizes(self) -> list[int]:
+        """Numbers of cells of source and receiver, and of two matrices of cells, that any operator wants."""
+        cells = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
+        return [*cells, *[max(_largest_sum(t) for t in self.timings)] * 2]
+
     def _scratch(self) -> tuple[Floats, ...]:
         """Cells of source and receiver, and two matrices of cells, for this thread."""
         if not hasattr(self._local, "arrays"):
-            cells = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
-            sizes = [*cells, *[max(_largest_sum(t) for t in self.timings)] * 2]
-            self._local.arrays = tuple(np.zeros(size * gradient.LANES, self.dtype) for size in sizes)
+            self._local.arrays = tuple(np.zeros(n * gradient.LANES, self.dtype) for n in self.scratch_sizes())
         arrays: tuple[Floats, ...] = self._local.arrays
         return arrays
 
@@ -247,6 +250,11 @@ class Engine:
         for n in range(i.slices):
             self.gradient_slice(player, n, opponent, nodes[i.nodes_of(n)], sequences[i.sequences_of(n)])
         return nodes, sequences
+
+
+def thread_needs(engine: Engine) -> dict[str, int]:
+    """Bytes of the cells that all threads of an engine work on together, in single and in double precision."""
+    return {"cells": engine.threads * sum(engine.scratch_sizes()) * gradient.LANES * (4 + 8)}
 
 
 def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:

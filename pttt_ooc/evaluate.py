@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -58,6 +58,16 @@ class Evaluation:
     game_value: Interval | None
     seconds: float
 
+    def against(self, game_value: Interval | None) -> Evaluation:
+        """The same, with exploitabilities by another interval for the value of the game."""
+        middle = sum(game_value) / 2 if game_value else None
+        return replace(
+            self,
+            exploitability_0=None if middle is None else middle + self.best_response_1,
+            exploitability_1=None if middle is None else self.best_response_0 - middle,
+            game_value=game_value,
+        )
+
 
 def reference_value(game: Game) -> Interval | None:
     """The interval that the package knows to hold the value of `game`, if any."""
@@ -102,18 +112,9 @@ class Evaluator:
             check_layout(strategy, self.engine.index)
         value, best_0 = self._responses(0, strategies, with_value=True)
         _, best_1 = self._responses(1, strategies, with_value=False)
-        known = game_value or reference_value(self.engine.index.game)
-        middle = sum(known) / 2 if known else None
-        return Evaluation(
-            value=value,
-            best_response_0=best_0,
-            best_response_1=best_1,
-            nashconv=best_0 + best_1,
-            exploitability_0=None if middle is None else middle + best_1,
-            exploitability_1=None if middle is None else best_0 - middle,
-            game_value=known,
-            seconds=time.perf_counter() - begun,
-        )
+        seconds = time.perf_counter() - begun
+        found = Evaluation(value, best_0, best_1, best_0 + best_1, None, None, None, seconds)
+        return found.against(game_value or reference_value(self.engine.index.game))
 
     def _responses(self, player: int, strategies: tuple[Strategy, Strategy], with_value: bool) -> tuple[float, float]:
         """Value of the player's own strategy (if wanted) and of its best response."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.files import replacing
 from pttt_ooc.index import Index
+from pttt_ooc.memory import Layout as Arrays
 from pttt_ooc.orders import order_counts, rank_order, unrank
 from pttt_ooc.views import Ints
 
@@ -92,8 +93,13 @@ def _children(layout, child_start, parents, first, last, out):
     return count
 
 
-def default_rows(index: Index, player: int) -> Ints:
-    """Node number of each row in the default order.
+def row_arrays(index: Index) -> Arrays:
+    """Arrays for both players' rows, by the names ``"rows of player <p>"``."""
+    return {f"rows of player {p}": (int(i.infosets_by_slice().sum()), np.int64) for p, i in enumerate(index.players)}
+
+
+def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
+    """Node number of each row in the default order, in a new array unless one is given.
 
     Rows are sorted by number of attempts, then attempt by attempt: by square, failed before placed.
 
@@ -104,7 +110,7 @@ def default_rows(index: Index, player: int) -> Ints:
     layout, p = layout_of(index, player), index.players[player]
     sizes = p.infosets_by_slice()
     ends = np.cumsum(sizes)
-    rows = np.empty(int(ends[-1]), np.int64)
+    rows = np.empty(int(ends[-1]), np.int64) if into is None else into
     rows[: sizes[0]] = np.arange(sizes[0])
     # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
     for n in range(1, p.slices):
@@ -246,14 +252,16 @@ class RowReader:
         Whose infosets are expected.
     source
         What errors call the place that the lines are from.
+    into
+        int64, shape (infosets,): where to collect them; default: a new array.
     """
 
-    def __init__(self, index: Index, player: int, source: str) -> None:
+    def __init__(self, index: Index, player: int, source: str, into: Ints | None = None) -> None:
         self.index, self.player, self.source = index, player, source
         self._layout = layout_of(index, player)
         infosets = int(index.players[player].infosets_by_slice().sum())
         # No line is accepted twice, so that this is room enough however long the file is.
-        self._rows = np.empty(infosets, np.int64)
+        self._rows = np.empty(infosets, np.int64) if into is None else into
         self._seen = np.zeros(index.players[player].nodes, np.bool_)
         self._count = 0
 
@@ -319,7 +327,7 @@ def parse_infoset(index: Index, player: int, text: str) -> int:
     return node
 
 
-def read_infosets(index: Index, player: int, path: Path) -> Ints:
+def read_infosets(index: Index, player: int, path: Path, into: Ints | None = None) -> Ints:
     """Rows in the order of a file of infosets, in which every infoset must occur exactly once.
 
     Lines may end in CRLF, and the last line's end may be missing.
@@ -333,7 +341,7 @@ def read_infosets(index: Index, player: int, path: Path) -> Ints:
     InfosetFileError
         If the file is unreadable or empty, or a line is malformed, no infoset of the player, doubled or missing.
     """
-    reader, rest = RowReader(index, player, str(path)), b""
+    reader, rest = RowReader(index, player, str(path), into), b""
     try:
         with open(path, "rb") as f:
             while block := f.read(_BLOCK_BYTES):

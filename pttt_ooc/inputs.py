@@ -77,7 +77,7 @@ def _is_current(directory: Path, stage: str) -> bool:
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
     """The index of a game, from the products in `data`; errors as :func:`prepared`."""
-    return read_index(prepared(data, game, symmetry) / "index.zarr", game)
+    return read_index(prepared(data, game, symmetry) / "index.zarr", game, symmetry)
 
 
 # ---------------------------------------------------------------------------------------------

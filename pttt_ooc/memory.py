@@ -19,6 +19,9 @@ from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.resources import MB
 from pttt_ooc.store import Array, scratch_array
 
+_PROCESS = 150 * MB
+_THREAD = 12 * MB  # a stack, and what its C library sets aside
+
 Layout = Mapping[str, tuple[int, DTypeLike]]
 """Names of one-dimensional arrays, each with its length and dtype."""
 
@@ -42,6 +45,10 @@ class MemoryPlan:
     def smallest_mb(self) -> int:
         """The smallest budget that will do, MB (10^6 bytes), rounded up."""
         return -(-sum(self.needed.values()) // MB)
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each array."""
+        return {name: length * np.dtype(dtype).itemsize for name, (length, dtype) in self.arrays.items()}
 
     def room(self, budget_mb: float = math.inf, scratch: Path | None = None) -> Room:
         """Decide which arrays are in memory and which are mapped.
@@ -67,8 +74,7 @@ class MemoryPlan:
             )
         left = budget_mb * MB - sum(self.needed.values())
         held = {}
-        for name, (length, dtype) in self.arrays.items():
-            size = length * np.dtype(dtype).itemsize
+        for name, size in self.sizes().items():
             if size <= left:
                 held[name] = size
                 left -= size
@@ -110,6 +116,11 @@ class Room:
             return np.empty(length, dtype)
         assert self.scratch is not None, "a limited budget needs a place for files"
         return scratch_array(self.scratch, name, length, dtype)
+
+
+def process_needs(threads: int = 1) -> dict[str, int]:
+    """What any computation of the package needs: measured, and tests hold measurements below it."""
+    return {"Python, libraries and compiled code": _PROCESS, "threads": threads * _THREAD}
 
 
 def in_memory(arrays: Layout) -> Room:

@@ -19,20 +19,23 @@ from pttt_ooc.manifests import FORMAT_VERSION
 
 PACKAGE = Path(__file__).parent
 
-_STAGE = ("errors", "files", "manifests", "provenance", "resources", "stages/__init__", "stages/common", "store")
+_STAGE = (
+    *("errors", "files", "manifests", "memory", "provenance", "resources", "store"),
+    *("stages/__init__", "stages/common"),
+)
 _VIEWS = ("game", "orders", "views")
 _INDEX = (*_VIEWS, "cells", "index", "tables", "timing")
 _SOLUTION = (*_INDEX, "solution", "strategy")
-_ENGINE = (*_SOLUTION, "engine", "evaluate", "gradient", "regret", "tree", "stages/engines")
-_FILES = (*_SOLUTION, "config", "formats", "infosets")
+_ENGINE = (*_SOLUTION, "engine", "evaluate", "gradient", "tree", "stages/engines")
+_INFOSETS = (*_SOLUTION, "config", "infosets")
 
 SOURCES: dict[str, tuple[str, ...]] = {
     "enumerate": (*_STAGE, *_INDEX, "counts", "stages/enumerate"),
     "index": (*_STAGE, *_INDEX, "stages/index"),
-    "solve": (*_STAGE, *_ENGINE, "commits", "config", "progress", "solve", "stages/solve"),
+    "solve": (*_STAGE, *_ENGINE, "commits", "config", "progress", "regret", "solve", "stages/solve"),
     "evaluate": (*_STAGE, *_ENGINE, "stages/evaluate"),
-    "export": (*_STAGE, *_FILES, "bundle", "stages/export"),
-    "report": (*_STAGE, *_FILES, "pictures", "report", "templates/report.html.j2", "stages/report"),
+    "export": (*_STAGE, *_INFOSETS, "bundle", "formats", "stages/export"),
+    "report": (*_STAGE, *_INFOSETS, "pictures", "report", "templates/report.html.j2", "stages/report"),
 }
 """For each stage, the modules that it is made of (a name with a suffix is a file that is no module)."""
 

@@ -48,6 +48,7 @@ class StageFacts:
     name: str
     seconds: float | None = None
     peak_mb: float | None = None
+    projected_mb: float | None = None
     threads: int | None = None
     note: str = ""
 

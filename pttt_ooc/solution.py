@@ -18,8 +18,9 @@ import numpy as np
 from pttt_ooc.errors import StoreError
 from pttt_ooc.index import Index
 from pttt_ooc.manifests import FORMAT_VERSION
+from pttt_ooc.memory import Room, in_memory
 from pttt_ooc.store import read_array, read_attrs, write_array, write_attrs
-from pttt_ooc.strategy import Strategy
+from pttt_ooc.strategy import Strategy, strategy_arrays
 
 Strategies = tuple[Strategy, Strategy]
 
@@ -66,8 +67,13 @@ def solution_attrs(root: Path) -> dict[str, Any]:
     return attrs
 
 
-def read_solution(root: Path, index: Index) -> Strategies:
+def read_solution(root: Path, index: Index, room: Room | None = None) -> Strategies:
     """Both strategies of a solution, in the layout of `index`.
+
+    Parameters
+    ----------
+    room
+        With the arrays ``strategy_arrays(index, "solution")`` among its own; default: memory.
 
     Raises
     ------
@@ -80,12 +86,13 @@ def read_solution(root: Path, index: Index) -> Strategies:
             f"{root} is a solution of {attrs['game']} with symmetry {attrs['symmetry']}, "
             f"not of {index.game.name} with symmetry {index.symmetry}."
         )
-    return _read_player(root, index, 0), _read_player(root, index, 1)
+    room = room or in_memory(strategy_arrays(index, "solution"))
+    return _read_player(root, index, 0, room), _read_player(root, index, 1, room)
 
 
-def _read_player(root: Path, index: Index, player: int) -> Strategy:
+def _read_player(root: Path, index: Index, player: int, room: Room) -> Strategy:
     mine = index.players[player]
-    probabilities = np.empty(mine.sequences, np.float32)
+    probabilities = room.take(f"solution of player {player}")
     for n in range(mine.slices):
         part, place = read_array(root, f"strategy/{player}/{n}"), mine.sequences_of(n)
         if part.shape != (place.stop - place.start,):

@@ -22,7 +22,7 @@ from pttt_ooc.files import atomic_write_text
 from pttt_ooc.index import Index
 from pttt_ooc.memory import Layout, Room, in_memory
 from pttt_ooc.regret import RULES
-from pttt_ooc.strategy import Strategy, Symmetriser
+from pttt_ooc.strategy import Strategy, Symmetriser, strategy_arrays
 
 Floats = NDArray[np.floating[Any]]
 Row = dict[str, Any]
@@ -97,9 +97,7 @@ def solve_arrays(index: Index, config: SolveConfig) -> Layout:
     for player, mine in enumerate(index.players):
         layout[f"reach of player {player}'s sequences"] = (mine.sequences, np.dtype(config.precision))
         layout[f"reach of player {player}'s nodes"] = (mine.nodes, np.dtype(config.precision))
-    for player, mine in enumerate(index.players):
-        layout[f"average strategy of player {player}"] = (mine.sequences, np.float32)
-    return {**layout, **evaluation_arrays(index)}
+    return {**layout, **strategy_arrays(index, "average strategy"), **evaluation_arrays(index)}
 
 
 def state_layout(index: Index, config: SolveConfig) -> dict[str, tuple[tuple[int, ...], Any]]:

@@ -18,8 +18,8 @@ import mmap
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from tempfile import TemporaryFile
+from typing import IO, Any, Literal
 
 import numpy as np
 import zarr
@@ -55,15 +55,13 @@ def chunk_file(root: Path, name: str, ndim: int) -> Path:
     return root.joinpath(name, "c", *["0"] * ndim)
 
 
-def _allocate(file: Path, size: int) -> None:
+def _reserve(f: IO[bytes], size: int) -> None:
     # A mere truncate leaves holes, and storing into a hole through a map when the disk is full
     # kills the process (SIGBUS); reserved blocks make it an ordinary error here and now.
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with open(file, "xb") as f:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(f.fileno(), 0, size)
-        else:
-            os.truncate(f.fileno(), size)
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(f.fileno(), 0, size)
+    else:
+        os.truncate(f.fileno(), size)
 
 
 def _map_file(file: Path, shape: Shape, dtype: np.dtype[Any], writable: bool) -> Array:
@@ -103,7 +101,9 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
         if 0 in shape:
             return np.zeros(shape, stored)
         file = chunk_file(root, name, len(shape))
-        _allocate(file, stored.itemsize * int(np.prod(shape, dtype=np.int64)))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "xb") as f:
+            _reserve(f, stored.itemsize * int(np.prod(shape, dtype=np.int64)))
         return _map_file(file, shape, stored, writable=True)
 
 
@@ -193,12 +193,13 @@ def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> 
         If the disk is full or cannot be written to.
     """
     kind = np.dtype(dtype)
+    if not length:
+        return np.empty(0, kind)
     with explained(f"make room for the array {name} in {directory}"):
         directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=directory) as unseen:
-            file = Path(unseen, "array")
-            _allocate(file, length * kind.itemsize)
-            return _map_file(file, (length,), kind, writable=True)
+        with TemporaryFile(dir=directory) as f:
+            _reserve(f, length * kind.itemsize)
+            return np.frombuffer(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_WRITE), kind)
 
 
 def array_names(root: Path) -> list[str]:

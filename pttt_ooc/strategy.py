@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.index import Index, actions_of
+from pttt_ooc.memory import Layout
 from pttt_ooc.orders import order_counts, relabelled_ranks
 from pttt_ooc.views import image_of
 
@@ -36,10 +37,15 @@ class Strategy:
     probabilities: Floats
 
 
-def uniform_strategy(index: Index, player: int, dtype: Any = np.float32) -> Strategy:
-    """The strategy that attempts every legal square with the same probability."""
+def strategy_arrays(index: Index, name: str) -> Layout:
+    """Arrays for both players' strategies, by the names ``"<name> of player <p>"``."""
+    return {f"{name} of player {p}": (mine.sequences, np.float32) for p, mine in enumerate(index.players)}
+
+
+def uniform_strategy(index: Index, player: int, dtype: Any = np.float32, into: Floats | None = None) -> Strategy:
+    """The strategy that attempts every legal square with the same probability, in new arrays unless they are given."""
     mine = index.players[player]
-    probabilities = np.empty(mine.sequences, dtype)
+    probabilities = np.empty(mine.sequences, dtype) if into is None else into
     for n in range(mine.slices):
         actions = index.game.squares - len(index.game.opening[player]) - n
         if actions:
@@ -133,7 +139,7 @@ class Symmetriser:
             block[:] = total / len(ranks)
 
 
-def unfold(strategy: Strategy, whole: Index) -> Strategy:
+def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Strategy:
     """A symmetric strategy, written out for all views.
 
     Parameters
@@ -142,13 +148,38 @@ def unfold(strategy: Strategy, whole: Index) -> Strategy:
         On an index with symmetry.
     whole
         The index of the same game without symmetry.
+    into
+        Where to write it; default: a new array.
     """
     images = _Images(whole, strategy.index, strategy.player)
     mine = whole.players[strategy.player]
-    probabilities = np.empty(mine.sequences, strategy.probabilities.dtype)
+    probabilities = np.empty(mine.sequences, strategy.probabilities.dtype) if into is None else into
     for v in np.flatnonzero(mine.decides):
         _copy_view(strategy.probabilities, probabilities, *images.of(int(v), int(images.symmetry[v])))
     return Strategy(whole, strategy.player, probabilities)
+
+
+def probabilities_at(strategy: Strategy, whole: Index, node: int) -> Floats:
+    """The probabilities at one infoset: float, shape (squares,).
+
+    Parameters
+    ----------
+    strategy
+        On an index with symmetry or without.
+    whole
+        The index of the same game without symmetry.
+    node
+        Number of the infoset's node in `whole`.
+    """
+    images, mine = _Images(whole, strategy.index, strategy.player), whole.players[strategy.player]
+    view = int(np.searchsorted(mine.node_start, node, side="right")) - 1
+    source_start, _, ranks, actions = images.of(view, int(images.symmetry[view]))
+    at = source_start + actions * len(ranks) + ranks[node - int(mine.node_start[view])]
+    out = np.zeros(whole.game.squares)
+    out[actions_of(whole.game, strategy.player, int(mine.placed[view] | mine.failed[view]))] = strategy.probabilities[
+        at
+    ]
+    return out
 
 
 def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pttt_ooc.errors import StoreError
 from pttt_ooc.game import named_game
-from pttt_ooc.index import Index, Orbits, PlayerIndex
-from pttt_ooc.store import read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.index import Index, Orbits, PlayerIndex, Symmetry
+from pttt_ooc.store import map_array, read_array, read_attrs, write_array, write_attrs
 from pttt_ooc.timing import Timing
 from pttt_ooc.views import Pairs
 
+_Table = TypeVar("_Table", PlayerIndex, Orbits, Timing)
 _PAIRS = [field.name for field in fields(Pairs) if field.name != "terminal_histories"]
 
 
@@ -47,7 +48,7 @@ def read_pairs(root: Path, game: str) -> Pairs:
 
 
 def write_index(root: Path, index: Index) -> None:
-    """Store both players' indices in the (new) Zarr group `root`.
+    """Add both players' indices to the Zarr group `root`, which may hold one for each symmetry.
 
     Raises
     ------
@@ -56,41 +57,42 @@ def write_index(root: Path, index: Index) -> None:
     """
     for player in (0, 1):
         for name, array in index.players[player].arrays().items():
-            write_array(root, f"players/{player}/{name}", array, compress=True)
+            write_array(root, f"{index.symmetry}/players/{player}/{name}", array, compress=False)
         for field in fields(Orbits):
-            write_array(root, f"orbits/{player}/{field.name}", getattr(index.orbits[player], field.name), compress=True)
-    write_attrs(root, {"game": index.game.name, "symmetry": index.symmetry})
+            array = getattr(index.orbits[player], field.name)
+            write_array(root, f"{index.symmetry}/orbits/{player}/{field.name}", array, compress=False)
+    write_attrs(root, {"game": index.game.name})
 
 
-def read_index(root: Path, game: str) -> Index:
-    """The index that :func:`write_index` stored.
+def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
+    """The index that :func:`write_index` stored, its arrays mapped.
 
     Raises
     ------
     StoreError
         If it is missing, damaged, or that of another game.
     """
-    attrs = _attrs_of(root, game)
-    players = [PlayerIndex(*[read_array(root, f"players/{p}/{f.name}") for f in fields(PlayerIndex)]) for p in (0, 1)]
-    orbits = [Orbits(*[read_array(root, f"orbits/{p}/{f.name}") for f in fields(Orbits)]) for p in (0, 1)]
-    return Index(named_game(game), attrs["symmetry"], (players[0], players[1]), (orbits[0], orbits[1]))
+    _attrs_of(root, game)
+    players = [_mapped(PlayerIndex, root, f"{symmetry}/players/{p}") for p in (0, 1)]
+    orbits = [_mapped(Orbits, root, f"{symmetry}/orbits/{p}") for p in (0, 1)]
+    return Index(named_game(game), symmetry, (players[0], players[1]), (orbits[0], orbits[1]))
 
 
-def write_timings(root: Path, timings: tuple[Timing, Timing]) -> None:
-    """Add both players' timing operators to the Zarr group `root`.
+def write_timing(root: Path, timing: Timing, game: str, player: int) -> None:
+    """Add a player's timing operators to the Zarr group `root`.
 
     Raises
     ------
     StoreError
         If they cannot be written.
     """
-    for player, timing in enumerate(timings):
-        for name, array in timing.arrays().items():
-            write_array(root, f"timing/{player}/{name}", array, compress=True)
+    for name, array in timing.arrays().items():
+        write_array(root, f"timing/{player}/{name}", array, compress=False)
+    write_attrs(root, {"game": game})
 
 
 def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
-    """The operators that :func:`write_timings` stored.
+    """The operators that :func:`write_timing` stored, their arrays mapped.
 
     Raises
     ------
@@ -98,8 +100,11 @@ def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
         If they are missing, damaged, or those of another game.
     """
     _attrs_of(root, game)
-    found = [Timing(*[read_array(root, f"timing/{p}/{f.name}") for f in fields(Timing)]) for p in (0, 1)]
-    return found[0], found[1]
+    return _mapped(Timing, root, "timing/0"), _mapped(Timing, root, "timing/1")
+
+
+def _mapped(table: type[_Table], root: Path, group: str) -> _Table:
+    return table(*[map_array(root, f"{group}/{field.name}") for field in fields(table)])
 
 
 def _attrs_of(root: Path, game: str) -> dict[str, Any]:

@@ -114,6 +114,25 @@ def find_pairs(game: Game) -> Pairs:
     return Pairs(joined[0], joined[1], joined[2], joined[3], joined[4], terminal)
 
 
+def most_pairs(game: Game) -> int:
+    """A bound on the number of pairs, known without a search: squares are as they like, only turns alternate."""
+    differences = {0: 1}  # how far player 0 is ahead in turns, and in how many ways
+    for square in range(game.squares):
+        opened = [p for p in (0, 1) if square in game.opening[p]]
+        # Turns of player 0 and 1 that a square takes: free, placed by either, and then failed on by the other.
+        failed = 1 if game.turn_rule == "abrupt" else 0
+        turns = [(0, 0), (1, 0), (0, 1), (1, failed), (failed, 1)]
+        if opened:
+            turns = [(0, 0), (0, failed) if opened[0] == 0 else (failed, 0)]
+        following: dict[int, int] = {}
+        for ahead, ways in differences.items():
+            for mine, theirs in turns:
+                key = ahead + mine - theirs
+                following[key] = following.get(key, 0) + ways
+        differences = following
+    return sum(ways for ahead, ways in differences.items() if abs(ahead) <= 1)
+
+
 def _merge(parts: list[tuple[Ints, Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
     """Bring equal pairs together, adding up their histories."""
     masks = np.concatenate([np.concatenate([p, f]) for p, f, _ in parts], axis=1)

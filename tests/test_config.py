@@ -62,8 +62,8 @@ def test_committed_schema_is_the_one_of_the_models():
         ),
         ({"solve": {"max_minuts": 3}}, "there is no key solve.max_minuts (did you mean max_minutes?)."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
-        ({"colour": 1}, "there is no key colour; choose from game, symmetry, solve, export, report."),
-        ({1: 2}, "there is no key 1; choose from game, symmetry, solve, export, report."),
+        ({"colour": 1}, "there is no key colour; choose from game, symmetry, memory_mb, solve, export, report."),
+        ({1: 2}, "there is no key 1; choose from game, symmetry, memory_mb, solve, export, report."),
         ({"solve": None}, "solve is empty, but must be a section: keys with values, indented below it."),
         ({"solve": 3}, "solve is 3, but must be a section: keys with values, indented below it."),
         (

@@ -1,18 +1,46 @@
 """Memory plans."""
 
-from __future__ import annotations
+import mmap
 
+import numpy as np
 import pytest
 
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.memory import MemoryPlan
 
+PLAN = MemoryPlan(
+    {"Python": 100_000_000, "cells": 20_500_000},
+    {"hot": (1_000_000, np.float32), "large": (5_000_000, np.float64), "small": (1000, np.float32)},
+)
 
-def test_a_memory_plan_says_what_would_do() -> None:
-    plan = MemoryPlan({"operators": 160_000_000})
-    plan.add("slices", (1000, 500), "f8", count=3)
-    plan.add("scratch", (1,), "u1")
-    assert plan.items["slices"] == 12_000_000 and plan.total_mb == 173
-    plan.check(173)
-    with pytest.raises(MemoryBudgetError, match=r"of 172\.5 MB is too small: 173 MB is the smallest.*operators 160"):
-        plan.check(172.5)
+
+def is_mapped(array):
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array is not None and isinstance(memoryview(array).obj, mmap.mmap)
+
+
+def test_a_budget_that_is_too_small_is_refused_with_the_smallest_that_will_do():
+    assert PLAN.smallest_mb == 121
+    with pytest.raises(MemoryBudgetError, match=r"of 120 MB is too small: 121 MB is the smallest.*Python 100 MB"):
+        PLAN.room(120)
+    PLAN.room(121)
+
+
+def test_arrays_are_in_memory_in_their_order_as_far_as_the_budget_goes(tmp_path):
+    room = PLAN.room(126, tmp_path / "scratch")
+    assert room.held == {"hot", "small"} and room.projected_mb == 125
+    found = {name: room.take(name) for name in PLAN.arrays}
+    assert {name for name, array in found.items() if is_mapped(array)} == {"large"}
+    for name, array in found.items():
+        length, dtype = PLAN.arrays[name]
+        assert array.shape == (length,) and array.dtype == dtype
+        array[:] = 1
+    assert not any((tmp_path / "scratch").iterdir()), (
+        "mapped files have no names, so that none is left behind"
+    )
+
+
+def test_without_a_limit_everything_is_in_memory():
+    room = PLAN.room()
+    assert room.held == set(PLAN.arrays) and room.projected_mb == 165

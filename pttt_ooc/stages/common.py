@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import signal
 import sys
@@ -16,8 +17,9 @@ from typing import Any
 from pttt_ooc.errors import PtttError, StoreError
 from pttt_ooc.files import digest
 from pttt_ooc.manifests import read_manifest, write_manifest
+from pttt_ooc.memory import MemoryPlan, Room
 from pttt_ooc.provenance import source_digest, versions
-from pttt_ooc.resources import measured
+from pttt_ooc.resources import MB, measured
 from pttt_ooc.stages import STAGES
 
 Facts = dict[str, Any]
@@ -63,6 +65,25 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
         spent = {**asdict(usage), "threads": threads}
         made = {"products": described, "usage": spent, "versions": versions(), "sources": source_digest(name)}
         write_manifest(manifest_of(directory, name), name, **made, **facts)
+
+
+def room_for(plan: MemoryPlan, memory_mb: float, directory: Path, facts: Facts) -> Room:
+    """Room for a stage's arrays, which is also described in the manifest's facts.
+
+    Raises
+    ------
+    MemoryBudgetError
+        If the stage cannot do with the budget.
+    """
+    room = plan.room(memory_mb, directory / "scratch")
+    mapped = sum(size for name, size in plan.sizes().items() if name not in room.held)
+    facts["memory"] = {
+        "budget_mb": memory_mb if math.isfinite(memory_mb) else None,
+        "projected_mb": room.projected_mb,
+        "smallest_mb": plan.smallest_mb,
+        "mapped_mb": round(mapped / MB, 1),
+    }
+    return room
 
 
 def inputs(directory: Path, *stages: str) -> dict[str, Facts]:

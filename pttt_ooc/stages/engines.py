@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.engine import Engine
-from pttt_ooc.tables import read_index, read_timings
+from pttt_ooc.index import Index
+from pttt_ooc.tables import read_timings
 
 
 @contextmanager
-def open_engine(directory: Path, game: str, dtype: type[np.floating[Any]], threads: int) -> Iterator[Engine]:
-    """Read the index and the timing operators, and build an engine around them, for the block.
+def open_engine(index: Index, directory: Path, dtype: type[np.floating[Any]], threads: int) -> Iterator[Engine]:
+    """An engine around an index and the timing operators that belong to it, for the block.
 
     Raises
     ------
     StoreError
         If they are missing or damaged.
     """
-    store = directory / "index.zarr"
-    engine = Engine(read_index(store, game), read_timings(store, game), dtype, threads)
+    engine = Engine(index, read_timings(directory / "index.zarr", index.game.name), dtype, threads)
     try:
         yield engine
     finally:

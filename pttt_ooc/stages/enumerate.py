@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from pttt_ooc.counts import check_counts, counts_of
 from pttt_ooc.files import fresh_store
 from pttt_ooc.game import named_game
-from pttt_ooc.stages.common import stage
+from pttt_ooc.memory import MemoryPlan, process_needs
+from pttt_ooc.stages.common import room_for, stage
 from pttt_ooc.tables import write_pairs
-from pttt_ooc.views import find_pairs
+from pttt_ooc.views import find_pairs, most_pairs
+
+BYTES_PER_PAIR = 70  # of that bound: of the arrays of a search, measured
 
 
-def run(game: str, directory: Path) -> None:
+def run(game: str, directory: Path, memory_mb: float = math.inf) -> None:
     """Make ``views.zarr``; the manifest has the number of infosets and histories.
 
     Raises
@@ -22,6 +26,8 @@ def run(game: str, directory: Path) -> None:
     """
     with stage("enumerate", directory, ["views.zarr"]) as facts:
         rules = named_game(game)
+        plan = MemoryPlan({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(rules)})
+        room_for(plan, memory_mb, directory, facts)
         pairs = find_pairs(rules)
         facts.update(game=game, counts=counts_of(rules, pairs))
         check_counts(game, facts["counts"])

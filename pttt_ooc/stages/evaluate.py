@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.evaluate import evaluate, narrowed, reference_value
-from pttt_ooc.solution import Strategies, read_solution
-from pttt_ooc.stages.common import inputs, stage
+from pttt_ooc.engine import thread_needs
+from pttt_ooc.evaluate import Evaluator, evaluation_arrays, narrowed, reference_value
+from pttt_ooc.index import Symmetry
+from pttt_ooc.memory import MemoryPlan, process_needs
+from pttt_ooc.solution import read_solution
+from pttt_ooc.stages.common import inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.strategy import uniform_strategy
+from pttt_ooc.strategy import strategy_arrays, uniform_strategy
+from pttt_ooc.tables import read_index
 
 
-def run(game: str, directory: Path, threads: int = 1) -> None:
+def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory_mb: float = math.inf) -> None:
     """Write the manifest with the figures of the solution and, to compare them with, of uniform play.
 
     The value of the game, which exploitability is measured against, is as narrow an interval as the
@@ -22,17 +27,24 @@ def run(game: str, directory: Path, threads: int = 1) -> None:
 
     Raises
     ------
+    MemoryBudgetError
+        If it cannot be done with `memory_mb` MB.
     StoreError
         If an input is missing or damaged, or the manifest cannot be written.
     """
     with stage("evaluate", directory, [], threads) as facts:
         inputs(directory, "enumerate", "index", "solve")
-        with open_engine(directory, game, np.float64, threads) as engine:
-            solution = read_solution(directory / "solution.zarr", engine.index)
-            uniform: Strategies = (uniform_strategy(engine.index, 0), uniform_strategy(engine.index, 1))
-            found = evaluate(*solution, engine)
+        index = read_index(directory / "index.zarr", game, symmetry)
+        with open_engine(index, directory, np.float64, threads) as engine:
+            arrays = {**evaluation_arrays(index), **strategy_arrays(index, "solution")}
+            plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, arrays)
+            room = room_for(plan, memory_mb, directory, facts)
+            evaluator = Evaluator(engine, room)
+            solution = read_solution(directory / "solution.zarr", index, room)
+            found = evaluator(*solution)
             proved = (-found.best_response_1, found.best_response_0)
-            value = narrowed(proved, reference_value(engine.index.game))
-            facts["solution"] = asdict(evaluate(*solution, engine, value))
-            facts["uniform"] = asdict(evaluate(*uniform, engine, value))
+            value = narrowed(proved, reference_value(index.game))
+            facts["solution"] = asdict(found.against(value))
+            uniform = [uniform_strategy(index, s.player, into=s.probabilities) for s in solution]
+            facts["uniform"] = asdict(evaluator(uniform[0], uniform[1], value))
         facts["game"] = game

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,18 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.files import fresh_store
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index, Symmetry, build_index
-from pttt_ooc.stages.common import inputs, stage
-from pttt_ooc.tables import read_pairs, write_index, write_timings
+from pttt_ooc.memory import MemoryPlan, process_needs
+from pttt_ooc.stages.common import inputs, room_for, stage
+from pttt_ooc.tables import read_pairs, write_index, write_timing
 from pttt_ooc.timing import build_timing
 
+BYTES_PER_PAIR = {"none": 1000, "full": 500}  # while the tables are built, measured
 
-def run(game: str, symmetry: Symmetry, directory: Path) -> None:
+
+def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.inf) -> None:
     """Make ``index.zarr``; the manifest has the number of views, nodes and sequences.
+
+    With symmetry, the index without it is kept too, because files for others hold all infosets.
 
     Raises
     ------
@@ -25,6 +31,9 @@ def run(game: str, symmetry: Symmetry, directory: Path) -> None:
     """
     before = inputs(directory, "enumerate")["enumerate"]
     with stage("index", directory, ["index.zarr"]) as facts:
+        count = before["counts"]["pairs"]
+        plan = MemoryPlan({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * count})
+        room_for(plan, memory_mb, directory, facts)
         pairs = read_pairs(directory / "views.zarr", game)
         index = build_index(named_game(game), symmetry, pairs)
         for player in (0, 1):
@@ -32,7 +41,10 @@ def run(game: str, symmetry: Symmetry, directory: Path) -> None:
         facts.update(game=game, symmetry=symmetry, sizes=[_sizes(index, player) for player in (0, 1)])
         with fresh_store(directory / "index.zarr") as store:
             write_index(store, index)
-            write_timings(store, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)))
+            for player in (0, 1):
+                write_timing(store, build_timing(index, pairs, player), game, player)
+            if symmetry != "none":
+                write_index(store, build_index(named_game(game), "none", pairs))
 
 
 def _check(index: Index, player: int, infosets: int) -> None:

@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pttt_ooc.config import Config
 from pttt_ooc.errors import InfosetFileError
-from pttt_ooc.formats import tensor_from_strategy
-from pttt_ooc.game import named_game
-from pttt_ooc.index import build_index
+from pttt_ooc.game import Game, named_game
+from pttt_ooc.index import Index
 from pttt_ooc.infosets import parse_infoset
+from pttt_ooc.memory import MemoryPlan, process_needs
 from pttt_ooc.report import InfosetPicture, ReportData, StageFacts, save_figures, write_report
-from pttt_ooc.solution import read_solution
-from pttt_ooc.stages.common import Facts, digests, inputs, stage
-from pttt_ooc.strategy import Strategy, unfold
-from pttt_ooc.tables import read_index, read_pairs
+from pttt_ooc.resources import MB
+from pttt_ooc.solution import Strategies, read_solution
+from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
+from pttt_ooc.strategy import Strategy, probabilities_at, strategy_arrays
+from pttt_ooc.tables import read_index
 
+_NEEDED = {"pictures": 80 * MB}
 PICTURES = ("convergence.svg", "opening.svg")
 
 
-def run(config: Config, directory: Path) -> None:
+def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
     """Write ``report.html`` and its pictures.
 
     Raises
     ------
-    StoreError
-        If an input is missing or damaged, or the disk cannot be written to.
+    PtttError
+        If it cannot be done with `memory_mb` MB, an input is missing or damaged, or the disk cannot be written to.
     """
-    with stage("report", directory, ["report.html", *PICTURES]):
+    with stage("report", directory, ["report.html", *PICTURES]) as facts:
         before = inputs(directory, "enumerate", "index", "solve", "evaluate", "export")
-        data = _data(config, directory, before)
+        index = read_index(directory / "index.zarr", config.game, config.symmetry)
+        plan = MemoryPlan({**process_needs(), **_NEEDED}, strategy_arrays(index, "solution"))
+        room = room_for(plan, memory_mb, directory, facts)
+        data = _data(config, directory, before, read_solution(directory / "solution.zarr", index, room))
         write_report(data, directory / "report.html")
         with tempfile.TemporaryDirectory(dir=directory) as drawn:
             save_figures(data, Path(drawn))
@@ -44,10 +48,11 @@ def run(config: Config, directory: Path) -> None:
                 shutil.move(Path(drawn, name), directory / name)
 
 
-def _data(config: Config, directory: Path, before: Mapping[str, Facts]) -> ReportData:
-    strategies = _strategies(config.game, directory)
-    pictures = [_picture(s, text) for text in config.report.infosets for s in strategies if _has(s, text)]
-    openings = [_picture(s, _opening_text(s)).probabilities for s in strategies]
+def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution: Strategies) -> ReportData:
+    whole = read_index(directory / "index.zarr", config.game, "none")
+    shown = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
+    pictures = [_picture(s, whole, text) for s, text in shown]
+    openings = [_picture(s, whole, _opening_text(whole.game, s.player)).probabilities for s in solution]
     rows = (directory / "convergence.jsonl").read_text(encoding="utf-8").splitlines()
     return ReportData(
         game=named_game(config.game),
@@ -57,7 +62,7 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts]) -> Repor
         convergence=[json.loads(row) for row in rows],
         openings=(openings[0], openings[1]),
         infosets=pictures,
-        stages=[_spent(name, facts["usage"]) for name, facts in before.items()],
+        stages=[_spent(name, facts) for name, facts in before.items()],
         counts=_counts(before),
         parameters=before["solve"]["parameters"],
         versions=before["solve"]["versions"],
@@ -66,33 +71,27 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts]) -> Repor
     )
 
 
-def _strategies(game: str, directory: Path) -> list[Strategy]:
-    full = build_index(named_game(game), "none", read_pairs(directory / "views.zarr", game))
-    solution = read_solution(directory / "solution.zarr", read_index(directory / "index.zarr", game))
-    return [unfold(strategy, full) for strategy in solution]
+def _opening_text(game: Game, player: int) -> str:
+    return "|" + "".join(f"{square}*" for square in game.opening[player])
 
 
-def _opening_text(strategy: Strategy) -> str:
-    return "|" + "".join(f"{square}*" for square in strategy.index.game.opening[strategy.player])
-
-
-def _has(strategy: Strategy, text: str) -> bool:
+def _has(whole: Index, player: int, text: str) -> bool:
     try:
-        parse_infoset(strategy.index, strategy.player, text)
+        parse_infoset(whole, player, text)
     except InfosetFileError:
         return False
     return True
 
 
-def _picture(strategy: Strategy, text: str) -> InfosetPicture:
-    index, player = strategy.index, strategy.player
-    node = parse_infoset(index, player, text)
-    row = next(tensor_from_strategy(index, player, strategy.probabilities, np.array([node]), np.float64))[0]
-    return InfosetPicture(player, text, [float(p) for p in row])
+def _picture(strategy: Strategy, whole: Index, text: str) -> InfosetPicture:
+    node = parse_infoset(whole, strategy.player, text)
+    return InfosetPicture(strategy.player, text, [float(p) for p in probabilities_at(strategy, whole, node)])
 
 
-def _spent(name: str, usage: Mapping[str, Any]) -> StageFacts:
-    return StageFacts(name, usage["seconds"], usage["peak_anonymous_mb"], usage["threads"])
+def _spent(name: str, facts: Facts) -> StageFacts:
+    usage = facts["usage"]
+    projected = facts["memory"]["projected_mb"]
+    return StageFacts(name, usage["seconds"], usage["peak_anonymous_mb"], projected, usage["threads"])
 
 
 def _counts(before: Mapping[str, Facts]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,27 @@ import numpy as np
 
 from pttt_ooc.commits import Current
 from pttt_ooc.config import SolveConfig, Symmetry
+from pttt_ooc.engine import thread_needs
 from pttt_ooc.files import atomic_write_text, fresh_store
+from pttt_ooc.memory import MemoryPlan, process_needs
 from pttt_ooc.progress import Progress
 from pttt_ooc.provenance import fingerprint
 from pttt_ooc.regret import RULES
 from pttt_ooc.solution import write_solution
-from pttt_ooc.solve import solve
-from pttt_ooc.stages.common import Facts, inputs, stage
+from pttt_ooc.solve import solve, solve_arrays
+from pttt_ooc.stages.common import Facts, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.tables import read_index
 
 
 def run(
-    game: str, symmetry: Symmetry, settings: SolveConfig, directory: Path, threads: int = 1, log: Path | None = None
+    game: str,
+    symmetry: Symmetry,
+    settings: SolveConfig,
+    directory: Path,
+    threads: int = 1,
+    log: Path | None = None,
+    memory_mb: float = math.inf,
 ) -> None:
     """Make ``solution.zarr`` and ``convergence.jsonl``, going on from the last commit in ``work/`` if there is one.
 
@@ -31,11 +41,14 @@ def run(
         Of the algorithm, and the budgets.
     log
         A file that gets the lines of progress.
+    memory_mb
+        Most memory that may be used, MB: what does not fit is mapped from files.
 
     Raises
     ------
     PtttError
-        If an input is missing or damaged, another solver is at work, or the disk cannot be written to.
+        If the budget is too small, an input is missing or damaged, another solver is at work, or the disk cannot be
+        written to.
     """
     with stage("solve", directory, ["solution.zarr", "convergence.jsonl"], threads) as facts:
         before = inputs(directory, "enumerate", "index")
@@ -44,11 +57,14 @@ def run(
         facts.update(parameters=parameters(settings))
         ends = (settings.target_nashconv, settings.max_iterations, settings.max_minutes)
         dtype = np.dtype(settings.precision).type
-        with open_engine(directory, game, dtype, threads) as engine, Progress(*ends, log) as progress:
+        index = read_index(directory / "index.zarr", game, symmetry)
+        with open_engine(index, directory, dtype, threads) as engine, Progress(*ends, log) as progress:
+            plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, solve_arrays(index, settings))
+            room = room_for(plan, memory_mb, directory, facts)
             work = directory / "work" / name
             progress.note(_beginning(work))
             progress.note("If this is the first run here, kernels are compiled now: about 15 seconds.")
-            result = solve(engine, settings, work, name, progress)
+            result = solve(engine, settings, work, name, progress, room)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}

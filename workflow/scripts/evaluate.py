@@ -5,4 +5,10 @@ from pathlib import Path
 from pttt_ooc.stages import common, evaluate
 
 with common.told(Path(snakemake.log[0])):
-    evaluate.run(snakemake.params.game, Path(snakemake.output.manifest).parent, threads=snakemake.threads)
+    evaluate.run(
+        snakemake.params.game,
+        snakemake.params.symmetry,
+        Path(snakemake.output.manifest).parent,
+        threads=snakemake.threads,
+        memory_mb=snakemake.resources.mem_mb,
+    )

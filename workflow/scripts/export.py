@@ -8,6 +8,8 @@ from pttt_ooc.stages import common, export
 with common.told(Path(snakemake.log[0])):
     export.run(
         snakemake.params.game,
+        snakemake.params.symmetry,
         check_section(ExportConfig, snakemake.params.settings),
         Path(snakemake.output.manifest).parent,
+        memory_mb=snakemake.resources.mem_mb,
     )

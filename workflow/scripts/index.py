@@ -5,4 +5,9 @@ from pathlib import Path
 from pttt_ooc.stages import common, index
 
 with common.told(Path(snakemake.log[0])):
-    index.run(snakemake.params.game, snakemake.params.symmetry, Path(snakemake.output.manifest).parent)
+    index.run(
+        snakemake.params.game,
+        snakemake.params.symmetry,
+        Path(snakemake.output.manifest).parent,
+        memory_mb=snakemake.resources.mem_mb,
+    )
