@@ -8,6 +8,7 @@
 # before Snakemake looks.  A rule's parameters are the part of config.yaml that it depends on, and a
 # digest of its sources.  What the solver resumes from is in work/, where Snakemake deletes nothing.
 
+import os
 import sys
 from os.path import relpath
 from pathlib import Path
@@ -17,6 +18,10 @@ from pttt_ooc.errors import ConfigError
 from pttt_ooc.provenance import source_digest
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import forget_lost
+
+
+# Nothing here multiplies matrices: the threads that numpy would make for that only cost memory.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 configfile: "config.yaml"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -57,6 +58,9 @@ def main(arguments: list[str] | None = None) -> None:
     arguments
         Of the command; default: those of the process.
     """
+    # Nothing here multiplies matrices: the threads that numpy would make for that only cost memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    threading.stack_size(2 << 20)
     try:
         app(args=arguments, prog_name="pttt")
     except PtttError as error:

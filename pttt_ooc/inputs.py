@@ -20,6 +20,7 @@ from pttt_ooc.formats import read_strategy_file, strategy_from_tensor
 from pttt_ooc.game import Game, named_game
 from pttt_ooc.index import Index, Symmetry
 from pttt_ooc.infosets import default_rows, read_infosets
+from pttt_ooc.kernels import ensure_compiled
 from pttt_ooc.manifests import read_manifest
 from pttt_ooc.provenance import source_digest
 from pttt_ooc.solution import read_solution, solution_attrs
@@ -52,6 +53,7 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
         If the game is unknown, a product is damaged, another run is at work there, or the disk cannot be written to.
     """
     named_game(game)
+    ensure_compiled()
     directory = data / game / symmetry
     common.forget_lost(directory)
     stale = [stage for stage in ("enumerate", "index") if not _is_current(directory, stage)]

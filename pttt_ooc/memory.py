@@ -19,8 +19,8 @@ from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.resources import MB
 from pttt_ooc.store import Array, scratch_array
 
-_PROCESS = 150 * MB
-_THREAD = 12 * MB  # a stack, and what its C library sets aside
+_PROCESS = 180 * MB
+_THREAD = 10 * MB  # a stack, and what its C library sets aside
 
 Layout = Mapping[str, tuple[int, DTypeLike]]
 """Names of one-dimensional arrays, each with its length and dtype."""

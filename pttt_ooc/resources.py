@@ -41,6 +41,11 @@ class Usage:
     peak_anonymous_mb: float = 0.0
 
 
+def small_threads() -> None:
+    """Give threads that are still to be started small stacks: they count as memory even where they are not used."""
+    threading.stack_size(2 << 20)
+
+
 def anonymous_bytes() -> int:
     """Anonymous memory of this process now; where the system does not tell, the memory that is its own."""
     found = _status("RssAnon")

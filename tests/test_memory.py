@@ -36,9 +36,7 @@ def test_arrays_are_in_memory_in_their_order_as_far_as_the_budget_goes(tmp_path)
         length, dtype = PLAN.arrays[name]
         assert array.shape == (length,) and array.dtype == dtype
         array[:] = 1
-    assert not any((tmp_path / "scratch").iterdir()), (
-        "mapped files have no names, so that none is left behind"
-    )
+    assert not any((tmp_path / "scratch").iterdir()), "mapped files have no names, so that none is left behind"
 
 
 def test_without_a_limit_everything_is_in_memory():

@@ -19,7 +19,7 @@ from pttt_ooc.files import digest
 from pttt_ooc.manifests import read_manifest, write_manifest
 from pttt_ooc.memory import MemoryPlan, Room
 from pttt_ooc.provenance import source_digest, versions
-from pttt_ooc.resources import MB, measured
+from pttt_ooc.resources import MB, measured, small_threads
 from pttt_ooc.stages import STAGES
 
 Facts = dict[str, Any]
@@ -168,6 +168,7 @@ def _locked(directory: Path) -> Iterator[None]:
 def told(log: Path) -> Iterator[None]:
     """End the program with one sentence, on stderr and in the log, where a person can do something about it."""
     signal.signal(signal.SIGTERM, _interrupt)
+    small_threads()
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text("", encoding="utf-8")
     try:

@@ -63,7 +63,6 @@ def run(
             room = room_for(plan, memory_mb, directory, facts)
             work = directory / "work" / name
             progress.note(_beginning(work))
-            progress.note("If this is the first run here, kernels are compiled now: about 15 seconds.")
             result = solve(engine, settings, work, name, progress, room)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))

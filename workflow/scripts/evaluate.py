@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from pttt_ooc.kernels import ensure_compiled
 from pttt_ooc.stages import common, evaluate
 
 with common.told(Path(snakemake.log[0])):
+    ensure_compiled()
     evaluate.run(
         snakemake.params.game,
         snakemake.params.symmetry,

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from pttt_ooc.config import SolveConfig, check_section
+from pttt_ooc.kernels import ensure_compiled
 from pttt_ooc.stages import common, solve
 
 with common.told(Path(snakemake.log[0])):
+    ensure_compiled()
     solve.run(
         snakemake.params.game,
         snakemake.params.symmetry,
