@@ -29,7 +29,7 @@ def solved(tmp_path_factory):
 
 
 def sequences(store, player):
-    index = zarr.open(store / "index.zarr", mode="r")[f"players/{player}"]
+    index = zarr.open(store / "index.zarr", mode="r")[f"full/players/{player}"]
     return {name: index[name][...] for name in ("slice_start", "sequence_start", "node_start", "decides")}
 
 

@@ -136,6 +136,37 @@ def test_nothing_to_do_after_a_full_run(workflow):
     assert workflow.contents() == before
 
 
+def test_memory_stays_below_the_projection(workflow):
+    for stage in STAGES:
+        manifest = workflow.manifest(stage)
+        memory, used = manifest["memory"], manifest["usage"]["peak_anonymous_mb"]
+        assert memory["budget_mb"] == 512
+        assert 50 < used <= memory["projected_mb"] <= 512, stage
+
+
+def test_a_budget_that_is_too_small_is_refused_before_anything_is_touched(workflow):
+    workflow.edit("solve.py")
+    content = yaml.safe_load((workflow.directory / "config.yaml").read_text())
+    (workflow.directory / "config.yaml").write_text(yaml.safe_dump({**content, "memory_mb": 100}))
+    before = workflow.contents()
+    done = workflow.run()
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    smallest = workflow.manifest("evaluate")["memory"]["smallest_mb"]
+    assert "A memory budget of 100 MB is too small: " in workflow.log("solve")
+    assert f"{smallest} MB is the smallest that will do" in workflow.log("solve")
+    after = workflow.contents()
+    assert {name for name in before if before[name] != after.get(name)} <= {
+        str((workflow.data / name).relative_to(workflow.directory))
+        for name in ("solve.json", "convergence.jsonl", "logs/solve.log")
+    }
+
+
+def test_another_budget_makes_nothing_stale(workflow):
+    content = yaml.safe_load((workflow.directory / "config.yaml").read_text())
+    (workflow.directory / "config.yaml").write_text(yaml.safe_dump({**content, "memory_mb": 400}))
+    assert workflow.stale() == []
+
+
 def test_dry_run_explains_itself(workflow):
     workflow.configure("solve", algorithm="cfr+")
     told = workflow.succeed("--dry-run")
@@ -208,7 +239,7 @@ def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
     ("product", "stage"),
     [
         ("views.zarr", "enumerate"),
-        ("index.zarr/players/0/placed", "index"),
+        ("index.zarr/full/players/0/placed", "index"),
         ("solution.zarr", "solve"),
         ("solution.zarr/strategy/1/2/c/0", "solve"),
         ("convergence.jsonl", "solve"),

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from pttt_ooc.errors import PtttError, StoreError
-from pttt_ooc.files import digest
+from pttt_ooc.errors import MemoryBudgetError, PtttError, StoreError
+from pttt_ooc.files import atomic_write_text, digest
 from pttt_ooc.manifests import read_manifest, write_manifest
 from pttt_ooc.memory import MemoryPlan, Room
 from pttt_ooc.provenance import source_digest, versions
@@ -57,10 +57,17 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
     directory.mkdir(parents=True, exist_ok=True)
     with _locked(directory):
         # Without a manifest, nothing that an interruption leaves behind passes for a product.
-        manifest_of(directory, name).unlink(missing_ok=True)
+        manifest = manifest_of(directory, name)
+        before = manifest.read_text(encoding="utf-8") if manifest.exists() else None
+        manifest.unlink(missing_ok=True)
         facts: Facts = {}
         with measured() as usage:
-            yield facts
+            try:
+                yield facts
+            except MemoryBudgetError:
+                if before is not None:  # refused before anything was touched
+                    atomic_write_text(manifest, before)
+                raise
             described = {product: _described(directory / product) for product in products}
         spent = {**asdict(usage), "threads": threads}
         made = {"products": described, "usage": spent, "versions": versions(), "sources": source_digest(name)}
