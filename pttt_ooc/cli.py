@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pttt_ooc.config import Config
 
 # The same names as in the configuration, whose module takes long to import.
-Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+"]
+Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "hs-dcfr", "hs-pcfr+"]
+Updates = Literal["alternating", "simultaneous"]
 Precision = Literal["float32", "float64"]
 Symmetry = Literal["none", "full"]
 TensorType = Literal["float16", "float32", "float64"]
@@ -296,6 +297,11 @@ def solve(
     alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
     beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
     gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... move the three.")] = None,
+    restart_average: Annotated[
+        float | None, typer.Option(help="Begin the average anew each time the iterations have grown by this factor.")
+    ] = None,
+    updates: Annotated[Updates | None, typer.Option(help="Of the players: in turn, or both at once.")] = None,
     precision: Annotated[Precision | None, typer.Option(help="Of the regrets and sums of strategies.")] = None,
     target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never for that.")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
@@ -313,6 +319,7 @@ def solve(
     defaults that config.yaml documents.
     """
     asked = {"algorithm": algorithm, "alpha": alpha, "beta": beta, "gamma": gamma, "precision": precision}
+    asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
     settings = _settings(config, {"game": game, "symmetry": symmetry}, asked)

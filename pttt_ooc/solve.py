@@ -1,4 +1,4 @@
-"""The solver: alternating updates of regrets until the gap is small enough."""
+"""The solver: updates of regrets, alternating or simultaneous, until the gap is small enough."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ from pttt_ooc.engine import Engine
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.files import atomic_write_text
 from pttt_ooc.index import Index
-from pttt_ooc.regret import RULES, add_to_average, average_probabilities, next_probabilities, update_regrets
+from pttt_ooc.regret import (
+    RULES,
+    Coefficients,
+    add_to_average,
+    average_probabilities,
+    next_probabilities,
+    update_regrets,
+)
 from pttt_ooc.strategy import Strategy, Symmetriser
 from pttt_ooc.tree import multiply_reach
 
@@ -99,14 +106,19 @@ def state_layout(index: Index, config: SolveConfig) -> dict[str, tuple[tuple[int
 
 
 def is_scheduled(iteration: int, factor: float) -> bool:
-    """Whether the gap is to be computed after this iteration.
+    """Whether the gap is to be computed after this iteration: see :func:`last_scheduled`."""
+    return last_scheduled(iteration, factor) == iteration
+
+
+def last_scheduled(iteration: int, factor: float) -> int:
+    """The last iteration of a schedule that is not after `iteration`.
 
     The schedule starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``.
     """
-    scheduled = 1
-    while scheduled < iteration:
-        scheduled = max(scheduled + 1, math.floor(scheduled * factor))
-    return scheduled == iteration
+    last = following = 1
+    while following <= iteration:
+        last, following = following, max(following + 1, math.floor(following * factor))
+    return last
 
 
 class _Loop:
@@ -153,8 +165,11 @@ class _Loop:
         stopped_by = self._stopped_by()
         while not stopped_by:
             self.iteration += 1
-            for player in (0, 1):
-                self._update(player)
+            for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
+                for player in players:
+                    self._update(player)
+                for player in players:
+                    self._next_strategy(player, average=True)
             now = time.perf_counter()
             self.seconds, clock = self.seconds + now - clock, now
             row = self._progress()
@@ -207,10 +222,18 @@ class _Loop:
         # A rule that does not predict never looks at them; its kernels still want an array.
         return self._slices("predictions" if self.rule.predicts else "regrets", player)
 
+    def _coefficients(self) -> tuple[Coefficients, float]:
+        """Those of this iteration, and the discount of the sums of strategies before it."""
+        t = max(self.iteration, 1)
+        alpha, beta, gamma = self.rule.scheduled(t, self.alpha, self.beta, self.gamma, self.config.horizon)
+        restart = self.config.restart_average
+        age = t - (last_scheduled(t, restart) if restart else 1)
+        return self.rule.coefficients(t, alpha, beta), (age / (age + 1)) ** gamma if age else 0.0
+
     def _update(self, player: int) -> None:
-        """One half of an iteration: regrets of `player` upward, then its next strategy downward."""
+        """Regrets of `player`, upward, against the opponent's latest strategy."""
         engine, i = self.engine, self.engine.index.players[player]
-        c = self.rule.coefficients(self.iteration, self.alpha, self.beta)
+        c = self._coefficients()[0]
         regrets, predictions = self._slices("regrets", player), self._predictions(player)
         child_values: Floats | None = None
         for n in reversed(range(i.slices)):
@@ -223,15 +246,13 @@ class _Loop:
                 *(self.probabilities[player][sequences], sequence_values, values, regrets[n], predictions[n]),
             )
             child_values = values
-        self._next_strategy(player, average=True)
 
     def _next_strategy(self, player: int, average: bool) -> None:
         """Strategy of `player` from its regrets, its reach and, if wanted, its share in the average."""
-        engine, i, t = self.engine, self.engine.index.players[player], self.iteration
-        c = self.rule.coefficients(max(t, 1), self.alpha, self.beta)
+        engine, i = self.engine, self.engine.index.players[player]
+        c, discount = self._coefficients()
         regrets, predictions = self._slices("regrets", player), self._predictions(player)
         sums, reach = self._slices("strategy_sums", player), self.reaches[player]
-        discount = ((t - 1) / t) ** self.gamma if t > 1 else 0.0
         for n in range(i.slices):
             part = i.sequences_of(n)
             tables, new = (i.node_start, i.sequence_start, part.start), self.probabilities[player][part]
