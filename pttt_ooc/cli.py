@@ -318,7 +318,13 @@ def solve(
     After an interruption, or with larger budgets, the same command continues.  What is not said here has the
     defaults that config.yaml documents.
     """
-    asked = {"algorithm": algorithm, "alpha": alpha, "beta": beta, "gamma": gamma, "precision": precision}
+    asked: dict[str, Any] = {
+        "algorithm": algorithm,
+        "alpha": alpha,
+        "beta": beta,
+        "gamma": gamma,
+        "precision": precision,
+    }
     asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}

@@ -3,8 +3,8 @@
 A walk over all histories gives counterfactual values, as the textbooks define them; the rest is arithmetic on
 dictionaries.  Nothing is shared with the package but the rules of the game.
 
-One iteration t = 1, 2, ... of a player is: counterfactual regrets r against the opponent's current strategy; new sums of
-regrets R; the next strategy; the sum of realization plans, which gets the next strategy's.
+One iteration t = 1, 2, ... of a player is: counterfactual regrets r against the opponent's current strategy; new sums
+of regrets R; the next strategy; the sum of realization plans, which gets the next strategy's.
 """
 
 from collections import defaultdict
