@@ -55,13 +55,10 @@ LAST = 30  # a picture leaves out the first iterations, which say nothing
 def settings(variant: str, iterations: int, seconds: float, evaluate_every: float) -> SolveConfig:
     """The configuration of a variant; it ends with the iterations or the seconds only."""
     algorithm, *changes = variant.split(",")
-    content = {"algorithm": algorithm, **{key: yaml.safe_load(value) for key, _, value in map(_parts, changes)}}
+    parts = [change.partition("=") for change in changes]
+    content = {"algorithm": algorithm, **{key: yaml.safe_load(value or "''") for key, _, value in parts}}
     budgets = {"max_iterations": iterations, "max_minutes": seconds / 60, "target_nashconv": 0, "commit_seconds": 1e9}
     return check_section(SolveConfig, {**content, **budgets, "evaluate_every": evaluate_every}, f"variant {variant}")
-
-
-def _parts(change: str) -> tuple[str, str, str]:
-    return change.partition("=")
 
 
 class Recorder:
@@ -95,11 +92,9 @@ def run(options: argparse.Namespace, file: Path) -> None:
             continue
         write(file, [row for row in read(file) if row["variant"] != variant])
         dtype = np.dtype(config.precision).type
-        with (
-            prepared(options.data, game.name, "full", dtype, _note) as engine,
-            TemporaryDirectory(dir=file.parent) as name,
-        ):
-            _note(f"{variant} ...")
+        _note(f"{variant} ...")
+        aside = TemporaryDirectory(prefix="convergence-", dir=file.parent)
+        with prepared(options.data, game.name, "full", dtype, _note) as engine, aside as name:
             engine.threads = options.threads or engine.threads
             warm = config.model_copy(update={"max_iterations": 2, "evaluate_every": 1e9})
             solve(engine, warm, Path(name) / "warm", "warm")  # compiles, and touches the memory for the first time

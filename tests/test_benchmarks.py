@@ -118,7 +118,7 @@ def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     rows = convergence.read(tmp_path / "benchmarks" / "convergence.jsonl")
     assert {row["variant"] for row in rows} == set(variants) and rows[-1]["iteration"] == 40
     assert all(row["nashconv"] > 0 for row in rows) and rows[-1]["cpu_seconds"] > 0
-    assert picture.read_bytes().startswith(b"<?xml") and not list((tmp_path / "benchmarks").glob("tmp*"))
+    assert picture.read_bytes().startswith(b"<?xml") and not list((tmp_path / "benchmarks").glob("convergence-*"))
     assert convergence.main([*variants, *data, "--iterations", "40"]) == 0  # all of it is there already
     assert convergence.read(tmp_path / "benchmarks" / "convergence.jsonl") == rows
     assert variants[0] in capsys.readouterr().out
