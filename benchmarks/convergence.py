@@ -35,7 +35,7 @@ from pttt_ooc.solve import solve
 Row = dict[str, Any]
 
 VARIANTS = (
-    *("cfr", "linear-cfr", "cfr+", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "hs-dcfr", "hs-pcfr+"),
+    *("cfr", "linear-cfr", "cfr+", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"),
     *("dcfr,gamma=1", "dcfr,gamma=5", "pcfr+,gamma=1", "pcfr+,gamma=5"),
     *("dcfr,beta=-100", "dcfr,beta=0.5", "dcfr,alpha=2", "dcfr,alpha=3"),
     *("dcfr,gamma=3,restart_average=4", "dcfr,restart_average=2", "pcfr+,gamma=3,restart_average=4"),

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pttt_ooc.config import Config
 
 # The same names as in the configuration, whose module takes long to import.
-Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "hs-dcfr", "hs-pcfr+"]
+Algorithm = Literal[
+    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
+]
 Updates = Literal["alternating", "simultaneous"]
 Precision = Literal["float32", "float64"]
 Symmetry = Literal["none", "full"]
@@ -295,7 +297,9 @@ def solve(
     symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
-    beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
+    beta: Annotated[
+        float | None, typer.Option(help="Discount of negative regrets; in sap..., distrust of predictions.")
+    ] = None,
     gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
     horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... move the three.")] = None,
     restart_average: Annotated[

@@ -18,7 +18,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.game import GAMES
 
-Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "hs-dcfr", "hs-pcfr+"]
+Algorithm = Literal[
+    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
+]
 Updates = Literal["alternating", "simultaneous"]
 Precision = Literal["float32", "float64"]
 Symmetry = Literal["full", "none"]
@@ -52,7 +54,10 @@ class SolveConfig(_Section):
 
     algorithm: Algorithm = Field(default="dcfr", description="The update rule of the regrets.")
     alpha: Real | None = Field(default=None, description="Discount of positive regrets; null: the algorithm's default.")
-    beta: Real | None = Field(default=None, description="Discount of negative regrets; null: the algorithm's default.")
+    beta: Real | None = Field(
+        default=None,
+        description="Discount of negative regrets, in sap... distrust of predictions; null: the algorithm's default.",
+    )
     gamma: Real | None = Field(
         default=None,
         ge=0,

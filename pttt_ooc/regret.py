@@ -43,8 +43,8 @@ class Rule:
     coefficients
         ``(t, alpha, beta) -> Coefficients`` of iteration ``t`` = 1, 2, ...
     alpha, beta
-        Default exponents of the discounts (of positive and of negative regrets); in ``sapcfr+``, alpha is
-        the asymmetry of the steps.
+        Default exponents of the discounts (of positive and of negative regrets); in the asymmetric rules, which
+        have no negative regrets, beta is the asymmetry.
     gamma
         Default exponent of the average strategy's weights.
     predicts
@@ -101,16 +101,22 @@ def pcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
     return Coefficients(1, 1, True, True, 1)
 
 
-def sapcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
-    """PCFR+ that trusts its prediction less: ``R + r / (1 + alpha)``, here multiplied by ``1 + alpha``."""
-    return Coefficients(1, 1, True, True, 1 + alpha)
-
-
 def pdcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
     """PCFR+ with DCFR's discount of positive regrets."""
     return Coefficients(_discount(t - 1, alpha), 1, True, True, _discount(t, alpha))
 
 
+def sapcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+    """PCFR+ that trusts its prediction less: ``R + r / (1 + beta)``, here multiplied by ``1 + beta``."""
+    return Coefficients(1, 1, True, True, 1 + beta)
+
+
+def sapdcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+    """PDCFR+ that trusts its prediction less."""
+    return Coefficients(_discount(t - 1, alpha), 1, True, True, (1 + beta) * _discount(t, alpha))
+
+
+_ASYMMETRY = "Meng et al. 2025, Faster game solving via asymmetry of step sizes"
 _SCHEDULES = "Zhang, McAleer and Sandholm 2024, Faster game solving via hyperparameter schedules"
 
 RULES: dict[str, Rule] = {
@@ -128,7 +134,10 @@ RULES: dict[str, Rule] = {
     "pdcfr+": Rule(
         pdcfr_plus, 2.3, 0, 5, True, "Xu et al. 2024, Minimizing weighted counterfactual regret with optimistic OMD"
     ),
-    "sapcfr+": Rule(sapcfr_plus, 2, 0, 2, True, "Meng et al. 2025, Faster game solving via asymmetry of step sizes"),
+    "sapcfr+": Rule(sapcfr_plus, 0, 2, 2, True, _ASYMMETRY),
+    "sapdcfr+": Rule(
+        sapdcfr_plus, 2.3, 2, 2, True, f"{_ASYMMETRY}, with the discounts and alpha of Xu et al. 2024 (as for pdcfr+)"
+    ),
     "hs-dcfr": Rule(dcfr, 1, -1, 30, False, _SCHEDULES, drift=(3, -2, -5)),
     "hs-pcfr+": Rule(pcfr_plus, 0, 0, 30, True, _SCHEDULES, drift=(0, 0, -5)),
 }

@@ -39,6 +39,9 @@ def step(rule, t, R, r, alpha=None, beta=None, horizon=1000):
     if rule == "pdcfr+":  # Xu et al. 2024, section 4
         new = positive(R * discount(t - 1, 2.3) + r)
         return new, positive(new * discount(t, 2.3) + r)
+    if rule == "sapdcfr+":  # the two together
+        new = positive(R * discount(t - 1, 2.3) + r)
+        return new, positive(new * discount(t, 2.3) + r / 3)
     if rule == "sapcfr+":  # Meng et al. 2025, section 4: implicit sum R, explicit sum R + r / (1 + 2)
         return positive(R + r), positive(positive(R + r) + r / 3)
     raise KeyError(rule)
@@ -46,7 +49,7 @@ def step(rule, t, R, r, alpha=None, beta=None, horizon=1000):
 
 def weight(rule, t, counted, gamma=None, horizon=1000):
     """What the sum of realization plans is multiplied by before that of iteration t is added, the n-th that counts."""
-    authors = {"cfr": 0, "cfr+": 1, "linear-cfr": 1, "dcfr": 2, "pcfr+": 2, "pdcfr+": 5, "sapcfr+": 2}
+    authors = {"cfr": 0, "cfr+": 1, "linear-cfr": 1, "dcfr": 2, "pcfr+": 2, "pdcfr+": 5, "sapcfr+": 2, "sapdcfr+": 2}
     exponent = authors.get(rule, 30) if gamma is None else gamma
     if rule.startswith("hs-"):  # Zhang et al. 2024, equation 4; 15 in place of 30 is their other variant
         exponent -= 5 * (t - 1) / horizon

@@ -69,7 +69,7 @@ def test_committed_schema_is_the_one_of_the_models():
         (
             {"solve": {"algorithm": "dcrf"}},
             "solve.algorithm is 'dcrf', but must be one of cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+, sapcfr+,"
-            " hs-dcfr, hs-pcfr+ (did you mean dcfr?).",
+            " sapdcfr+, hs-dcfr, hs-pcfr+ (did you mean dcfr?).",
         ),
         ({"solve": {"updates": "both"}}, "solve.updates is 'both', but must be one of alternating, simultaneous."),
         ({"solve": {"restart_average": 1}}, "solve.restart_average is 1, but must be greater than 1."),

@@ -205,6 +205,6 @@ def test_rules_match_their_papers():
     pdcfr = RULES["pdcfr+"].coefficients(2, 2.3, 0)
     assert pdcfr.discount_positive == pytest.approx(1 / 2)
     assert pdcfr.look_ahead == pytest.approx(2**2.3 / (2**2.3 + 1))
-    assert [rule for rule in RULES if RULES[rule].predicts] == ["pcfr+", "pdcfr+", "sapcfr+", "hs-pcfr+"]
+    assert [rule for rule in RULES if RULES[rule].predicts] == ["pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]
     floored = [rule for rule in RULES if RULES[rule].coefficients(3, 1, 1).floor]
-    assert floored == ["cfr+", "pcfr+", "pdcfr+", "sapcfr+", "hs-pcfr+"]
+    assert floored == ["cfr+", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]
