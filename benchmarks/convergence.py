@@ -25,6 +25,7 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.style import context
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from benchmarks.measures import prepared
 from pttt_ooc.config import SolveConfig, check_section
@@ -137,6 +138,9 @@ def draw(rows: Sequence[Row], variants: Sequence[str]) -> Figure:
 
 def _draw_panel(axes: Axes, rows: Sequence[Row], x: str) -> None:
     axes.set(xscale="log", yscale="log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel({"iteration": "iterations", "cpu_seconds": "processor seconds of iterations"}[x])
     if x == "iteration":
         axes.set_title("gap (NashConv)", fontsize=10, loc="left", color=MUTED)
