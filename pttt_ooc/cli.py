@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from pttt_ooc.config import Config
 
 # The same names as in the configuration, whose module takes long to import.
-Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+"]
+Algorithm = Literal[
+    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
+]
+Updates = Literal["alternating", "simultaneous"]
 Precision = Literal["float32", "float64"]
 Symmetry = Literal["none", "full"]
 TensorType = Literal["float16", "float32", "float64"]
@@ -300,8 +303,15 @@ def solve(
     symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
-    beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
+    beta: Annotated[
+        float | None, typer.Option(help="Discount of negative regrets; in sap..., distrust of predictions.")
+    ] = None,
     gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... move the three.")] = None,
+    restart_average: Annotated[
+        float | None, typer.Option(help="Begin the average anew each time the iterations have grown by this factor.")
+    ] = None,
+    updates: Annotated[Updates | None, typer.Option(help="Of the players: in turn, or both at once.")] = None,
     precision: Annotated[Precision | None, typer.Option(help="Of the regrets and sums of strategies.")] = None,
     target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never for that.")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
@@ -319,7 +329,14 @@ def solve(
     After an interruption, or with larger budgets, the same command continues.  What is not said here has the
     defaults that config.yaml documents.
     """
-    asked = {"algorithm": algorithm, "alpha": alpha, "beta": beta, "gamma": gamma, "precision": precision}
+    asked: dict[str, Any] = {
+        "algorithm": algorithm,
+        "alpha": alpha,
+        "beta": beta,
+        "gamma": gamma,
+        "precision": precision,
+    }
+    asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
     settings = _settings(config, {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}, asked)

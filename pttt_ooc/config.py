@@ -18,7 +18,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.game import GAMES
 
-Algorithm = Literal["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+"]
+Algorithm = Literal[
+    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
+]
+Updates = Literal["alternating", "simultaneous"]
 Precision = Literal["float32", "float64"]
 Symmetry = Literal["full", "none"]
 
@@ -51,11 +54,28 @@ class SolveConfig(_Section):
 
     algorithm: Algorithm = Field(default="dcfr", description="The update rule of the regrets.")
     alpha: Real | None = Field(default=None, description="Discount of positive regrets; null: the algorithm's default.")
-    beta: Real | None = Field(default=None, description="Discount of negative regrets; null: the algorithm's default.")
+    beta: Real | None = Field(
+        default=None,
+        description="Discount of negative regrets, in sap... distrust of predictions; null: the algorithm's default.",
+    )
     gamma: Real | None = Field(
         default=None,
         ge=0,
         description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default.",
+    )
+    horizon: Whole = Field(
+        default=1000,
+        ge=1,
+        description="Iterations during which the parameters of hs-dcfr and hs-pcfr+ move; no other algorithm has any.",
+    )
+    restart_average: Real | None = Field(
+        default=None,
+        gt=1,
+        description="The average begins anew when the number of iterations has grown by this factor; null: never.",
+    )
+    updates: Updates = Field(
+        default="alternating",
+        description="alternating: player 1 is updated against the new player 0; simultaneous: against the old one.",
     )
     target_nashconv: Real = Field(
         default=1e-3, ge=0, description="Stop when the gap is at most this; 0: never stop for it."
@@ -222,7 +242,7 @@ _WANTED = {
 
 
 def _literal(key: str) -> Any:
-    return {"algorithm": Algorithm, "symmetry": Symmetry}.get(key, Precision)
+    return {"algorithm": Algorithm, "symmetry": Symmetry, "updates": Updates}.get(key, Precision)
 
 
 def _did_you_mean(value: Any, known: Any) -> str:

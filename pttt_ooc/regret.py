@@ -9,6 +9,10 @@ instantaneous regrets ``r_t``::
 
 and the average strategy gives iteration ``t`` the weight ``t ** gamma``.  `RULES` maps names to
 pure functions that return the coefficients of iteration ``t``.
+
+In a scheduled rule, alpha, beta and gamma move in equal steps during the first iterations, as many as the
+`horizon` says (Zhang, McAleer and Sandholm 2024, equation 4).  Then the sum of strategies is multiplied by
+``((t - 1) / t) ** gamma`` before the newest one is added, with the gamma of the moment.
 """
 
 from __future__ import annotations
@@ -37,13 +41,16 @@ class Rule:
     coefficients
         ``(t, alpha, beta) -> Coefficients`` of iteration ``t`` = 1, 2, ...
     alpha, beta
-        Default exponents of the discounts (of positive and of negative regrets).
+        Default exponents of the discounts (of positive and of negative regrets); in the asymmetric rules, which
+        have no negative regrets, beta is the asymmetry.
     gamma
         Default exponent of the average strategy's weights.
     predicts
         Whether the last instantaneous regrets have to be kept.
     source
         Where the formula and the defaults come from.
+    drift
+        What is added to alpha, beta and gamma on the way to the horizon.
     """
 
     coefficients: Callable[[int, float, float], Coefficients]
@@ -52,6 +59,13 @@ class Rule:
     gamma: float
     predicts: bool
     source: str
+    drift: tuple[float, float, float] = (0, 0, 0)
+
+    def scheduled(self, t: int, alpha: float, beta: float, gamma: float, horizon: int) -> tuple[float, float, float]:
+        """Alpha, beta and gamma of iteration `t` = 1, 2, ..., from those of the first one."""
+        part = min((t - 1) / horizon, 1)
+        a, b, c = (part * way for way in self.drift)
+        return alpha + a, beta + b, gamma + c
 
 
 def _discount(t: int, exponent: float) -> float:
@@ -90,6 +104,19 @@ def pdcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
     return Coefficients(_discount(t - 1, alpha), 1, True, True, _discount(t, alpha))
 
 
+def sapcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+    """PCFR+ that trusts its prediction less: ``R + r / (1 + beta)``, here multiplied by ``1 + beta``."""
+    return Coefficients(1, 1, True, True, 1 + beta)
+
+
+def sapdcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+    """PDCFR+ that trusts its prediction less."""
+    return Coefficients(_discount(t - 1, alpha), 1, True, True, (1 + beta) * _discount(t, alpha))
+
+
+_ASYMMETRY = "Meng et al. 2025, Faster game solving via asymmetry of step sizes"
+_SCHEDULES = "Zhang, McAleer and Sandholm 2024, Faster game solving via hyperparameter schedules"
+
 RULES: dict[str, Rule] = {
     "cfr": Rule(cfr, 0, 0, 0, False, "Zinkevich et al. 2007, Regret minimization in games with incomplete information"),
     "cfr+": Rule(cfr_plus, 0, 0, 1, False, "Tammelin 2014, Solving large imperfect information games using CFR+"),
@@ -105,4 +132,10 @@ RULES: dict[str, Rule] = {
     "pdcfr+": Rule(
         pdcfr_plus, 2.3, 0, 5, True, "Xu et al. 2024, Minimizing weighted counterfactual regret with optimistic OMD"
     ),
+    "sapcfr+": Rule(sapcfr_plus, 0, 2, 2, True, _ASYMMETRY),
+    "sapdcfr+": Rule(
+        sapdcfr_plus, 2.3, 2, 2, True, f"{_ASYMMETRY}, with the discounts and alpha of Xu et al. 2024 (as for pdcfr+)"
+    ),
+    "hs-dcfr": Rule(dcfr, 1, -1, 30, False, _SCHEDULES, drift=(3, -2, -5)),
+    "hs-pcfr+": Rule(pcfr_plus, 0, 0, 30, True, _SCHEDULES, drift=(0, 0, -5)),
 }

@@ -31,6 +31,8 @@ from pttt_ooc.pictures import (
     value_figure,
 )
 
+PARAMETERS = ("alpha", "beta", "gamma", "horizon", "restart_average", "updates")  # of the algorithm and its average
+
 
 @dataclass(frozen=True)
 class InfosetPicture:
@@ -73,7 +75,7 @@ class ReportData:
     counts, versions, digests
         Sizes of the game, versions of libraries, content hashes: label by label.
     parameters
-        The algorithm's alpha, beta and gamma in effect; those that are missing are taken from `config`.
+        The algorithm's :data:`PARAMETERS` in effect; those that are missing are taken from `config`.
     commands
         What to type to reproduce the solution.
     """
@@ -197,7 +199,7 @@ def _context(data: ReportData) -> dict[str, Any]:
         "data": data,
         "palette": PALETTE,
         "solve": solve,
-        "parameters": {n: data.parameters.get(n, solve.get(n)) for n in ("alpha", "beta", "gamma")},
+        "parameters": {n: data.parameters.get(n, solve.get(n)) for n in PARAMETERS},
         "bounds": value_bounds(data.evaluation),
         "in_a_row": sizes.pop() if len(sizes) == 1 and len(set(game.winning_sets)) == 1 else None,
         "yaml": yaml.safe_dump(dict(data.config), sort_keys=False, allow_unicode=True),

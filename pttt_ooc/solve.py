@@ -1,4 +1,4 @@
-"""The solver: alternating updates of regrets until the gap is small enough."""
+"""The solver: updates of regrets, alternating or simultaneous, until the gap is small enough."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pttt_ooc.evaluate import Evaluator, evaluation_arrays
 from pttt_ooc.files import atomic_write_text
 from pttt_ooc.index import Index
 from pttt_ooc.memory import Layout, Room, in_memory
-from pttt_ooc.regret import RULES
+from pttt_ooc.regret import RULES, Coefficients
 from pttt_ooc.strategy import Strategy, Symmetriser, strategy_arrays
 
 Floats = NDArray[np.floating[Any]]
@@ -113,14 +113,19 @@ def state_layout(index: Index, config: SolveConfig) -> dict[str, tuple[tuple[int
 
 
 def is_scheduled(iteration: int, factor: float) -> bool:
-    """Whether the gap is to be computed after this iteration.
+    """Whether the gap is to be computed after this iteration: see :func:`last_scheduled`."""
+    return last_scheduled(iteration, factor) == iteration
+
+
+def last_scheduled(iteration: int, factor: float) -> int:
+    """The last iteration of a schedule that is not after `iteration`.
 
     The schedule starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``.
     """
-    scheduled = 1
-    while scheduled < iteration:
-        scheduled = max(scheduled + 1, math.floor(scheduled * factor))
-    return scheduled == iteration
+    last = following = 1
+    while following <= iteration:
+        last, following = following, max(following + 1, math.floor(following * factor))
+    return last
 
 
 class _Loop:
@@ -176,8 +181,11 @@ class _Loop:
         stopped_by = self._stopped_by()
         while not stopped_by:
             self.iteration += 1
-            for player in (0, 1):
-                self._update(player)
+            for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
+                for player in players:
+                    self._update(player)
+                for player in players:
+                    self._next_strategy(player, average=True)
             now = time.perf_counter()
             self.seconds, clock = self.seconds + now - clock, now
             row = self._progress()
@@ -235,34 +243,39 @@ class _Loop:
         # Kernels that are given a Python float would compute in double precision.
         return [self.engine.dtype.type(number) for number in numbers]
 
+    def _coefficients(self, iteration: int) -> tuple[Coefficients, float]:
+        """Those of an iteration, and the discount of the sums of strategies before it."""
+        t = max(iteration, 1)
+        alpha, beta, gamma = self.rule.scheduled(t, self.alpha, self.beta, self.gamma, self.config.horizon)
+        restart = self.config.restart_average
+        age = t - (last_scheduled(t, restart) if restart else 1)
+        return self.rule.coefficients(t, alpha, beta), (age / (age + 1)) ** gamma if age else 0.0
+
     def _update(self, player: int) -> None:
-        """One half of an iteration: regrets of `player` upward, then its next strategy downward."""
-        engine, i, t = self.engine, self.engine.index.players[player], self.iteration
-        c = self.rule.coefficients(t, self.alpha, self.beta)
+        """Regrets of `player`, upward, against the opponent's latest strategy."""
+        engine, i = self.engine, self.engine.index.players[player]
+        before, (c, _) = self._coefficients(self.iteration - 1)[0], self._coefficients(self.iteration)
+        look_ahead = self._scalars(before.look_ahead)
         discounts = self._scalars(c.discount_positive, c.discount_negative)
         regrets, predictions = self._slices("regrets", player), self._predictions(player)
         for n in reversed(range(i.slices)):
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s.nodes, s.sequences)
-            arrays = (s.child_values, s.nodes, s.sequences, *self._look_ahead(t - 1), regrets[n], predictions[n])
+            arrays = (s.child_values, s.nodes, s.sequences, *look_ahead, regrets[n], predictions[n])
             engine.run(player, n, tree.update_regrets, *i.upward, *s.offsets, *arrays, *discounts, c.floor)
-        self._next_strategy(player, average=True)
-
-    def _look_ahead(self, t: int) -> list[np.floating[Any]]:
-        """Weight of the regrets after iteration `t`, next to the prediction's, in the strategy that follows."""
-        return self._scalars(self.rule.coefficients(max(t, 1), self.alpha, self.beta).look_ahead)
 
     def _next_strategy(self, player: int, average: bool) -> None:
         """Reach of `player` under the strategy that its regrets ask for and, if wanted, its share in the average."""
-        engine, i, t = self.engine, self.engine.index.players[player], self.iteration
+        engine, i = self.engine, self.engine.index.players[player]
+        c, discount = self._coefficients(self.iteration)
+        look_ahead, discounts = self._scalars(c.look_ahead), self._scalars(discount)
         regrets, predictions = self._slices("regrets", player), self._predictions(player)
         sums, reach = self._slices("strategy_sums", player), self.reaches[player]
-        discount = self._scalars(((t - 1) / t) ** self.gamma if t > 1 else 0.0)
         for n in range(i.slices):
-            arrays = (*self._look_ahead(t), regrets[n], predictions[n])
+            arrays = (*look_ahead, regrets[n], predictions[n])
             reaches = (reach.sequences, reach.nodes, reach.view_is_reached)
             into = sums[n] if average else sums[n][:0]
-            rest = (i.sequences_of(n).start, *arrays, *reaches, *discount, into)
+            rest = (i.sequences_of(n).start, *arrays, *reaches, *discounts, into)
             engine.run(player, n, tree.reach_of_regrets, *i.downward, *rest)
 
     def _average(self) -> tuple[Strategy, Strategy]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import naive
+from benchmarks import convergence
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.game import GAMES
@@ -108,3 +109,22 @@ def test_the_command_measures_a_small_game(tmp_path, capsys):
 def test_an_unknown_game_is_told_in_one_sentence(tmp_path, capsys):
     assert main(["--game", "chess", "--data", str(tmp_path)]) == 1
     assert "no game called 'chess'" in capsys.readouterr().err
+
+
+def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
+    data, picture = ["--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"], tmp_path / "gaps.svg"
+    variants = ["dcfr,gamma=3", "sapcfr+,updates=simultaneous,precision=float64"]
+    assert convergence.main([*variants, *data, "--iterations", "40", "--picture", str(picture)]) == 0
+    rows = convergence.read(tmp_path / "benchmarks" / "convergence.jsonl")
+    assert {row["variant"] for row in rows} == set(variants) and rows[-1]["iteration"] == 40
+    assert all(row["nashconv"] > 0 for row in rows) and rows[-1]["cpu_seconds"] > 0
+    assert picture.read_bytes().startswith(b"<?xml") and not list((tmp_path / "benchmarks").glob("convergence-*"))
+    assert convergence.main([*variants, *data, "--iterations", "40"]) == 0  # all of it is there already
+    assert convergence.read(tmp_path / "benchmarks" / "convergence.jsonl") == rows
+    assert variants[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("variant", ["magic", "dcfr,gama=2", "dcfr,gamma=x", "dcfr,gamma"])
+def test_a_wrong_variant_is_told_in_one_sentence(tmp_path, capsys, variant):
+    assert convergence.main([variant, "--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"]) == 1
+    assert f"variant {variant}: " in capsys.readouterr().err

@@ -68,9 +68,12 @@ def test_committed_schema_is_the_one_of_the_models():
         ({"solve": 3}, "solve is 3, but must be a section: keys with values, indented below it."),
         (
             {"solve": {"algorithm": "dcrf"}},
-            "solve.algorithm is 'dcrf', but must be one of cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+"
-            " (did you mean dcfr?).",
+            "solve.algorithm is 'dcrf', but must be one of cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+, sapcfr+,"
+            " sapdcfr+, hs-dcfr, hs-pcfr+ (did you mean dcfr?).",
         ),
+        ({"solve": {"updates": "both"}}, "solve.updates is 'both', but must be one of alternating, simultaneous."),
+        ({"solve": {"restart_average": 1}}, "solve.restart_average is 1, but must be greater than 1."),
+        ({"solve": {"horizon": 0}}, "solve.horizon is 0, but must be greater than or equal to 1."),
         ({"symmetry": "half"}, "symmetry is 'half', but must be one of full, none."),
         (
             {"game": "pttt-abrubt"},

@@ -155,10 +155,17 @@ def test_pictures_take_the_colours_and_font_of_the_page(html: str) -> None:
     assert "@media print" in html
 
 
-@pytest.mark.parametrize("algorithm", ["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "something-new", None])
+SCHEDULED = ("hs-dcfr", "hs-pcfr+")
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    ["cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", *SCHEDULED, "sapcfr+", "sapdcfr+", "something-new", None],
+)
 def test_every_algorithm_has_its_method(algorithm: str | None) -> None:
     text = Page(render_report(sample(config={"solve": {"algorithm": algorithm}}, infosets=(), parameters={}))).text
     cited = {"cfr+": "Tammelin", "linear-cfr": "Brown", "dcfr": "Brown", "pcfr+": "Farina", "pdcfr+": "Xu"}
+    cited |= {"sapcfr+": "Meng", "sapdcfr+": "Meng", **dict.fromkeys(SCHEDULED, "McAleer")}
     assert "Zinkevich" in text
     assert {name for name in cited.values() if name in text} == ({cited[algorithm]} if algorithm in cited else set())
 

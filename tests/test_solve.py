@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 import naive
+import naive_cfr
+from pttt_ooc.commits import State
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.regret import RULES
-from pttt_ooc.solve import is_scheduled, solve
+from pttt_ooc.solve import is_scheduled, last_scheduled, solve, state_layout
 from pttt_ooc.strategy import unfold
 
 NAME = "mini-2x3k2-abrupt"
@@ -43,6 +45,52 @@ def test_every_rule_converges(tmp_path, algorithm, symmetry):
     assert solution.stopped_by == "target_nashconv"
     assert solution.rows[-1]["nashconv"] <= 0.02
     assert solution.rows[-1]["iteration"] == solution.iteration
+
+
+VARIANTS = [
+    *({"algorithm": algorithm} for algorithm in RULES),
+    {"alpha": 2.5, "beta": -1, "gamma": 5},
+    {"algorithm": "pcfr+", "gamma": 1},
+    {"algorithm": "hs-dcfr", "gamma": 15, "horizon": 8},
+    {"updates": "simultaneous"},
+    {"algorithm": "hs-pcfr+", "updates": "simultaneous", "horizon": 20},
+    {"restart_average": 2},
+    {"algorithm": "sapcfr+", "restart_average": 4, "gamma": 3, "updates": "simultaneous"},
+]
+
+
+def state_of(tmp_path, settings, name, symmetry):
+    """Regrets and the sums of strategies, by kind and player, as the solver left them on disk."""
+    index = helpers.small_engine(name, symmetry).index
+    with State.open(tmp_path / "work", state_layout(index, settings), "test") as state:
+        return {
+            (kind, p): np.concatenate([state.arrays[f"{kind}/{p}/{n}"] for n in range(index.players[p].slices)])
+            for kind in ("regrets", "strategy_sums")
+            for p in (0, 1)
+        }
+
+
+@pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: ",".join(map(str, changes.values())))
+def test_rules_are_those_of_the_papers(tmp_path, changes):
+    # In this game rounding decides between no two actions, and the gap is still positive after eight iterations.
+    name = "mini-2x3k2-abrupt"
+    settings = config(max_iterations=8, precision="float64", **changes)
+    assert run(tmp_path, settings, name, "none").iteration == 8
+    found, index = state_of(tmp_path, settings, name, "none"), helpers.small_engine(name).index
+    asked = {key: value for key, value in changes.items() if key in ("alpha", "beta", "gamma", "updates")}
+    asked["horizon"] = settings.horizon
+    asked["restarts"] = {None: (), 2: (2, 4, 8), 4: (4,)}[settings.restart_average]
+    regrets, average = naive_cfr.solve(index.game, settings.algorithm, 8, **asked)
+    for player in (0, 1):
+        texts = helpers.sequence_texts(index, player)
+        wanted = [regrets[player][text][square] for text, square in texts]
+        assert found["regrets", player] == pytest.approx(np.array(wanted), rel=0, abs=1e-10)
+        sums = {text: np.zeros(index.game.squares) for text, _ in texts}
+        for (text, square), value in zip(texts, found["strategy_sums", player], strict=True):
+            sums[text][square] = value
+        for text, row in sums.items():
+            if row.sum() > 1e-6:
+                assert row / row.sum() == pytest.approx(average[player][text], rel=0, abs=1e-10)
 
 
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
@@ -78,9 +126,9 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
         assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize("algorithm", ["dcfr", "pdcfr+"])
-def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, algorithm):
-    settings = config(algorithm=algorithm)
+@pytest.mark.parametrize("changes", [{}, {"algorithm": "pdcfr+"}, VARIANTS[-3], VARIANTS[-1]], ids=str)
+def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
+    settings = config(**changes)
     whole = run(tmp_path, settings, folder="whole")
 
     def stop_at(iteration):
@@ -138,6 +186,17 @@ def test_schedule():
     assert [t for t in range(1, 40) if is_scheduled(t, 1.2)] == [*range(1, 11), 12, 14, 16, 19, 22, 26, 31, 37]
 
 
+def test_last_scheduled():
+    assert [last_scheduled(t, 4.0) for t in (1, 3, 4, 15, 16, 63, 64)] == [1, 1, 4, 4, 16, 16, 64]
+
+
+def test_schedules_move_their_parameters():
+    first = RULES["hs-dcfr"].alpha, RULES["hs-dcfr"].beta, RULES["hs-dcfr"].gamma
+    found = [RULES["hs-dcfr"].scheduled(t, *first, horizon=10) for t in (1, 6, 11, 100)]
+    assert found == [(1, -1, 30), (2.5, -2, 27.5), (4, -3, 25), (4, -3, 25)]
+    assert RULES["dcfr"].scheduled(7, 1.5, 0, 2, horizon=10) == (1.5, 0, 2)
+
+
 def test_rules_match_their_papers():
     dcfr = RULES["dcfr"].coefficients(5, 1.5, 0.0)
     assert dcfr.discount_positive == pytest.approx(8 / 9) and dcfr.discount_negative == pytest.approx(1 / 2)
@@ -146,5 +205,6 @@ def test_rules_match_their_papers():
     pdcfr = RULES["pdcfr+"].coefficients(2, 2.3, 0)
     assert pdcfr.discount_positive == pytest.approx(1 / 2)
     assert pdcfr.look_ahead == pytest.approx(2**2.3 / (2**2.3 + 1))
-    assert [rule for rule in RULES if RULES[rule].predicts] == ["pcfr+", "pdcfr+"]
-    assert [rule for rule in RULES if RULES[rule].coefficients(3, 1, 1).floor] == ["cfr+", "pcfr+", "pdcfr+"]
+    assert [rule for rule in RULES if RULES[rule].predicts] == ["pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]
+    floored = [rule for rule in RULES if RULES[rule].coefficients(3, 1, 1).floor]
+    assert floored == ["cfr+", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]

@@ -82,11 +82,16 @@ def _beginning(work: Path) -> str:
     return f"Continuing from iteration {iteration}." if iteration else "Starting from the first iteration."
 
 
-def parameters(settings: SolveConfig) -> dict[str, float]:
-    """The algorithm's parameters in effect: the authors' where the configuration has none."""
+def parameters(settings: SolveConfig) -> dict[str, Any]:
+    """All that the iterates and their average depend on besides the algorithm's name and the precision.
+
+    Alpha, beta and gamma are the authors' where the configuration has none; there is a horizon only if they move.
+    """
     rule = RULES[settings.algorithm]
     given = {"alpha": settings.alpha, "beta": settings.beta, "gamma": settings.gamma}
-    return {name: getattr(rule, name) if value is None else value for name, value in given.items()}
+    found: dict[str, Any] = {name: getattr(rule, name) if value is None else value for name, value in given.items()}
+    found |= {"horizon": settings.horizon} if any(rule.drift) else {}
+    return {**found, "restart_average": settings.restart_average, "updates": settings.updates}
 
 
 def work_name(game: str, symmetry: Symmetry, settings: SolveConfig, index: Facts) -> str:
