@@ -41,6 +41,8 @@ def ensure_compiled() -> None:
     stamp = Path(cache.cache_path) / f"compiled-{_digest()}"
     if stamp.exists():
         return
+    for file in stamp.parent.glob("*.nb[ic]"):  # numba does not notice that a kernel of another module has changed
+        file.unlink(missing_ok=True)
     console, begun, count = Console(stderr=True), time.perf_counter(), 0
     first = "Compiling kernels, once for this machine ..."
     if not console.is_terminal:
