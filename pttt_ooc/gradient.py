@@ -53,36 +53,34 @@ def _copy_vector(typingctx, target, i, source, j):
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(y, start, pattern, pattern_start, block_first, block_length, block_cell, block_map, columns, lane, cells):
+def _gather(y, start, pattern, patterns, lane, cells):
     """Add a source's orders up by key times in one lane; return whether any was non-zero."""
     found = False
-    for b in range(pattern_start[pattern], pattern_start[pattern + 1]):
-        first = start + block_first[b]
-        length = block_length[b]
+    for b in range(patterns.start[pattern], patterns.start[pattern + 1]):
+        first = start + patterns.first[b]
+        length = patterns.length[b]
         part = y[first : first + length]
         some = False
         for r in range(length):
             some |= part[r] != 0
         if some:
             found = True
-            row = cells[block_cell[b] * LANES + lane :]
-            column = columns[block_map[b] : block_map[b] + length]
+            row = cells[patterns.cell[b] * LANES + lane :]
+            column = patterns.columns[patterns.map[b] : patterns.map[b] + length]
             for r in range(length):
                 row[column[r] * LANES] += part[r]
     return found
 
 
 @numba.njit(cache=True, nogil=True)
-def _scatter(
-    cells, lane, sign, out, start, pattern, pattern_start, block_first, block_length, block_cell, block_map, columns
-):
+def _scatter(cells, lane, sign, out, start, pattern, patterns):
     """Read one lane of cells back by key times and add them to the receiver's orders."""
-    for b in range(pattern_start[pattern], pattern_start[pattern + 1]):
-        first = start + block_first[b]
-        length = block_length[b]
+    for b in range(patterns.start[pattern], patterns.start[pattern + 1]):
+        first = start + patterns.first[b]
+        length = patterns.length[b]
         part = out[first : first + length]
-        row = cells[block_cell[b] * LANES + lane :]
-        column = columns[block_map[b] : block_map[b] + length]
+        row = cells[patterns.cell[b] * LANES + lane :]
+        column = patterns.columns[patterns.map[b] : patterns.map[b] + length]
         for r in range(length):
             part[r] += sign * row[column[r] * LANES]
 
@@ -115,15 +113,18 @@ def _transpose(z, rows, columns, x):
 
 
 @numba.njit(cache=True, nogil=True)
-def _apply(number, class_start, class_prefix_first, factor, matrix_start, matrix_index, z, x, first_sum, turned):
+def _apply(number, operators, z, x, first_sum, turned):
     """x += operator `number` times z, in all lanes; `first_sum` and `turned` have room for one matrix of cells.
 
     Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
     the suffixes are added up (the run has one source matrix), or after it (one receiver's).
     """
-    e = class_start[number]
-    end = class_start[number + 1]
-    prefix_first = class_prefix_first[number]
+    factor = operators.factor
+    matrix_start = operators.matrix_start
+    matrix_index = operators.matrix_index
+    e = operators.start[number]
+    end = operators.start[number + 1]
+    prefix_first = operators.prefix_first[number]
     shared = 0 if prefix_first else 3
     while e < end:
         run = e
@@ -153,9 +154,8 @@ def _apply(number, class_start, class_prefix_first, factor, matrix_start, matrix
 
 @numba.njit(cache=True, nogil=True)
 def receive(
-    first_view,
-    last_view,
-    groups,
+    views,
+    chosen,
     # the receiver
     node_start,
     sequence_start,
@@ -170,89 +170,48 @@ def receive(
     sequence_reach,
     view_is_reached,
     # timing
-    group_view,
-    group_class,
-    group_pattern,
-    group_actions,
-    source_start,
-    source_view,
-    source_pattern,
-    source_actions,
-    pattern_start,
-    block_first,
-    block_length,
-    block_cell,
-    block_map,
-    columns,
-    class_start,
-    class_cells,
-    class_prefix_first,
-    factor,
-    matrix_start,
-    matrix_index,
+    groups,
+    patterns,
+    operators,
     # scratch, of one thread
     z,
     x,
     first_sum,
     turned,
 ):
-    """Gradient of the receiver's views `first_view` to `last_view`, written into one slice's arrays.
+    """Gradient of some of the receiver's `views`, written into one slice's arrays.
 
-    `groups` are the groups of these views, those of one operator together.  `node_gradient` and
+    `chosen` are the groups of these views, those of one operator together.  `node_gradient` and
     `sequence_gradient` begin at node `node_offset` and sequence `sequence_offset`.  Payoffs are the
     receiver's own: a win adds the source's reach, a win of the source takes it off.
     """
-    node_gradient[node_start[first_view] - node_offset : node_start[last_view] - node_offset] = 0
-    first = sequence_start[first_view] - sequence_offset
-    sequence_gradient[first : sequence_start[last_view] - sequence_offset] = 0
+    for view in views:
+        node_gradient[node_start[view] - node_offset : node_start[view + 1] - node_offset] = 0
+        first = sequence_start[view] - sequence_offset
+        sequence_gradient[first : sequence_start[view + 1] - sequence_offset] = 0
     members = np.empty(LANES, np.int64)
     at = 0
-    while at < len(groups):
-        number = group_class[groups[at]]
-        z[: class_cells[number, 0] * LANES] = 0
+    while at < len(chosen):
+        number = groups.operator[chosen[at]]
+        z[: operators.cells[number, 0] * LANES] = 0
         lanes = 0
-        while at < len(groups) and group_class[groups[at]] == number and lanes < LANES:
-            g = groups[at]
+        while at < len(chosen) and groups.operator[chosen[at]] == number and lanes < LANES:
+            g = chosen[at]
             found = False
-            for s in range(source_start[g], source_start[g + 1]):
-                origin = source_view[s]
+            for s in range(groups.source_start[g], groups.source_start[g + 1]):
+                origin = groups.source_view[s]
                 if not view_is_reached[origin]:
                     continue
-                pattern = source_pattern[s]
-                if group_actions[g]:
-                    start = source_node_start[origin]
-                    found |= _gather(
-                        node_reach,
-                        start,
-                        pattern,
-                        pattern_start,
-                        block_first,
-                        block_length,
-                        block_cell,
-                        block_map,
-                        columns,
-                        lanes,
-                        z,
-                    )
+                pattern = groups.source_pattern[s]
+                if groups.receiver_actions[g]:
+                    found |= _gather(node_reach, source_node_start[origin], pattern, patterns, lanes, z)
                     continue
                 orders = source_node_start[origin + 1] - source_node_start[origin]
                 start = source_sequence_start[origin]
-                theirs = source_actions[s]
+                theirs = groups.source_actions[s]
                 while theirs:
                     if theirs & 1:
-                        found |= _gather(
-                            sequence_reach,
-                            start,
-                            pattern,
-                            pattern_start,
-                            block_first,
-                            block_length,
-                            block_cell,
-                            block_map,
-                            columns,
-                            lanes,
-                            z,
-                        )
+                        found |= _gather(sequence_reach, start, pattern, patterns, lanes, z)
                     theirs >>= 1
                     start += orders
             if found:
@@ -261,45 +220,19 @@ def receive(
             at += 1
         if lanes == 0:
             continue
-        x[: class_cells[number, 1] * LANES] = 0
-        _apply(number, class_start, class_prefix_first, factor, matrix_start, matrix_index, z, x, first_sum, turned)
+        x[: operators.cells[number, 1] * LANES] = 0
+        _apply(number, operators, z, x, first_sum, turned)
         for lane in range(lanes):
             g = members[lane]
-            view = group_view[g]
-            mine = group_actions[g]
-            pattern = group_pattern[g]
+            view = groups.receiver_view[g]
+            mine = groups.receiver_actions[g]
+            pattern = groups.receiver_pattern[g]
             if not mine:
-                _scatter(
-                    x,
-                    lane,
-                    -1,
-                    node_gradient,
-                    node_start[view] - node_offset,
-                    pattern,
-                    pattern_start,
-                    block_first,
-                    block_length,
-                    block_cell,
-                    block_map,
-                    columns,
-                )
+                _scatter(x, lane, -1, node_gradient, node_start[view] - node_offset, pattern, patterns)
             orders = node_start[view + 1] - node_start[view]
             start = sequence_start[view] - sequence_offset
             while mine:
                 if mine & 1:
-                    _scatter(
-                        x,
-                        lane,
-                        1,
-                        sequence_gradient,
-                        start,
-                        pattern,
-                        pattern_start,
-                        block_first,
-                        block_length,
-                        block_cell,
-                        block_map,
-                        columns,
-                    )
+                    _scatter(x, lane, 1, sequence_gradient, start, pattern, patterns)
                 mine >>= 1
                 start += orders

@@ -16,6 +16,7 @@ suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,41 @@ from pttt_ooc.index import Index, actions_of, kinds_of, squares_of
 from pttt_ooc.views import Ints, Pairs, image_of
 
 ClassKey = tuple[int, ...]
+
+
+class Groups(NamedTuple):
+    """The groups of a :class:`Timing`, as kernels take them."""
+
+    operator: NDArray[np.int32]
+    receiver_view: NDArray[np.int32]
+    receiver_pattern: NDArray[np.int32]
+    receiver_actions: NDArray[np.int32]
+    source_start: Ints
+    source_view: NDArray[np.int32]
+    source_pattern: NDArray[np.int32]
+    source_actions: NDArray[np.int32]
+
+
+class Patterns(NamedTuple):
+    """The patterns of a :class:`Timing`, as kernels take them."""
+
+    start: Ints
+    first: NDArray[np.int32]
+    length: NDArray[np.int32]
+    cell: NDArray[np.int32]
+    map: NDArray[np.int32]
+    columns: NDArray[np.uint16]
+
+
+class Operators(NamedTuple):
+    """The operators of a :class:`Timing`, as kernels take them."""
+
+    start: Ints
+    cells: Ints
+    prefix_first: NDArray[np.bool_]
+    factor: NDArray[np.int32]
+    matrix_start: NDArray[np.int32]
+    matrix_index: NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +131,23 @@ class Timing:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays by name, for a store."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def tables(self) -> tuple[Groups, Patterns, Operators]:
+        """What the joint sweep takes."""
+        return (
+            Groups(
+                *(self.group_class, self.group_view, self.group_pattern, self.group_actions),
+                *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
+            ),
+            Patterns(
+                *(self.pattern_start, self.block_first, self.block_length),
+                *(self.block_cell, self.block_map, self.columns),
+            ),
+            Operators(
+                *(self.class_start, self.class_cells, self.class_prefix_first),
+                *(self.factor, self.matrix_start, self.matrix_index),
+            ),
+        )
 
 
 def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
