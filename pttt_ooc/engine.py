@@ -25,6 +25,7 @@ from pttt_ooc.views import Ints, find_pairs
 
 Floats = NDArray[np.floating[Any]]
 RUNS = 16  # per slice, at most: enough to share out evenly
+CACHE_LINE = 64  # bytes
 RUN_WORK = 30_000  # nodes and cells, at least: less is done sooner than it is handed to another thread
 
 
@@ -115,11 +116,11 @@ class Engine:
             done.result()
 
     def _scratch(self) -> tuple[Floats, ...]:
-        """Cells of source and receiver, and two matrices of cells, for this thread."""
+        """Cells of source and receiver, and a matrix of cells, for this thread."""
         if not hasattr(self._local, "arrays"):
             cells = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
-            sizes = [*cells, *[max(_largest_sum(t) for t in self.timings)] * 2]
-            self._local.arrays = tuple(np.zeros(size * gradient.LANES, self.dtype) for size in sizes)
+            sizes = [*cells, max(_largest_sum(t) for t in self.timings)]
+            self._local.arrays = tuple(_aligned_zeros(size * gradient.LANES, self.dtype) for size in sizes)
         arrays: tuple[Floats, ...] = self._local.arrays
         return arrays
 
@@ -228,6 +229,14 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple
         groups = np.concatenate([np.arange(timing.group_start[v], timing.group_start[v + 1]) for v in share])
         runs.append((np.array(share), groups[np.argsort(timing.group_class[groups], kind="stable")]))
     return runs
+
+
+def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> Floats:
+    """Zeros that begin with a line of the cache, so that no vector lies across two."""
+    raw = np.zeros(size * dtype.itemsize + CACHE_LINE, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE
+    found: Floats = raw[start : start + size * dtype.itemsize].view(dtype)
+    return found
 
 
 def _largest_sum(timing: Timing) -> int:

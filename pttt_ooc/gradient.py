@@ -16,40 +16,74 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 LANES = 8  # groups side by side: one AVX register of float32
+TILE = 6  # cells that are added up in registers
 
 
-def _copy_lanes(target, i, source, j):
-    """Copy one cell, all lanes of it."""
-    target[i : i + LANES] = source[j : j + LANES]
+def _adder(count):
+    """A function that adds rows of `count` cells, to be compiled to sums in registers."""
+
+    def add(target, place, step, source, first, width, index, k, last):
+        """Add cells `first`, `first` + 1, ... of the rows index[k:last] of `source` to `target`, every `step` cells."""
+        for j in range(count):
+            for row in index[k:last]:
+                cell = (int(row) * width + first + j) * LANES
+                at = (place + j * step) * LANES
+                target[at : at + LANES] += source[cell : cell + LANES]
+
+    @intrinsic
+    def add_vectors(typingctx, target, place, step, source, first, width, index, k, last):
+        """The compiler keeps no sums in registers over a loop of unknown length, so this is written out."""
+
+        def codegen(context, builder, signature, args):
+            types_ = signature.args
+
+            def data(i):
+                return context.make_array(types_[i])(context, builder, args[i]).data
+
+            def integer(i):
+                return context.cast(builder, args[i], types_[i], types.intp)
+
+            vector = ir.VectorType(context.get_data_type(target.dtype), LANES)
+            align = context.get_abi_sizeof(context.get_data_type(target.dtype))
+            lanes = ir.Constant(context.get_value_type(types.intp), LANES)
+
+            def cell(base, number):
+                return builder.bitcast(builder.gep(base, [builder.mul(number, lanes)]), vector.as_pointer())
+
+            out, rows, indices = data(0), data(3), data(6)
+            places = [integer(1)]
+            for _ in range(count - 1):
+                places.append(builder.add(places[-1], integer(2)))
+            places = [cell(out, p) for p in places]
+            sums = [cgutils.alloca_once_value(builder, builder.load(p, align=align)) for p in places]
+            one = ir.Constant(context.get_value_type(types.intp), 1)
+            with cgutils.for_range_slice(builder, integer(7), integer(8), one) as (at, _):
+                row = builder.zext(builder.load(builder.gep(indices, [at])), at.type)
+                base = cell(rows, builder.add(builder.mul(row, integer(5)), integer(4)))
+                for c, total in enumerate(sums):
+                    part = builder.load(builder.gep(base, [ir.Constant(ir.IntType(32), c)]), align=align)
+                    builder.store(builder.fadd(builder.load(total), part), total)
+            for p, total in zip(places, sums, strict=True):
+                builder.store(builder.load(total), p, align=align)
+            return context.get_dummy_value()
+
+        return types.void(target, place, step, source, first, width, index, k, last), codegen
+
+    @overload(add, jit_options={"forceinline": True})
+    def compiled(target, place, step, source, first, width, index, k, last):
+        def implementation(target, place, step, source, first, width, index, k, last):
+            add_vectors(target, place, step, source, first, width, index, k, last)
+
+        return implementation
+
+    return add
 
 
-@overload(_copy_lanes)
-def _compiled_copy_lanes(target, i, source, j):
-    def implementation(target, i, source, j):
-        _copy_vector(target, i, source, j)  # type: ignore[call-arg]
-
-    return implementation
-
-
-@intrinsic
-def _copy_vector(typingctx, target, i, source, j):
-    """The copy as one vector load and store: the compiler makes a loop of it otherwise."""
-
-    def codegen(context, builder, signature, args):
-        def place(k):
-            array = context.make_array(signature.args[k])(context, builder, args[k])
-            offset = context.cast(builder, args[k + 1], signature.args[k + 1], types.intp)
-            vector = ir.VectorType(context.get_data_type(signature.args[k].dtype), LANES)
-            return builder.bitcast(builder.gep(array.data, [offset]), vector.as_pointer())
-
-        size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
-        builder.store(builder.load(place(2), align=size), place(0), align=size)
-        return context.get_dummy_value()
-
-    return types.void(target, i, source, j), codegen
+_add_tile, _add_cell = _adder(TILE), _adder(1)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -86,42 +120,35 @@ def _scatter(cells, lane, sign, out, start, pattern, patterns):
 
 
 @numba.njit(cache=True, nogil=True)
-def _add_rows(z, width, matrix, rows, matrix_start, matrix_index, x):
-    """Add, to each of the `rows` rows of x, the rows of z that the matrix names; rows are `width` long."""
+def _add_rows(source, width, matrix, rows, matrix_start, matrix_index, target, row_step, step):
+    """Add, to each of the `rows` rows of `target`, the rows of `source` that the matrix names.
+
+    Rows are `width` cells long; those of `target` begin `row_step` cells apart, and their cells are `step` apart.
+    """
     for row in range(rows):
-        out = x[row * width : (row + 1) * width]
         k = matrix_start[matrix + row]
         last = matrix_start[matrix + row + 1]
-        while k + 2 <= last:
-            z0 = z[matrix_index[k] * width : (matrix_index[k] + 1) * width]
-            z1 = z[matrix_index[k + 1] * width : (matrix_index[k + 1] + 1) * width]
-            for c in range(width):
-                out[c] += z0[c] + z1[c]
-            k += 2
-        if k < last:
-            z0 = z[matrix_index[k] * width : (matrix_index[k] + 1) * width]
-            for c in range(width):
-                out[c] += z0[c]
+        if k == last:
+            continue
+        c = 0
+        while c + TILE <= width:
+            _add_tile(target, row * row_step + c * step, step, source, c, width, matrix_index, k, last)
+            c += TILE
+        while c < width:
+            _add_cell(target, row * row_step + c * step, step, source, c, width, matrix_index, k, last)
+            c += 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _transpose(z, rows, columns, x):
-    """Transpose a matrix of cells."""
-    for row in range(rows):
-        for column in range(columns):
-            _copy_lanes(x, (column * rows + row) * LANES, z, (row * columns + column) * LANES)
-
-
-@numba.njit(cache=True, nogil=True)
-def _apply(number, operators, z, x, first_sum, turned):
-    """x += operator `number` times z, in all lanes; `first_sum` and `turned` have room for one matrix of cells.
+def _apply(number, operators, z, x, turned):
+    """x += operator `number` times z, in all lanes; `turned` has room for one matrix of cells.
 
     Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
     the suffixes are added up (the run has one source matrix), or after it (one receiver's).
     """
     factor = operators.factor
-    matrix_start = operators.matrix_start
-    matrix_index = operators.matrix_index
+    starts = operators.matrix_start
+    index = operators.matrix_index
     e = operators.start[number]
     end = operators.start[number + 1]
     prefix_first = operators.prefix_first[number]
@@ -134,21 +161,19 @@ def _apply(number, operators, z, x, first_sum, turned):
         x_prefixes = factor[e, 5]
         suffixes = factor[e, 1] if prefix_first else factor[e, 4]
         if prefix_first:
-            first_sum[: x_prefixes * suffixes * LANES] = 0
+            turned[: x_prefixes * suffixes * LANES] = 0
             source = z[factor[e, 0] * LANES :]
-            _add_rows(source, suffixes * LANES, factor[e, 7], x_prefixes, matrix_start, matrix_index, first_sum)
-            _transpose(first_sum, x_prefixes, suffixes, turned)
+            _add_rows(source, suffixes, factor[e, 7], x_prefixes, starts, index, turned, 1, x_prefixes)
             for i in range(e, run):
                 target = x[factor[i, 3] * LANES :]
-                _add_rows(turned, x_prefixes * LANES, factor[i, 6], factor[i, 4], matrix_start, matrix_index, target)
+                _add_rows(turned, x_prefixes, factor[i, 6], factor[i, 4], starts, index, target, x_prefixes, 1)
         else:
-            first_sum[: suffixes * z_prefixes * LANES] = 0
+            turned[: suffixes * z_prefixes * LANES] = 0
             for i in range(e, run):
                 source = z[factor[i, 0] * LANES :]
-                _add_rows(source, z_prefixes * LANES, factor[i, 6], suffixes, matrix_start, matrix_index, first_sum)
-            _transpose(first_sum, suffixes, z_prefixes, turned)
+                _add_rows(source, z_prefixes, factor[i, 6], suffixes, starts, index, turned, 1, suffixes)
             target = x[factor[e, 3] * LANES :]
-            _add_rows(turned, suffixes * LANES, factor[e, 7], x_prefixes, matrix_start, matrix_index, target)
+            _add_rows(turned, suffixes, factor[e, 7], x_prefixes, starts, index, target, suffixes, 1)
         e = run
 
 
@@ -176,7 +201,6 @@ def receive(
     # scratch, of one thread
     z,
     x,
-    first_sum,
     turned,
 ):
     """Gradient of some of the receiver's `views`, written into one slice's arrays.
@@ -221,7 +245,7 @@ def receive(
         if lanes == 0:
             continue
         x[: operators.cells[number, 1] * LANES] = 0
-        _apply(number, operators, z, x, first_sum, turned)
+        _apply(number, operators, z, x, turned)
         for lane in range(lanes):
             g = members[lane]
             view = groups.receiver_view[g]
