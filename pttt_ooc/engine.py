@@ -116,10 +116,11 @@ class Engine:
             done.result()
 
     def _scratch(self) -> tuple[Floats, ...]:
-        """Cells of source and receiver, and a matrix of cells, for this thread."""
+        """For this thread: cells one lane after the other, cells of source and receiver, and one matrix of cells."""
         if not hasattr(self._local, "arrays"):
-            cells = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
-            sizes = [*cells, max(_largest_sum(t) for t in self.timings)]
+            most = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
+            cells = [gradient.room_of(size) for size in most]
+            sizes = [max(cells), *cells, max(_largest_sum(t) for t in self.timings)]
             self._local.arrays = tuple(_aligned_zeros(size * gradient.LANES, self.dtype) for size in sizes)
         arrays: tuple[Floats, ...] = self._local.arrays
         return arrays

@@ -21,6 +21,7 @@ from numba.extending import intrinsic, overload
 
 LANES = 8  # groups side by side: one AVX register of float32
 TILE = 6  # cells that are added up in registers
+STRETCH = 32  # orders that are looked through for one that is not zero
 
 
 def _adder(count):
@@ -86,37 +87,95 @@ def _adder(count):
 _add_tile, _add_cell = _adder(TILE), _adder(1)
 
 
+def _turn(source, first, source_step, target, place, target_step):
+    """Transpose a square of numbers: LANES vectors, `source_step` apart, to as many that are `target_step` apart."""
+    for i in range(LANES):
+        for j in range(LANES):
+            target[place + j * target_step + i] = source[first + i * source_step + j]
+
+
+@intrinsic
+def _turn_vectors(typingctx, source, first, source_step, target, place, target_step):
+    """Three perfect shuffles of eight vectors transpose them, all in registers."""
+
+    def codegen(context, builder, signature, args):
+        number = context.get_data_type(source.dtype)
+        vector = ir.VectorType(number, LANES)
+        align = context.get_abi_sizeof(number)
+
+        def place_of(k, i):
+            base = context.make_array(signature.args[k])(context, builder, args[k]).data
+            start, step = (context.cast(builder, args[a], signature.args[a], types.intp) for a in (k + 1, k + 2))
+            at = builder.add(start, builder.mul(step, ir.Constant(step.type, i)))
+            return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
+
+        half = LANES // 2
+        halves = [[h * half + i // 2 + i % 2 * LANES for i in range(LANES)] for h in (0, 1)]
+        masks = [ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask) for mask in halves]
+        vectors = [builder.load(place_of(0, i), align=align) for i in range(LANES)]
+        for _ in range(LANES.bit_length() - 1):
+            pairs = zip(vectors[:half], vectors[half:], strict=True)
+            vectors = [builder.shuffle_vector(a, b, mask) for a, b in pairs for mask in masks]
+        for i, found in enumerate(vectors):
+            builder.store(found, place_of(3, i), align=align)
+        return context.get_dummy_value()
+
+    return types.void(source, first, source_step, target, place, target_step), codegen
+
+
+@overload(_turn, jit_options={"forceinline": True})
+def _compiled_turn(source, first, source_step, target, place, target_step):
+    def implementation(source, first, source_step, target, place, target_step):
+        _turn_vectors(source, first, source_step, target, place, target_step)
+
+    return implementation
+
+
 @numba.njit(cache=True, nogil=True)
-def _gather(y, start, pattern, patterns, lane, cells):
-    """Add a source's orders up by key times in one lane; return whether any was non-zero."""
+def room_of(cells):
+    """Cells of a lane, with one more for orders that do not take part, rounded up to whole vectors."""
+    return (cells + LANES) // LANES * LANES
+
+
+@numba.njit(cache=True, nogil=True)
+def _gather(y, start, pattern, patterns, cells):
+    """Add a source's orders up by key times; return whether any was non-zero."""
+    cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
+    part = y[start : start + len(cell)]
     found = False
-    for b in range(patterns.start[pattern], patterns.start[pattern + 1]):
-        first = start + patterns.first[b]
-        length = patterns.length[b]
-        part = y[first : first + length]
+    for first in range(0, len(cell), STRETCH):
+        last = min(first + STRETCH, len(cell))
         some = False
-        for r in range(length):
+        for r in range(first, last):
             some |= part[r] != 0
         if some:
             found = True
-            row = cells[patterns.cell[b] * LANES + lane :]
-            column = patterns.columns[patterns.map[b] : patterns.map[b] + length]
-            for r in range(length):
-                row[column[r] * LANES] += part[r]
+            for r in range(first, last):
+                cells[cell[r]] += part[r]
     return found
 
 
 @numba.njit(cache=True, nogil=True)
-def _scatter(cells, lane, sign, out, start, pattern, patterns):
-    """Read one lane of cells back by key times and add them to the receiver's orders."""
-    for b in range(patterns.start[pattern], patterns.start[pattern + 1]):
-        first = start + patterns.first[b]
-        length = patterns.length[b]
-        part = out[first : first + length]
-        row = cells[patterns.cell[b] * LANES + lane :]
-        column = patterns.columns[patterns.map[b] : patterns.map[b] + length]
-        for r in range(length):
-            part[r] += sign * row[column[r] * LANES]
+def _scatter(cells, sign, out, start, pattern, patterns):
+    """Read cells back by key times and add them to the receiver's orders."""
+    cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
+    part = out[start : start + len(cell)]
+    for r in range(len(cell)):
+        part[r] += sign * cells[cell[r]]
+
+
+@numba.njit(cache=True, nogil=True)
+def _interleave(lanes, room, together):
+    """Put the lanes, one after the other with `room` for as many cells, side by side."""
+    for cell in range(0, room, LANES):
+        _turn(lanes, cell, room, together, cell * LANES, LANES)
+
+
+@numba.njit(cache=True, nogil=True)
+def _separate(together, room, lanes):
+    """The inverse of `_interleave`."""
+    for cell in range(0, room, LANES):
+        _turn(together, cell * LANES, LANES, lanes, cell, room)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -199,6 +258,7 @@ def receive(
     patterns,
     operators,
     # scratch, of one thread
+    one_by_one,
     z,
     x,
     turned,
@@ -217,10 +277,12 @@ def receive(
     at = 0
     while at < len(chosen):
         number = groups.operator[chosen[at]]
-        z[: operators.cells[number, 0] * LANES] = 0
+        room = room_of(operators.cells[number, 0])
+        one_by_one[: room * LANES] = 0
         lanes = 0
         while at < len(chosen) and groups.operator[chosen[at]] == number and lanes < LANES:
             g = chosen[at]
+            lane = one_by_one[lanes * room : (lanes + 1) * room]
             found = False
             for s in range(groups.source_start[g], groups.source_start[g + 1]):
                 origin = groups.source_view[s]
@@ -228,14 +290,14 @@ def receive(
                     continue
                 pattern = groups.source_pattern[s]
                 if groups.receiver_actions[g]:
-                    found |= _gather(node_reach, source_node_start[origin], pattern, patterns, lanes, z)
+                    found |= _gather(node_reach, source_node_start[origin], pattern, patterns, lane)
                     continue
                 orders = source_node_start[origin + 1] - source_node_start[origin]
                 start = source_sequence_start[origin]
                 theirs = groups.source_actions[s]
                 while theirs:
                     if theirs & 1:
-                        found |= _gather(sequence_reach, start, pattern, patterns, lanes, z)
+                        found |= _gather(sequence_reach, start, pattern, patterns, lane)
                     theirs >>= 1
                     start += orders
             if found:
@@ -244,19 +306,23 @@ def receive(
             at += 1
         if lanes == 0:
             continue
-        x[: operators.cells[number, 1] * LANES] = 0
+        _interleave(one_by_one, room, z)
+        room = room_of(operators.cells[number, 1])
+        x[: room * LANES] = 0
         _apply(number, operators, z, x, turned)
-        for lane in range(lanes):
-            g = members[lane]
+        _separate(x, room, one_by_one)
+        for k in range(lanes):
+            g = members[k]
+            lane = one_by_one[k * room : (k + 1) * room]
             view = groups.receiver_view[g]
             mine = groups.receiver_actions[g]
             pattern = groups.receiver_pattern[g]
             if not mine:
-                _scatter(x, lane, -1, node_gradient, node_start[view] - node_offset, pattern, patterns)
+                _scatter(lane, -1, node_gradient, node_start[view] - node_offset, pattern, patterns)
             orders = node_start[view + 1] - node_start[view]
             start = sequence_start[view] - sequence_offset
             while mine:
                 if mine & 1:
-                    _scatter(x, lane, 1, sequence_gradient, start, pattern, patterns)
+                    _scatter(lane, 1, sequence_gradient, start, pattern, patterns)
                 mine >>= 1
                 start += orders

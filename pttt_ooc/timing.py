@@ -16,12 +16,12 @@ suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.cells import BASE, NO_KEY, Cells, Pattern, Side, block_hashes, count_of, keys_of, split
+from pttt_ooc.cells import BASE, NO_KEY, Cells, Pattern, Side, count_of, keys_of, split
 from pttt_ooc.index import Index, actions_of, kinds_of, squares_of
 from pttt_ooc.views import Ints, Pairs, image_of
 
@@ -45,11 +45,7 @@ class Patterns(NamedTuple):
     """The patterns of a :class:`Timing`, as kernels take them."""
 
     start: Ints
-    first: NDArray[np.int32]
-    length: NDArray[np.int32]
-    cell: NDArray[np.int32]
-    map: NDArray[np.int32]
-    columns: NDArray[np.uint16]
+    cell: NDArray[np.unsignedinteger[Any]]
 
 
 class Operators(NamedTuple):
@@ -84,11 +80,9 @@ class Timing:
     source_actions : int32 (sources,)
         The source's winning actions as a bit mask of action numbers; 0 if the receiver wins.
     pattern_start : int64 (patterns + 1,)
-        Blocks of each pattern; a block is a run of orders with the same suffix.
-    block_first, block_length, block_cell, block_map : int32 (blocks,)
-        First order, number of orders, cell of the row's first column, start in `columns`.
-    columns : uint16 (any,)
-        How far from `block_cell` each order of a block is.
+        Orders of each pattern.
+    order_cell : uint16, or uint32 if that is too small (orders,)
+        The cell of each order.  Orders that do not take part have one of their own, after all others.
     class_start : int64 (classes + 1,)
         Factors of each operator.
     class_cells : int64 (classes, 2)
@@ -116,11 +110,7 @@ class Timing:
     source_pattern: NDArray[np.int32]
     source_actions: NDArray[np.int32]
     pattern_start: Ints
-    block_first: NDArray[np.int32]
-    block_length: NDArray[np.int32]
-    block_cell: NDArray[np.int32]
-    block_map: NDArray[np.int32]
-    columns: NDArray[np.uint16]
+    order_cell: NDArray[np.unsignedinteger[Any]]
     class_start: Ints
     class_cells: Ints
     class_prefix_first: NDArray[np.bool_]
@@ -139,10 +129,7 @@ class Timing:
                 *(self.group_class, self.group_view, self.group_pattern, self.group_actions),
                 *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
             ),
-            Patterns(
-                *(self.pattern_start, self.block_first, self.block_length),
-                *(self.block_cell, self.block_map, self.columns),
-            ),
+            Patterns(self.pattern_start, self.order_cell),
             Operators(
                 *(self.class_start, self.class_cells, self.class_prefix_first),
                 *(self.factor, self.matrix_start, self.matrix_index),
@@ -181,11 +168,7 @@ class _Builder:
         self._matrices: dict[bytes, int] = {}
         self._weights: dict[int, int] = {}  # number of ones of each matrix
         self.patterns: dict[tuple[int, bool, Pattern, bool], int] = {}
-        self.pattern_start = [0]
-        self.blocks: list[Ints] = []
-        self._maps: dict[bytes, int] = {}
-        self.column_parts: list[NDArray[np.uint16]] = []
-        self.columns_size = 0
+        self.pattern_cells: list[NDArray[np.unsignedinteger[Any]]] = []
 
     def build(self) -> Timing:
         groups = self._groups()
@@ -195,7 +178,6 @@ class _Builder:
         sources = [source for key in keys for source in sorted(groups[key])]
         source_array = np.array(sources, np.int32).reshape(len(sources), 3)
         key_array = np.array(keys, np.int32).reshape(len(keys), 4)
-        blocks = np.concatenate([np.zeros((0, 4), np.int64), *self.blocks]).astype(np.int32)
         return Timing(
             group_start=np.searchsorted(views, np.arange(len(mine.placed) + 1)),
             group_view=key_array[:, 0].copy(),
@@ -206,12 +188,8 @@ class _Builder:
             source_view=source_array[:, 0].copy(),
             source_pattern=source_array[:, 1].copy(),
             source_actions=source_array[:, 2].copy(),
-            pattern_start=np.array(self.pattern_start, np.int64),
-            block_first=blocks[:, 0].copy(),
-            block_length=blocks[:, 1].copy(),
-            block_cell=blocks[:, 2].copy(),
-            block_map=blocks[:, 3].copy(),
-            columns=np.concatenate([np.zeros(0, np.uint16), *self.column_parts]),
+            pattern_start=np.cumsum([0, *[len(cells) for cells in self.pattern_cells]], dtype=np.int64),
+            order_cell=np.concatenate([np.zeros(0, np.uint16), *self.pattern_cells]),
             class_start=np.array(self.class_start, np.int64),
             class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
             class_prefix_first=np.array(self.prefix_first, np.bool_),
@@ -348,33 +326,15 @@ class _Builder:
             player = self.source if is_source else self.receiver
             times = self.sides[player].times(pattern)
             prefix_major = self.prefix_first[number] == is_source
-            blocks = self._blocks(times, pattern, self.cells[number][0 if is_source else 1], prefix_major, ends_placed)
-            self.blocks.append(blocks)
-            self.pattern_start.append(self.pattern_start[-1] + len(self.blocks[-1]))
+            cells = self.cells[number][0 if is_source else 1]
+            self.pattern_cells.append(self._order_cells(times, pattern, cells, prefix_major, ends_placed))
         return self.patterns[key]
 
-    def _blocks(
+    def _order_cells(
         self, times: NDArray[np.int8], pattern: Pattern, cells: Cells, prefix_major: bool, ends_placed: bool
-    ) -> Ints:
-        """Runs of orders with the same suffix: (first, length, row, map), shape (blocks, 4)."""
-        sets, early, late, suffix = split(times, keys_of(pattern), cells.cut)
-        # By the classical rule a failure after the last placement has the number of placements for its time.
-        dropped = (times == count_of(pattern, 1)).any(axis=1) if ends_placed else np.zeros(len(times), bool)
-        suffix[dropped] = -1
-        first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
-        length = np.diff(np.concatenate([first, [len(suffix)]]))
-        first, length = first[suffix[first] >= 0], length[suffix[first] >= 0]
-        rows, columns = cells.locate(sets, early, late, prefix_major)
-        blocks = np.stack([first, length, rows[first], np.zeros(len(first), np.int64)], axis=1)
-        _, where, inverse = np.unique(block_hashes(columns, first, length), return_index=True, return_inverse=True)
-        maps = [self._map(columns[first[b] : first[b] + length[b]].astype(np.uint16)) for b in where]
-        blocks[:, 3] = np.array(maps, np.int64)[inverse.ravel()]
-        return blocks
-
-    def _map(self, columns: NDArray[np.uint16]) -> int:
-        key = columns.tobytes()
-        if key not in self._maps:
-            self._maps[key] = self.columns_size
-            self.column_parts.append(columns)
-            self.columns_size += len(columns)
-        return self._maps[key]
+    ) -> NDArray[np.unsignedinteger[Any]]:
+        found = cells.locate(*split(times, keys_of(pattern), cells.cut), prefix_major)
+        if ends_placed:
+            # By the classical rule a failure after the last placement has the number of placements for its time.
+            found[(times == count_of(pattern, 1)).any(axis=1)] = cells.size
+        return found.astype(np.uint16 if cells.size <= np.iinfo(np.uint16).max else np.uint32)
