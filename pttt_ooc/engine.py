@@ -115,15 +115,19 @@ class Engine:
         for done in [self._pool.submit(*call) for call in calls]:
             done.result()
 
-    def _scratch(self) -> tuple[Floats, ...]:
+    def _scratch(self) -> tuple[NDArray[Any], ...]:
         """For this thread: cells one lane after the other, cells of source and receiver, and one matrix of cells."""
         if not hasattr(self._local, "arrays"):
             most = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
-            cells = [gradient.room_of(size) for size in most]
-            sizes = [max(cells), *cells, max(_largest_sum(t) for t in self.timings)]
-            self._local.arrays = tuple(_aligned_zeros(size * gradient.LANES, self.dtype) for size in sizes)
-        arrays: tuple[Floats, ...] = self._local.arrays
-        return arrays
+            cells, matrix = [gradient.room_of(size) for size in most], max(_largest_sum(t) for t in self.timings)
+            sizes = [max(cells), *cells, matrix]
+            self._local.arrays = (
+                *[_aligned_zeros(size * gradient.LANES, self.dtype) for size in sizes],
+                np.zeros(most[0], np.uint8),
+                *[np.zeros(size, np.uint64) for size in (most[0], matrix)],
+            )
+        scratch: tuple[NDArray[Any], ...] = self._local.arrays
+        return scratch
 
     def empty_reach(self, player: int) -> Reach:
         """Room for a realization plan of `player`."""

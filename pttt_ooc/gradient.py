@@ -16,75 +16,75 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from pttt_ooc.timing import WORD
+
 LANES = 8  # groups side by side: one AVX register of float32
-TILE = 6  # cells that are added up in registers
+UNKNOWN = 2  # whether a matrix of cells holds anything but zeros
 STRETCH = 32  # orders that are looked through for one that is not zero
 
 
 def _adder(count):
-    """A function that adds rows of `count` cells, to be compiled to sums in registers."""
+    """A function that adds up `count` cells of some rows, to be compiled to sums in registers."""
 
-    def add(target, place, step, source, first, width, index, k, last):
-        """Add cells `first`, `first` + 1, ... of the rows index[k:last] of `source` to `target`, every `step` cells."""
-        for j in range(count):
-            for row in index[k:last]:
-                cell = (int(row) * width + first + j) * LANES
-                at = (place + j * step) * LANES
-                target[at : at + LANES] += source[cell : cell + LANES]
+    def add(source, first, width, chosen, target, place, step):
+        """Add cells from `first` on of the rows in the bit mask `chosen` to those of `target`, `step` cells apart."""
+        for row in range(int(chosen).bit_length()):
+            for j in range(count if int(chosen) >> row & 1 else 0):
+                cell, out = row * width + first + j, place + j * step
+                target[out * LANES : (out + 1) * LANES] += source[cell * LANES : (cell + 1) * LANES]
 
     @intrinsic
-    def add_vectors(typingctx, target, place, step, source, first, width, index, k, last):
-        """The compiler keeps no sums in registers over a loop of unknown length, so this is written out."""
+    def add_vectors(typingctx, source, first, width, chosen, target, place, step):
+        """Written out, as the compiler keeps no sums in registers over a loop of unknown length."""
 
         def codegen(context, builder, signature, args):
-            types_ = signature.args
-
-            def data(i):
-                return context.make_array(types_[i])(context, builder, args[i]).data
-
-            def integer(i):
-                return context.cast(builder, args[i], types_[i], types.intp)
-
-            vector = ir.VectorType(context.get_data_type(target.dtype), LANES)
-            align = context.get_abi_sizeof(context.get_data_type(target.dtype))
-            lanes = ir.Constant(context.get_value_type(types.intp), LANES)
+            intp = context.get_value_type(types.intp)
+            vector = ir.VectorType(context.get_data_type(source.dtype), LANES)
+            align = context.get_abi_sizeof(vector.element)
+            rows, out = (context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 4))
+            start, length, begin, apart = (
+                context.cast(builder, args[k], signature.args[k], types.intp) for k in (1, 2, 5, 6)
+            )
 
             def cell(base, number):
-                return builder.bitcast(builder.gep(base, [builder.mul(number, lanes)]), vector.as_pointer())
+                return builder.bitcast(builder.gep(base, [builder.mul(number, intp(LANES))]), vector.as_pointer())
 
-            out, rows, indices = data(0), data(3), data(6)
-            places = [integer(1)]
-            for _ in range(count - 1):
-                places.append(builder.add(places[-1], integer(2)))
-            places = [cell(out, p) for p in places]
-            sums = [cgutils.alloca_once_value(builder, builder.load(p, align=align)) for p in places]
-            one = ir.Constant(context.get_value_type(types.intp), 1)
-            with cgutils.for_range_slice(builder, integer(7), integer(8), one) as (at, _):
-                row = builder.zext(builder.load(builder.gep(indices, [at])), at.type)
-                base = cell(rows, builder.add(builder.mul(row, integer(5)), integer(4)))
-                for c, total in enumerate(sums):
-                    part = builder.load(builder.gep(base, [ir.Constant(ir.IntType(32), c)]), align=align)
-                    builder.store(builder.fadd(builder.load(total), part), total)
-            for p, total in zip(places, sums, strict=True):
-                builder.store(builder.load(total), p, align=align)
+            places = [cell(out, builder.add(begin, builder.mul(apart, intp(j)))) for j in range(count)]
+            values = [args[3], *[builder.load(at, align=align) for at in places]]
+            before, loop = builder.block, builder.append_basic_block("row")
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            rest, *sums = phis = [builder.phi(value.type) for value in values]
+            row = builder.cttz(rest, ir.IntType(1)(1))
+            base = cell(rows, builder.add(builder.mul(row, length), start))
+            parts = [builder.load(builder.gep(base, [intp(j)]), align=align) for j in range(count)]
+            rest = builder.and_(rest, builder.sub(rest, rest.type(1)))
+            sums = [builder.fadd(total, part) for total, part in zip(sums, parts, strict=True)]
+            for phi, value, following in zip(phis, values, (rest, *sums), strict=True):
+                phi.add_incoming(value, before)
+                phi.add_incoming(following, loop)
+            after = builder.append_basic_block("sum")
+            builder.cbranch(builder.icmp_unsigned("==", rest, rest.type(0)), after, loop)
+            builder.position_at_end(after)
+            for at, total in zip(places, sums, strict=True):
+                builder.store(total, at, align=align)
             return context.get_dummy_value()
 
-        return types.void(target, place, step, source, first, width, index, k, last), codegen
+        return types.void(source, first, width, types.uint64, target, place, step), codegen
 
     @overload(add, jit_options={"forceinline": True})
-    def compiled(target, place, step, source, first, width, index, k, last):
-        def implementation(target, place, step, source, first, width, index, k, last):
-            add_vectors(target, place, step, source, first, width, index, k, last)
+    def compiled(source, first, width, chosen, target, place, step):
+        def implementation(source, first, width, chosen, target, place, step):
+            add_vectors(source, first, width, chosen, target, place, step)  # type: ignore[call-arg]
 
         return implementation
 
     return add
 
 
-_add_tile, _add_cell = _adder(TILE), _adder(1)
+_add_twelve, _add_six, _add_two, _add_one = _adder(12), _adder(6), _adder(2), _adder(1)
 
 
 def _turn(source, first, source_step, target, place, target_step):
@@ -126,7 +126,7 @@ def _turn_vectors(typingctx, source, first, source_step, target, place, target_s
 @overload(_turn, jit_options={"forceinline": True})
 def _compiled_turn(source, first, source_step, target, place, target_step):
     def implementation(source, first, source_step, target, place, target_step):
-        _turn_vectors(source, first, source_step, target, place, target_step)
+        _turn_vectors(source, first, source_step, target, place, target_step)  # type: ignore[call-arg]
 
     return implementation
 
@@ -179,39 +179,64 @@ def _separate(together, room, lanes):
 
 
 @numba.njit(cache=True, nogil=True)
-def _add_rows(source, width, matrix, rows, matrix_start, matrix_index, target, row_step, step):
-    """Add, to each of the `rows` rows of `target`, the rows of `source` that the matrix names.
-
-    Rows are `width` cells long; those of `target` begin `row_step` cells apart, and their cells are `step` apart.
-    """
+def find_rows(source, rows, width, found):
+    """Tell, as bits of words, which rows of `width` cells hold anything but zeros; return whether any does."""
+    any_row = False
+    found[: (rows + WORD - 1) // WORD] = 0
     for row in range(rows):
-        k = matrix_start[matrix + row]
-        last = matrix_start[matrix + row + 1]
-        if k == last:
-            continue
-        c = 0
-        while c + TILE <= width:
-            _add_tile(target, row * row_step + c * step, step, source, c, width, matrix_index, k, last)
-            c += TILE
-        while c < width:
-            _add_cell(target, row * row_step + c * step, step, source, c, width, matrix_index, k, last)
-            c += 1
+        part = source[row * width * LANES : (row + 1) * width * LANES]
+        some = part[0] != 0
+        if not some:
+            for i in range(len(part)):
+                some |= part[i] != 0
+        found[row // WORD] |= np.uint64(some) << np.uint64(row % WORD)
+        any_row |= some
+    return any_row
 
 
 @numba.njit(cache=True, nogil=True)
-def _apply(number, operators, z, x, turned):
+def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
+    """Add, to each of the `rows` rows of `target`, those of the `terms` rows of `source` that the matrix names.
+
+    Rows are `width` cells long, and only those of `source` that are `found` are looked at.  Rows of
+    `target` begin `row_step` cells apart, and their cells are `step` apart.
+    """
+    words = (terms + WORD - 1) // WORD
+    for word in range(words):
+        part = source[word * WORD * width * LANES :]
+        for row in range(rows):
+            chosen = matrix[row * words + word] & found[word]
+            if chosen == 0:
+                continue
+            place = row * row_step
+            c = 0
+            while c + 12 <= width:
+                _add_twelve(part, c, width, chosen, target, place + c * step, step)
+                c += 12
+            while c + 6 <= width:
+                _add_six(part, c, width, chosen, target, place + c * step, step)
+                c += 6
+            while c + 2 <= width:
+                _add_two(part, c, width, chosen, target, place + c * step, step)
+                c += 2
+            if c < width:
+                _add_one(part, c, width, chosen, target, place + c * step, step)
+
+
+@numba.njit(cache=True, nogil=True)
+def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
     """x += operator `number` times z, in all lanes; `turned` has room for one matrix of cells.
 
     Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
     the suffixes are added up (the run has one source matrix), or after it (one receiver's).
     """
     factor = operators.factor
-    starts = operators.matrix_start
-    index = operators.matrix_index
-    e = operators.start[number]
+    matrix = operators.matrix
     end = operators.start[number + 1]
     prefix_first = operators.prefix_first[number]
     shared = 0 if prefix_first else 3
+    state[: operators.cells[number, 0]] = UNKNOWN
+    e = operators.start[number]
     while e < end:
         run = e
         while run < end and factor[run, shared] == factor[e, shared] and factor[run, 7] == factor[e, 7]:
@@ -219,20 +244,30 @@ def _apply(number, operators, z, x, turned):
         z_prefixes = factor[e, 2]
         x_prefixes = factor[e, 5]
         suffixes = factor[e, 1] if prefix_first else factor[e, 4]
-        if prefix_first:
-            turned[: x_prefixes * suffixes * LANES] = 0
-            source = z[factor[e, 0] * LANES :]
-            _add_rows(source, suffixes, factor[e, 7], x_prefixes, starts, index, turned, 1, x_prefixes)
-            for i in range(e, run):
-                target = x[factor[i, 3] * LANES :]
-                _add_rows(turned, x_prefixes, factor[i, 6], factor[i, 4], starts, index, target, x_prefixes, 1)
-        else:
-            turned[: suffixes * z_prefixes * LANES] = 0
-            for i in range(e, run):
-                source = z[factor[i, 0] * LANES :]
-                _add_rows(source, z_prefixes, factor[i, 6], suffixes, starts, index, turned, 1, suffixes)
-            target = x[factor[e, 3] * LANES :]
-            _add_rows(turned, suffixes, factor[e, 7], x_prefixes, starts, index, target, suffixes, 1)
+        last = e + 1 if prefix_first else run
+        width = suffixes if prefix_first else z_prefixes
+        rows = x_prefixes if prefix_first else suffixes
+        some = False
+        for i in range(e, last):
+            cell = factor[i, 0]
+            source = z[cell * LANES :]
+            terms = z_prefixes if prefix_first else factor[i, 1]
+            found = z_rows[cell:]
+            if state[cell] == UNKNOWN:
+                state[cell] = find_rows(source, terms, width, found)
+            if not state[cell]:
+                continue
+            if not some:
+                turned[: rows * width * LANES] = 0
+                some = True
+            first = matrix[factor[i, 7 if prefix_first else 6] :]
+            multiply(first, source, terms, width, found, turned, rows, 1, rows)
+        if some:
+            find_rows(turned, width, rows, turned_rows)
+        for i in range(e, (run if prefix_first else e + 1) if some else e):
+            second = matrix[factor[i, 6 if prefix_first else 7] :]
+            target = x[factor[i, 3] * LANES :]
+            multiply(second, turned, width, rows, turned_rows, target, factor[i, 4 if prefix_first else 5], rows, 1)
         e = run
 
 
@@ -262,6 +297,9 @@ def receive(
     z,
     x,
     turned,
+    state,
+    z_rows,
+    turned_rows,
 ):
     """Gradient of some of the receiver's `views`, written into one slice's arrays.
 
@@ -309,7 +347,7 @@ def receive(
         _interleave(one_by_one, room, z)
         room = room_of(operators.cells[number, 1])
         x[: room * LANES] = 0
-        _apply(number, operators, z, x, turned)
+        _apply(number, operators, z, x, turned, state, z_rows, turned_rows)
         _separate(x, room, one_by_one)
         for k in range(lanes):
             g = members[k]

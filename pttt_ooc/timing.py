@@ -26,6 +26,7 @@ from pttt_ooc.index import Index, actions_of, kinds_of, squares_of
 from pttt_ooc.views import Ints, Pairs, image_of
 
 ClassKey = tuple[int, ...]
+WORD = 64  # bits of a row of a matrix that are one number
 
 
 class Groups(NamedTuple):
@@ -55,8 +56,7 @@ class Operators(NamedTuple):
     cells: Ints
     prefix_first: NDArray[np.bool_]
     factor: NDArray[np.int32]
-    matrix_start: NDArray[np.int32]
-    matrix_index: NDArray[np.uint16]
+    matrix: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +92,11 @@ class Timing:
         index of the source's matrices, what is added up last that of the receiver's.
     factor : int32 (factors, 8)
         ``source cell, source suffixes, source prefixes, receiver cell, receiver suffixes, receiver
-        prefixes, V, U`` of each pair (B, A); V and U are places in `matrix_start`.  Pairs that can
-        share the sum over prefixes stand together.
-    matrix_start : int32 (any,)
-        CSR row pointers of the 0/1 matrices V and U, by the receiver's index; into `matrix_index`.
-    matrix_index : uint16 (any,)
-        The source's indices to add up.
+        prefixes, V, U`` of each pair (B, A); V and U are places in `matrix`.  Pairs that can share
+        the sum over prefixes stand together.
+    matrix : uint64 (any,)
+        The 0/1 matrices V and U, by the receiver's index: in each row, the source's indices to add
+        up are the bits of one number, or of several if there are more than 64.
     """
 
     group_start: Ints
@@ -115,8 +114,7 @@ class Timing:
     class_cells: Ints
     class_prefix_first: NDArray[np.bool_]
     factor: NDArray[np.int32]
-    matrix_start: NDArray[np.int32]
-    matrix_index: NDArray[np.uint16]
+    matrix: NDArray[np.uint64]
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays by name, for a store."""
@@ -130,10 +128,7 @@ class Timing:
                 *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
             ),
             Patterns(self.pattern_start, self.order_cell),
-            Operators(
-                *(self.class_start, self.class_cells, self.class_prefix_first),
-                *(self.factor, self.matrix_start, self.matrix_index),
-            ),
+            Operators(self.class_start, self.class_cells, self.class_prefix_first, self.factor, self.matrix),
         )
 
 
@@ -150,6 +145,13 @@ def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_
     return agree
 
 
+def packed(matrix: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """The bits of a matrix (source, receiver): for each index of the receiver, one word or more."""
+    padded = np.zeros((matrix.shape[1], -(-matrix.shape[0] // WORD) * WORD), np.bool_)
+    padded[:, : matrix.shape[0]] = matrix.T
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64).ravel()
+
+
 class _Builder:
     def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
         self.index, self.game = index, index.game
@@ -163,8 +165,7 @@ class _Builder:
         self.factors: list[list[int]] = []
         self.class_start = [0]
         self.prefix_first: list[bool] = []
-        self.matrix_start: list[int] = []
-        self.matrix_index: list[int] = []
+        self.matrix: list[int] = []
         self._matrices: dict[bytes, int] = {}
         self._weights: dict[int, int] = {}  # number of ones of each matrix
         self.patterns: dict[tuple[int, bool, Pattern, bool], int] = {}
@@ -194,8 +195,7 @@ class _Builder:
             class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
             class_prefix_first=np.array(self.prefix_first, np.bool_),
             factor=np.array(self.factors, np.int32).reshape(-1, 8),
-            matrix_start=np.array(self.matrix_start, np.int32),
-            matrix_index=np.array(self.matrix_index, np.uint16),
+            matrix=np.array(self.matrix, np.uint64),
         )
 
     def _groups(self) -> dict[tuple[int, int, int, int], list[tuple[int, int, int]]]:
@@ -303,14 +303,11 @@ class _Builder:
         return sum({(f[shared], f[7]): f[suffixes] * self._weights[f[7]] for f in factors}.values())
 
     def _store(self, matrix: NDArray[np.bool_]) -> int:
-        """Place of a matrix (source, receiver) in `matrix_start`."""
+        """Place of a matrix (source, receiver) in `matrix`."""
         known = str(matrix.shape).encode() + matrix.tobytes()
         if known not in self._matrices:
-            self._matrices[known] = len(self.matrix_start)
-            for column in matrix.T:
-                self.matrix_start.append(len(self.matrix_index))
-                self.matrix_index.extend(np.flatnonzero(column).tolist())
-            self.matrix_start.append(len(self.matrix_index))
+            self._matrices[known] = len(self.matrix)
+            self.matrix.extend(packed(matrix).tolist())
         return self._matrices[known]
 
     def _pattern(self, number: int, is_source: bool, pattern: Pattern, to_move: bool) -> int:
@@ -333,7 +330,8 @@ class _Builder:
     def _order_cells(
         self, times: NDArray[np.int8], pattern: Pattern, cells: Cells, prefix_major: bool, ends_placed: bool
     ) -> NDArray[np.unsignedinteger[Any]]:
-        found = cells.locate(*split(times, keys_of(pattern), cells.cut), prefix_major)
+        sets, early, late = split(times, keys_of(pattern), cells.cut)
+        found = cells.locate(sets, early, late, prefix_major)
         if ends_placed:
             # By the classical rule a failure after the last placement has the number of placements for its time.
             found[(times == count_of(pattern, 1)).any(axis=1)] = cells.size
