@@ -84,7 +84,7 @@ def _adder(count):
     return add
 
 
-_add_twelve, _add_six, _add_two, _add_one = _adder(12), _adder(6), _adder(2), _adder(1)
+_add_six, _add_two, _add_one = _adder(6), _adder(2), _adder(1)
 
 
 def _turn(source, first, source_step, target, place, target_step):
@@ -210,9 +210,6 @@ def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
                 continue
             place = row * row_step
             c = 0
-            while c + 12 <= width:
-                _add_twelve(part, c, width, chosen, target, place + c * step, step)
-                c += 12
             while c + 6 <= width:
                 _add_six(part, c, width, chosen, target, place + c * step, step)
                 c += 6
