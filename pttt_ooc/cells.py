@@ -62,9 +62,9 @@ class Side:
 
 @numba.njit(cache=True, nogil=True)
 def split(times, keys, cut):
-    """Prefix set, code of the prefix times, code of the suffix times and whole suffix of each order."""
-    count, n = times.shape
-    codes = np.zeros((4, count), np.int64)
+    """Prefix set, code of the prefix times and code of the suffix times of each order."""
+    count = len(times)
+    codes = np.zeros((3, count), np.int64)
     for rank in range(count):
         for k in range(len(keys)):
             time = int(times[rank, keys[k]])
@@ -73,27 +73,12 @@ def split(times, keys, cut):
                 codes[1, rank] += (time + 1) << (4 * k)
             else:
                 codes[2, rank] += (time + 1) << (4 * k)
-        for i in range(n):
-            if times[rank, i] >= cut:
-                codes[3, rank] += (int(times[rank, i]) + 1) << (4 * i)
     return codes
 
 
 def keys_of(pattern: Pattern) -> Ints:
     """Position, among a view's squares, of key 0, 1, ..."""
     return np.array([i for _, i in sorted((key, i) for i, (_, key) in enumerate(pattern) if key != NO_KEY)], np.int64)
-
-
-@numba.njit(cache=True, nogil=True)
-def block_hashes(column, first, length):
-    """A hash of the columns of each block: 64 bits, for a few thousand different ones."""
-    hashes = np.zeros(len(first), np.uint64)
-    for b in range(len(first)):
-        mixed = np.uint64(length[b])
-        for r in range(first[b], first[b] + length[b]):
-            mixed = (mixed ^ np.uint64(column[r] + 1)) * np.uint64(1099511628211)
-        hashes[b] = mixed
-    return hashes
 
 
 class Cells:
@@ -103,7 +88,7 @@ class Cells:
         self.cut = cut
         self.keys = sum(key != NO_KEY for _, key in pattern)
         self._shift = 4 * self.keys
-        sets, early, late, _ = split(times, keys_of(pattern), cut)
+        sets, early, late = split(times, keys_of(pattern), cut)
         self.sets = np.unique(sets)
         self.columns = np.unique(sets << self._shift | early)
         self.rows = np.unique(sets << self._shift | late)
@@ -119,14 +104,13 @@ class Cells:
         """Number of cells."""
         return int(self.base[-1])
 
-    def locate(self, sets: Ints, early: Ints, late: Ints, prefix_major: bool) -> tuple[Ints, Ints]:
-        """First cell of the row, and distance from there, of orders given by their codes (see `split`)."""
+    def locate(self, sets: Ints, early: Ints, late: Ints, prefix_major: bool) -> Ints:
+        """The cells of orders given by their codes (see `split`)."""
         at = np.searchsorted(self.sets, sets)
         column = np.searchsorted(self.columns, sets << self._shift | early) - self.first_column[at]
         row = np.searchsorted(self.rows, sets << self._shift | late) - self.first_row[at]
-        if prefix_major:
-            return self.base[at] + row, column * self.heights[at]
-        return self.base[at] + row * self.widths[at], column
+        place: Ints = column * self.heights[at] + row if prefix_major else row * self.widths[at] + column
+        return self.base[at] + place
 
     def times_of(self, which: int, rows: bool) -> Ints:
         """Times of the keys for every row (or column) of the `which`-th set; -1 where elsewhere."""

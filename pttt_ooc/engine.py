@@ -22,10 +22,11 @@ from pttt_ooc.game import Game
 from pttt_ooc.index import Index, PlayerIndex, Symmetry, build_index
 from pttt_ooc.memory import Layout, Room
 from pttt_ooc.timing import Timing, build_timing
-from pttt_ooc.views import find_pairs
+from pttt_ooc.views import Ints, find_pairs
 
 Floats = NDArray[np.floating[Any]]
 RUNS = 16  # per slice, at most: enough to share out evenly
+CACHE_LINE = 64  # bytes
 RUN_WORK = 30_000  # nodes and cells, at least: less is done sooner than it is handed to another thread
 
 
@@ -165,7 +166,7 @@ class Engine:
         return tuple([_share_out(i.node_start, i.views_of(n)) for n in range(i.slices)] for i in self.index.players)
 
     @cached_property
-    def _gradient_runs(self) -> tuple[list[list[tuple[int, int, NDArray[np.int64]]]], ...]:
+    def _gradient_runs(self) -> tuple[list[list[tuple[Ints, Ints]]], ...]:
         """For each receiver and slice, the runs of views of a joint sweep, and their groups by operator."""
         return tuple(
             [_share_out_groups(player, timing, n) for n in range(player.slices)]
@@ -184,17 +185,22 @@ class Engine:
         for done in [self._pool.submit(*call) for call in calls]:
             done.result()
 
-    def scratch_sizes(self) -> list[int]:
-        """Numbers of cells of source and receiver, and of two matrices of cells, that any operator wants."""
-        cells = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
-        return [*cells, *[max(_largest_sum(t) for t in self.timings)] * 2]
+    def _scratch_layout(self) -> list[tuple[int, DTypeLike]]:
+        """For a thread: cells lane after lane, cells of source and receiver, a matrix of cells; bit masks."""
+        most = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
+        cells, matrix = [gradient.room_of(size) for size in most], max(_largest_sum(t) for t in self.timings)
+        rows = [(size * gradient.LANES, self.dtype) for size in (max(cells), *cells, matrix)]
+        return [*rows, (most[0], np.uint8), (most[0], np.uint64), (matrix, np.uint64)]
 
-    def _scratch(self) -> tuple[Floats, ...]:
-        """Cells of source and receiver, and two matrices of cells, for this thread."""
+    def scratch_bytes(self) -> int:
+        """Bytes that every thread works in."""
+        return sum(size * np.dtype(dtype).itemsize for size, dtype in self._scratch_layout())
+
+    def _scratch(self) -> tuple[NDArray[Any], ...]:
         if not hasattr(self._local, "arrays"):
-            self._local.arrays = tuple(np.zeros(n * gradient.LANES, self.dtype) for n in self.scratch_sizes())
-        arrays: tuple[Floats, ...] = self._local.arrays
-        return arrays
+            self._local.arrays = tuple(_aligned_zeros(size, np.dtype(dtype)) for size, dtype in self._scratch_layout())
+        scratch: tuple[NDArray[Any], ...] = self._local.arrays
+        return scratch
 
     def reach(self, player: int, weights: Floats, into: Reach | None = None) -> Reach:
         """Realization plan of a strategy.
@@ -222,9 +228,8 @@ class Engine:
 
     def _receive(
         self,
-        first: int,
-        last: int,
-        groups: NDArray[np.int64],
+        views: Ints,
+        groups: Ints,
         player: int,
         node: int,
         sequence: int,
@@ -232,14 +237,11 @@ class Engine:
         sequences: Floats,
         source: Reach,
     ) -> None:
-        mine, theirs, t = self.index.players[player], self.index.players[1 - player], self.timings[player]
+        mine, theirs = self.index.players[player], self.index.players[1 - player]
         gradient.receive(
-            *(first, last, groups, mine.node_start, mine.sequence_start, node, sequence, nodes, sequences),
+            *(views, groups, mine.node_start, mine.sequence_start, node, sequence, nodes, sequences),
             *(theirs.node_start, theirs.sequence_start, source.nodes, source.sequences, source.view_is_reached),
-            *(t.group_view, t.group_class, t.group_pattern, t.group_actions),
-            *(t.source_start, t.source_view, t.source_pattern, t.source_actions),
-            *(t.pattern_start, t.block_first, t.block_length, t.block_cell, t.block_map, t.columns),
-            *(t.class_start, t.class_cells, t.class_prefix_first, t.factor, t.matrix_start, t.matrix_index),
+            *self.timings[player].tables(),
             *self._scratch(),
         )
 
@@ -254,7 +256,7 @@ class Engine:
 
 def thread_needs(engine: Engine) -> dict[str, int]:
     """Bytes of the cells that all threads of an engine work on together, in single and in double precision."""
-    return {"cells": engine.threads * sum(engine.scratch_sizes()) * gradient.LANES * (4 + 8)}
+    return {"cells": engine.threads * (engine.scratch_bytes() + engine.in_precision(np.float64).scratch_bytes())}
 
 
 def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:
@@ -269,14 +271,37 @@ def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
 
 
-def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple[int, int, NDArray[np.int64]]]:
+def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple[Ints, Ints]]:
+    """Runs of views for the joint sweep, each with its groups by operator; those with most work come first.
+
+    Views with the same number of placed squares share their operators.  They are kept together, and
+    runs are cut where they leave no lane empty.
+    """
     cells = np.concatenate([[0], np.cumsum(timing.class_cells.sum(axis=1)[timing.group_class])])
-    work = player.node_start + cells[timing.group_start]
+    work = np.diff(player.node_start + cells[timing.group_start])
+    views = np.array(player.views_of(n))
+    enough = max(int(work[views].sum()) // RUNS, RUN_WORK)
+    placed = np.bitwise_count(player.placed[views])
+    shares: list[list[int]] = [[]]
+    for count in np.unique(placed):
+        same = views[placed == count].tolist()
+        for k in range(0, len(same), gradient.LANES):
+            if work[shares[-1]].sum() >= enough:
+                shares.append([])
+            shares[-1] += same[k : k + gradient.LANES]
     runs = []
-    for first, last in _share_out(work, player.views_of(n)):
-        groups = np.arange(timing.group_start[first], timing.group_start[last])
-        runs.append((first, last, groups[np.argsort(timing.group_class[groups], kind="stable")]))
+    for share in sorted(shares, key=lambda share: -work[share].sum()):
+        groups = np.concatenate([np.arange(timing.group_start[v], timing.group_start[v + 1]) for v in share])
+        runs.append((np.array(share), groups[np.argsort(timing.group_class[groups], kind="stable")]))
     return runs
+
+
+def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> Floats:
+    """Zeros that begin with a line of the cache, so that no vector lies across two."""
+    raw = np.zeros(size * dtype.itemsize + CACHE_LINE, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE
+    found: Floats = raw[start : start + size * dtype.itemsize].view(dtype)
+    return found
 
 
 def _largest_sum(timing: Timing) -> int:

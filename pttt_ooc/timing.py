@@ -16,15 +16,47 @@ suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.cells import BASE, NO_KEY, Cells, Pattern, Side, block_hashes, count_of, keys_of, split
+from pttt_ooc.cells import BASE, NO_KEY, Cells, Pattern, Side, count_of, keys_of, split
 from pttt_ooc.index import Index, actions_of, kinds_of, read_only, squares_of
 from pttt_ooc.views import Ints, Pairs, image_of
 
 ClassKey = tuple[int, ...]
+WORD = 64  # bits of a row of a matrix that are one number
+
+
+class Groups(NamedTuple):
+    """The groups of a :class:`Timing`, as kernels take them."""
+
+    operator: NDArray[np.int32]
+    receiver_view: NDArray[np.int32]
+    receiver_pattern: NDArray[np.int32]
+    receiver_actions: NDArray[np.int32]
+    source_start: Ints
+    source_view: NDArray[np.int32]
+    source_pattern: NDArray[np.int32]
+    source_actions: NDArray[np.int32]
+
+
+class Patterns(NamedTuple):
+    """The patterns of a :class:`Timing`, as kernels take them."""
+
+    start: Ints
+    cell: NDArray[np.unsignedinteger[Any]]
+
+
+class Operators(NamedTuple):
+    """The operators of a :class:`Timing`, as kernels take them."""
+
+    start: Ints
+    cells: Ints
+    prefix_first: NDArray[np.bool_]
+    factor: NDArray[np.int32]
+    matrix: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +80,9 @@ class Timing:
     source_actions : int32 (sources,)
         The source's winning actions as a bit mask of action numbers; 0 if the receiver wins.
     pattern_start : int64 (patterns + 1,)
-        Blocks of each pattern; a block is a run of orders with the same suffix.
-    block_first, block_length, block_cell, block_map : int32 (blocks,)
-        First order, number of orders, cell of the row's first column, start in `columns`.
-    columns : uint16 (any,)
-        How far from `block_cell` each order of a block is.
+        Orders of each pattern.
+    order_cell : uint16, or uint32 if that is too small (orders,)
+        The cell of each order.  Orders that do not take part have one of their own, after all others.
     class_start : int64 (classes + 1,)
         Factors of each operator.
     class_cells : int64 (classes, 2)
@@ -62,12 +92,11 @@ class Timing:
         index of the source's matrices, what is added up last that of the receiver's.
     factor : int32 (factors, 8)
         ``source cell, source suffixes, source prefixes, receiver cell, receiver suffixes, receiver
-        prefixes, V, U`` of each pair (B, A); V and U are places in `matrix_start`.  Pairs that can
-        share the sum over prefixes stand together.
-    matrix_start : int32 (any,)
-        CSR row pointers of the 0/1 matrices V and U, by the receiver's index; into `matrix_index`.
-    matrix_index : uint16 (any,)
-        The source's indices to add up.
+        prefixes, V, U`` of each pair (B, A); V and U are places in `matrix`.  Pairs that can share
+        the sum over prefixes stand together.
+    matrix : uint64 (any,)
+        The 0/1 matrices V and U, by the receiver's index: in each row, the source's indices to add
+        up are the bits of one number, or of several if there are more than 64.
     """
 
     group_start: Ints
@@ -80,17 +109,12 @@ class Timing:
     source_pattern: NDArray[np.int32]
     source_actions: NDArray[np.int32]
     pattern_start: Ints
-    block_first: NDArray[np.int32]
-    block_length: NDArray[np.int32]
-    block_cell: NDArray[np.int32]
-    block_map: NDArray[np.int32]
-    columns: NDArray[np.uint16]
+    order_cell: NDArray[np.unsignedinteger[Any]]
     class_start: Ints
     class_cells: Ints
     class_prefix_first: NDArray[np.bool_]
     factor: NDArray[np.int32]
-    matrix_start: NDArray[np.int32]
-    matrix_index: NDArray[np.uint16]
+    matrix: NDArray[np.uint64]
 
     def __post_init__(self) -> None:
         read_only(self)
@@ -98,6 +122,17 @@ class Timing:
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays by name, for a store."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def tables(self) -> tuple[Groups, Patterns, Operators]:
+        """What the joint sweep takes."""
+        return (
+            Groups(
+                *(self.group_class, self.group_view, self.group_pattern, self.group_actions),
+                *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
+            ),
+            Patterns(self.pattern_start, self.order_cell),
+            Operators(self.class_start, self.class_cells, self.class_prefix_first, self.factor, self.matrix),
+        )
 
 
 def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
@@ -113,6 +148,13 @@ def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_
     return agree
 
 
+def packed(matrix: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """The bits of a matrix (source, receiver): for each index of the receiver, one word or more."""
+    padded = np.zeros((matrix.shape[1], -(-matrix.shape[0] // WORD) * WORD), np.bool_)
+    padded[:, : matrix.shape[0]] = matrix.T
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64).ravel()
+
+
 class _Builder:
     def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
         self.index, self.game = index, index.game
@@ -126,52 +168,37 @@ class _Builder:
         self.factors: list[list[int]] = []
         self.class_start = [0]
         self.prefix_first: list[bool] = []
-        self.matrix_start: list[int] = []
-        self.matrix_index: list[int] = []
+        self.matrix: list[int] = []
         self._matrices: dict[bytes, int] = {}
         self._weights: dict[int, int] = {}  # number of ones of each matrix
         self.patterns: dict[tuple[int, bool, Pattern, bool], int] = {}
-        self.pattern_start = [0]
-        self.blocks: list[Ints] = []
-        self._maps: dict[bytes, int] = {}
-        self.column_parts: list[NDArray[np.uint16]] = []
-        self.columns_size = 0
+        self.pattern_cells: list[NDArray[np.unsignedinteger[Any]]] = []
 
     def build(self) -> Timing:
-        groups = self._groups()
-        mine = self.index.players[self.receiver]
-        keys = sorted(groups)
-        views = np.array([key[0] for key in keys], np.int64)
-        sources = [source for key in keys for source in sorted(groups[key])]
-        source_array = np.array(sources, np.int32).reshape(len(sources), 3)
-        key_array = np.array(keys, np.int32).reshape(len(keys), 4)
-        blocks = np.concatenate([np.zeros((0, 4), np.int64), *self.blocks]).astype(np.int32)
+        table = self._sources()
+        first = np.flatnonzero(np.diff(table[:, :4], axis=0, prepend=-1).any(axis=1))  # of each group
+        views = len(self.index.players[self.receiver].placed)
         return Timing(
-            group_start=np.searchsorted(views, np.arange(len(mine.placed) + 1)),
-            group_view=key_array[:, 0].copy(),
-            group_class=key_array[:, 1].copy(),
-            group_pattern=key_array[:, 2].copy(),
-            group_actions=key_array[:, 3].copy(),
-            source_start=np.concatenate([[0], np.cumsum([len(groups[key]) for key in keys])]).astype(np.int64),
-            source_view=source_array[:, 0].copy(),
-            source_pattern=source_array[:, 1].copy(),
-            source_actions=source_array[:, 2].copy(),
-            pattern_start=np.array(self.pattern_start, np.int64),
-            block_first=blocks[:, 0].copy(),
-            block_length=blocks[:, 1].copy(),
-            block_cell=blocks[:, 2].copy(),
-            block_map=blocks[:, 3].copy(),
-            columns=np.concatenate([np.zeros(0, np.uint16), *self.column_parts]),
+            group_start=np.searchsorted(table[first, 0], np.arange(views + 1)),
+            group_view=table[first, 0],
+            group_class=table[first, 1],
+            group_pattern=table[first, 2],
+            group_actions=table[first, 3],
+            source_start=np.append(first, len(table)).astype(np.int64),
+            source_view=table[:, 4].copy(),
+            source_pattern=table[:, 5].copy(),
+            source_actions=table[:, 6].copy(),
+            pattern_start=np.cumsum([0, *[len(cells) for cells in self.pattern_cells]], dtype=np.int64),
+            order_cell=np.concatenate([np.zeros(0, np.uint16), *self.pattern_cells]),
             class_start=np.array(self.class_start, np.int64),
             class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
             class_prefix_first=np.array(self.prefix_first, np.bool_),
             factor=np.array(self.factors, np.int32).reshape(-1, 8),
-            matrix_start=np.array(self.matrix_start, np.int32),
-            matrix_index=np.array(self.matrix_index, np.uint16),
+            matrix=np.array(self.matrix, np.uint64),
         )
 
-    def _groups(self) -> dict[tuple[int, int, int, int], list[tuple[int, int, int]]]:
-        """Sources (view, pattern, winning actions) by (receiver's view, class, pattern, winning actions)."""
+    def _sources(self) -> NDArray[np.int32]:
+        """All sources, sorted: receiver's view, class, pattern, winning actions; source's view, pattern, actions."""
         pairs, size = self.pairs, self.game.squares
         r, s = self.receiver, self.source
         at_r = self.index.orbits[r].find(pairs.placed[r] << size | pairs.failed[r])
@@ -180,13 +207,12 @@ class _Builder:
         view = np.where(at_r >= 0, self.index.orbits[r].view[at_r], 0)
         chosen = (mine.placed[view] == pairs.placed[r]) & (mine.failed[view] == pairs.failed[r])
         chosen &= (pairs.winning_squares != 0) & (at_r >= 0)
-        groups: dict[tuple[int, int, int, int], list[tuple[int, int, int]]] = {}
-        for i in np.flatnonzero(chosen):
-            key, source = self._one_pair(int(i), int(view[i]), int(at_s[i]))
-            groups.setdefault(key, []).append(source)
-        return groups
+        table = np.empty((np.count_nonzero(chosen), 7), np.int32)
+        for row, i in zip(table, np.flatnonzero(chosen), strict=True):
+            row[:] = self._one_pair(int(i), int(view[i]), int(at_s[i]))
+        return table[np.lexsort(table.T[::-1])]
 
-    def _one_pair(self, i: int, view: int, at_s: int) -> tuple[tuple[int, int, int, int], tuple[int, int, int]]:
+    def _one_pair(self, i: int, view: int, at_s: int) -> tuple[int, ...]:
         r, s = self.receiver, self.source
         placed, failed = self.pairs.placed[:, i].tolist(), self.pairs.failed[:, i].tolist()
         winning, mover = int(self.pairs.winning_squares[i]), int(self.pairs.mover[i])
@@ -203,8 +229,9 @@ class _Builder:
         if mover == s:
             images = self.images[int(theirs.symmetry[at_s])]
             mask_s = self._action_mask(s, images[placed[s] | failed[s]], images[winning])
-        key = (view, number, self._pattern(number, False, pattern_r, mover == r), mask_r)
-        return key, (int(theirs.view[at_s]), self._pattern(number, True, pattern_s, mover == s), mask_s)
+        mine = self._pattern(number, False, pattern_r, mover == r)
+        source = (int(theirs.view[at_s]), self._pattern(number, True, pattern_s, mover == s), mask_s)
+        return (view, number, mine, mask_r, *source)
 
     def _numbered(self, player: int, placed: int, squares: list[int], numbers: dict[int, int]) -> Pattern:
         kinds = kinds_of(placed, self.sides[player].counts.opening, squares)
@@ -275,14 +302,11 @@ class _Builder:
         return sum({(f[shared], f[7]): f[suffixes] * self._weights[f[7]] for f in factors}.values())
 
     def _store(self, matrix: NDArray[np.bool_]) -> int:
-        """Place of a matrix (source, receiver) in `matrix_start`."""
+        """Place of a matrix (source, receiver) in `matrix`."""
         known = str(matrix.shape).encode() + matrix.tobytes()
         if known not in self._matrices:
-            self._matrices[known] = len(self.matrix_start)
-            for column in matrix.T:
-                self.matrix_start.append(len(self.matrix_index))
-                self.matrix_index.extend(np.flatnonzero(column).tolist())
-            self.matrix_start.append(len(self.matrix_index))
+            self._matrices[known] = len(self.matrix)
+            self.matrix.extend(packed(matrix).tolist())
         return self._matrices[known]
 
     def _pattern(self, number: int, is_source: bool, pattern: Pattern, to_move: bool) -> int:
@@ -298,33 +322,16 @@ class _Builder:
             player = self.source if is_source else self.receiver
             times = self.sides[player].times(pattern)
             prefix_major = self.prefix_first[number] == is_source
-            blocks = self._blocks(times, pattern, self.cells[number][0 if is_source else 1], prefix_major, ends_placed)
-            self.blocks.append(blocks)
-            self.pattern_start.append(self.pattern_start[-1] + len(self.blocks[-1]))
+            cells = self.cells[number][0 if is_source else 1]
+            self.pattern_cells.append(self._order_cells(times, pattern, cells, prefix_major, ends_placed))
         return self.patterns[key]
 
-    def _blocks(
+    def _order_cells(
         self, times: NDArray[np.int8], pattern: Pattern, cells: Cells, prefix_major: bool, ends_placed: bool
-    ) -> Ints:
-        """Runs of orders with the same suffix: (first, length, row, map), shape (blocks, 4)."""
-        sets, early, late, suffix = split(times, keys_of(pattern), cells.cut)
-        # By the classical rule a failure after the last placement has the number of placements for its time.
-        dropped = (times == count_of(pattern, 1)).any(axis=1) if ends_placed else np.zeros(len(times), bool)
-        suffix[dropped] = -1
-        first = np.concatenate([[0], np.flatnonzero(np.diff(suffix)) + 1]) if len(suffix) else np.zeros(0, np.int64)
-        length = np.diff(np.concatenate([first, [len(suffix)]]))
-        first, length = first[suffix[first] >= 0], length[suffix[first] >= 0]
-        rows, columns = cells.locate(sets, early, late, prefix_major)
-        blocks = np.stack([first, length, rows[first], np.zeros(len(first), np.int64)], axis=1)
-        _, where, inverse = np.unique(block_hashes(columns, first, length), return_index=True, return_inverse=True)
-        maps = [self._map(columns[first[b] : first[b] + length[b]].astype(np.uint16)) for b in where]
-        blocks[:, 3] = np.array(maps, np.int64)[inverse.ravel()]
-        return blocks
-
-    def _map(self, columns: NDArray[np.uint16]) -> int:
-        key = columns.tobytes()
-        if key not in self._maps:
-            self._maps[key] = self.columns_size
-            self.column_parts.append(columns)
-            self.columns_size += len(columns)
-        return self._maps[key]
+    ) -> NDArray[np.unsignedinteger[Any]]:
+        sets, early, late = split(times, keys_of(pattern), cells.cut)
+        found = cells.locate(sets, early, late, prefix_major)
+        if ends_placed:
+            # By the classical rule a failure after the last placement has the number of placements for its time.
+            found[(times == count_of(pattern, 1)).any(axis=1)] = cells.size
+        return found.astype(np.uint16 if cells.size <= np.iinfo(np.uint16).max else np.uint32)

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from pttt_ooc import gradient
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.game import GAMES
+from pttt_ooc.timing import packed
 
 TOLERANCE = 1e-12
 
@@ -78,3 +80,16 @@ def test_threads_do_not_change_a_bit():
     for nodes, sequences in found[1:]:
         assert np.array_equal(nodes, found[0][0])
         assert np.array_equal(sequences, found[0][1])
+
+
+@pytest.mark.parametrize(("terms", "rows", "width"), [(1, 1, 1), (24, 18, 24), (64, 5, 6), (100, 7, 21), (120, 24, 2)])
+def test_matrices_of_any_size(terms, rows, width):
+    rng = np.random.default_rng(terms)
+    matrix = rng.random((terms, rows)) < 0.3
+    source = rng.integers(1, 9, (terms, width, gradient.LANES)).astype(np.float32)
+    source[rng.random(terms) < 0.5] = 0
+    expected = np.einsum("tr,twl->wrl", matrix, source)
+    found, target = np.zeros(2, np.uint64), np.zeros((width, rows, gradient.LANES), np.float32)
+    assert gradient.find_rows(source.ravel(), terms, width, found) == source.any()
+    gradient.multiply(packed(matrix), source.ravel(), terms, width, found, target.reshape(-1), rows, 1, rows)
+    assert np.array_equal(target, expected)
