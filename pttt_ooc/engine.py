@@ -186,8 +186,12 @@ class Engine:
 
     def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
         """Gradient of all nodes and of all sequences of `player`, against a realization plan."""
-        slices = [self.gradient_slice(player, n, opponent) for n in range(self.index.players[player].slices)]
-        return np.concatenate([s[0] for s in slices]), np.concatenate([s[1] for s in slices])
+        i, runs = self.index.players[player], self._gradient_runs[player]
+        nodes, sequences = np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype)
+        rest = (player, 0, 0, nodes, sequences, opponent)
+        # Most work is in the deepest slices.
+        self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
+        return nodes, sequences
 
     def add_child_values(self, player: int, n: int, child_values: Floats | None, sequence_values: Floats) -> None:
         """Add the values of slice `n` + 1's nodes to the sequences of slice `n` that lead to them."""
