@@ -247,10 +247,11 @@ class Engine:
 
     def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
         """Gradient of all nodes and of all sequences of `player`, against a realization plan."""
-        i = self.index.players[player]
+        i, runs = self.index.players[player], self._gradient_runs[player]
         nodes, sequences = np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype)
-        for n in range(i.slices):
-            self.gradient_slice(player, n, opponent, nodes[i.nodes_of(n)], sequences[i.sequences_of(n)])
+        rest = (player, 0, 0, nodes, sequences, opponent)
+        # Most work is in the deepest slices.
+        self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
         return nodes, sequences
 
 

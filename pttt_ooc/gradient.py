@@ -259,12 +259,12 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
                 some = True
             first = matrix[factor[i, 7 if prefix_first else 6] :]
             multiply(first, source, terms, width, found, turned, rows, 1, rows)
-        if some:
-            find_rows(turned, width, rows, turned_rows)
-        for i in range(e, (run if prefix_first else e + 1) if some else e):
-            second = matrix[factor[i, 6 if prefix_first else 7] :]
-            target = x[factor[i, 3] * LANES :]
-            multiply(second, turned, width, rows, turned_rows, target, factor[i, 4 if prefix_first else 5], rows, 1)
+        if some and find_rows(turned, width, rows, turned_rows):
+            for i in range(e, run if prefix_first else e + 1):
+                second = matrix[factor[i, 6 if prefix_first else 7] :]
+                target = x[factor[i, 3] * LANES :]
+                size = factor[i, 4 if prefix_first else 5]
+                multiply(second, turned, width, rows, turned_rows, target, size, rows, 1)
         e = run
 
 
