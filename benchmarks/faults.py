@@ -286,24 +286,19 @@ class Killer:
             self.start(lambda board: run(self.job, self.work, board))
 
     def random_instants(self, kills: int, chance: random.Random, longest: float, note: Callable[[str], None]) -> None:
-        """Kill at random instants, until so many are killed; those that reach the end start anew."""
+        """Kill until so many are killed, each within `longest` seconds from its start or from when its state was open.
+
+        Those that reach the end start anew.
+        """
         while self.tally.killed < kills:
-            seconds = chance.uniform(0, longest)
+            seconds, since_open = chance.uniform(0, longest), chance.random() < 0.5
             if self._saved() >= self.job.settings.max_iterations:
                 self.anew()
-            until = time.perf_counter() + seconds
             killed = self.tally.killed
-
-            def wait(child: int, board: Board, until: float = until) -> None:
-                while (left := until - time.perf_counter()) > 0:
-                    if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                        return
-                    time.sleep(min(left, 0.01))
-                os.kill(child, signal.SIGKILL)
-
-            self.start(lambda board: run(self.job, self.work, board), wait)
+            self.start(lambda board: run(self.job, self.work, board), partial(_kill_after, seconds, since_open))
             if self.tally.killed > killed:
-                note(f"kill {self.tally.killed} after {seconds:.2f} s: iteration {self._saved()} is saved")
+                since = "the state was open" if since_open else "the start"
+                note(f"kill {self.tally.killed}, {seconds:.2f} s after {since}: iteration {self._saved()} is saved")
         self.finish()
 
     def every_boundary(self, stride: int = 1) -> int:
@@ -350,6 +345,18 @@ class Killer:
             last += stride
         self.finish()
         return board["steps"]
+
+
+def _kill_after(seconds: float, since_open: bool, child: int, board: Board) -> None:
+    """Kill the process `child`, if it has not ended before."""
+    until = time.perf_counter() + seconds
+    while since_open and board["opened"] < 0 or time.perf_counter() < until:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return
+        if since_open and board["opened"] < 0:
+            until = time.perf_counter() + seconds
+        time.sleep(max(0.0, min(until - time.perf_counter(), 0.003)))
+    os.kill(child, signal.SIGKILL)
 
 
 def counter(board: Board, last: int) -> Count:

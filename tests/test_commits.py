@@ -278,6 +278,39 @@ def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
     assert iteration > 30
 
 
+def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path)
+    synced: dict[Path, int] = {}  # when what is there now was last changed before it was synced
+    told: list[str] = []
+    fsync, replace, rmtree = os.fsync, os.replace, shutil.rmtree
+
+    def watched_fsync(descriptor: int) -> None:
+        fsync(descriptor)
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        synced[path] = os.stat(path).st_mtime_ns
+        if path == tmp_path:
+            told.append("the name is on disk")
+
+    def watched_replace(old: Path, new: Path) -> None:
+        snapshot = tmp_path / "commits" / "00000002"
+        for path in [old, snapshot, snapshot.parent, *snapshot.rglob("*")]:
+            assert synced.get(path) == path.stat().st_mtime_ns, path
+        assert len(list(snapshot.rglob("*"))) > 10
+        told.append(f"named {new.name}")
+        replace(old, new)
+
+    def watched_rmtree(path: Path, **options: Any) -> None:
+        told.append(f"deleted {path.name}")
+        rmtree(path, **options)
+
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        monkeypatch.setattr(os, "fsync", watched_fsync)
+        monkeypatch.setattr(os, "replace", watched_replace)
+        monkeypatch.setattr(shutil, "rmtree", watched_rmtree)
+        commit(state, 2)
+    assert told == ["named CURRENT.json", "the name is on disk", "deleted 00000001"]
+
+
 # ---------------------------------------------------------------------------------------------
 # Refusals
 
