@@ -39,6 +39,7 @@ from pttt_ooc.files import digest
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index
 from pttt_ooc.inputs import prepared
+from pttt_ooc.regret import next_probabilities
 from pttt_ooc.solve import solve
 from pttt_ooc.tables import read_index, read_timings
 from pttt_ooc.timing import Timing
@@ -301,28 +302,34 @@ class Killer:
                 note(f"kill {self.tally.killed}, {seconds:.2f} s after {since}: iteration {self._saved()} is saved")
         self.finish()
 
-    def every_boundary(self, stride: int = 1) -> int:
-        """Kill before the first, second, third, ... work on a slice in an iteration; the number of them.
+    def every_boundary(self, within: bool = False) -> int:
+        """Kill before the first, second, third, ... slice that an iteration comes to; the number of them.
 
         Counted are those of a process that goes on with one iteration: both players' strategies from what was saved,
         then, for both, regrets upward and strategy, reach and averages downward.
+
+        Parameters
+        ----------
+        within
+            Whether to kill before each single call of a kernel for a slice.
         """
 
         def solver(board: Board, last: int) -> None:
             count = counter(board, last)
 
             class Mortal(Engine):
-                def run(self, *arguments: Any) -> None:
-                    count()
-                    super().run(*arguments)
+                def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
+                    if within or kernel is next_probabilities:  # the first call for a slice downward
+                        count()
+                    super().run(player, n, kernel, *arguments)
 
-                def gradient_slice(self, *arguments: Any) -> Any:
+                def gradient_slice(self, *arguments: Any) -> Any:  # the first call for a slice upward
                     count()
                     return super().gradient_slice(*arguments)
 
             run(self.job, self.work, board, self.job.engine(Mortal), on_iteration=lambda _: die())
 
-        return self._one_after_the_other(solver, stride)
+        return self._one_after_the_other(solver, 1)
 
     def every_step_of_a_commit(self, stride: int = 1) -> int:
         """Kill before the first, second, third, ... change or sync that a commit makes; the number of them."""
@@ -469,9 +476,11 @@ def harass(options: argparse.Namespace, place: Path, note: Callable[[str], None]
     if options.every:
         killer.job = replace(job, settings=settings.model_copy(update={"commit_seconds": 0.0}))
         killer.anew()
-        note(f"A kill at each of {killer.every_boundary()} slice boundaries: all bits are the same.")
+        calls = killer.every_boundary(within=True)
+        note(f"A kill at each of the {calls} calls for a slice in an iteration: all bits are the same.")
         killer.anew()
-        note(f"A kill at each of {killer.every_step_of_a_commit()} steps of a commit: all bits are the same.")
+        found = killer.every_step_of_a_commit()
+        note(f"A kill at each of the {found} steps of a commit: all bits are the same.")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

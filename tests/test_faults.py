@@ -27,18 +27,20 @@ def killer(in_memory):
 
 
 def test_kills_at_a_hundred_random_instants(killer):
-    killer.random_instants(100, random.Random(3), 0.25, lambda line: None)
+    killer.random_instants(100, random.Random(3), 0.1, lambda line: None)
     tally = killer.tally
     assert tally.killed == 100 and tally.finished and tally.resumed > 30
     assert tally.starting > 5 and tally.committing > 5
 
 
-def test_a_kill_at_every_slice_boundary_of_an_iteration(killer):
-    # Of both players: the strategy that a run begins with, and a whole iteration.
-    kernels = {"next_probabilities": 2, "update_regrets": 1, "add_to_average": 1}
+@pytest.mark.parametrize("within", [False, pytest.param(True, marks=pytest.mark.full)])
+def test_a_kill_at_every_slice_boundary_of_an_iteration(killer, within):
     slices = sum(player.slices for player in killer.job.index.players)
-    assert killer.every_boundary() > sum(kernels.values()) * slices
-    assert killer.tally.killed > 100 and killer.tally.finished
+    # The strategy that a run begins with; in the iteration, upward and downward.
+    boundaries = 3 * slices
+    found = killer.every_boundary(within)
+    assert found > 100 if within else found == boundaries
+    assert killer.tally.killed >= found and killer.tally.finished
 
 
 @pytest.mark.parametrize("stride", [pytest.param(1, marks=pytest.mark.full), 11])
@@ -52,13 +54,13 @@ def test_work_in_a_damaged_map_is_never_gone_on_with(killer, monkeypatch):
     """The harness itself: it notices a solver that resumes without reading what was saved."""
     monkeypatch.setattr(commits, "_restore", lambda *arguments: None)
     with pytest.raises(FaultError, match="The bits of iteration .* are not those"):
-        killer.random_instants(100, random.Random(3), 0.25, lambda line: None)
+        killer.random_instants(100, random.Random(3), 0.1, lambda line: None)
 
 
 def test_a_lost_commit_is_noticed(killer, monkeypatch):
     monkeypatch.setattr(commits, "atomic_write_text", lambda path, text: path.exists() or path.write_text(text))
     with pytest.raises((FaultError, AssertionError)):
-        killer.random_instants(100, random.Random(3), 0.25, lambda line: None)
+        killer.random_instants(100, random.Random(3), 0.1, lambda line: None)
 
 
 @pytest.mark.parametrize("algorithm", ["dcfr", "pdcfr+"])
