@@ -31,7 +31,7 @@ ROOT = Path(__file__).parent.parent
 NOTES = ("Continuing from", "Starting from", "If this is the first run", "iteration ", "Building the index")
 BUDGETS = ("--target-nashconv", 0, "--commit-seconds", 0, "--threads", 2)
 FULL = "No space left on device; free some space on this disk and run again."
-HALF, WHOLE = 6, 12  # iterations
+HALF, WHOLE = 3, 6  # iterations
 
 
 class Pttt:
@@ -171,7 +171,7 @@ def goes_on(pttt, expected, least=HALF):
 # Disks that are full, or cannot be written to
 
 
-@pytest.mark.parametrize("left", [0, 100, 250])
+@pytest.mark.parametrize("left", [0, 250])
 def test_a_disk_too_full_for_a_commit(disk, expected, left):
     """With so many kB left: for nothing at all, or for a part of a snapshot."""
     pttt = Pttt(disk.path)
@@ -181,7 +181,7 @@ def test_a_disk_too_full_for_a_commit(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
-@pytest.mark.parametrize("left", [0, 20, 120])
+@pytest.mark.parametrize("left", [0, 120])
 def test_a_disk_too_full_to_begin(disk, expected, left):
     """The arrays are reserved first: what comes later cannot end in a bus error for want of a block."""
     pttt = Pttt(disk.path)
@@ -238,7 +238,7 @@ def test_a_disk_that_becomes_read_only(disk, expected):
     pttt, commit = Pttt(disk.path), State.commit
 
     def committing(state, iteration, extra=None):
-        if iteration == 9:
+        if iteration == HALF + 2:
             # Nobody can remount a disk with files that are open for writing; an error of the disk does it this way.
             os.fsync = failing
         commit(state, iteration, extra)
@@ -247,8 +247,8 @@ def test_a_disk_that_becomes_read_only(disk, expected):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     done = pttt.solve(before=lambda: setattr(State, "commit", committing))
-    refused(done, "Cannot commit iteration 9 in data", "Read-only file system; choose a directory")
-    assert goes_on(pttt, expected) == 8
+    refused(done, f"Cannot commit iteration {HALF + 2} in data", "Read-only file system; choose a directory")
+    assert goes_on(pttt, expected) == HALF + 1
 
 
 # ---------------------------------------------------------------------------------------------
@@ -265,24 +265,29 @@ def truncate(file):
     os.truncate(file, file.stat().st_size // 2)
 
 
-@pytest.mark.parametrize("harm", [flip, truncate])
-@pytest.mark.parametrize("kind", ["regrets", "strategy_sums", "predictions"])
+@pytest.mark.parametrize(
+    ("kind", "harm"), [("regrets", flip), ("strategy_sums", flip), ("predictions", flip), ("regrets", truncate)]
+)
 def test_a_damaged_chunk(pttt, expected, kind, harm):
     name = f"{kind}/1/3"
     file = pttt.snapshot / name / "c" / "0"
     good = file.read_bytes()
     harm(file)
     advice = f"delete the work directory data/{GAME}/full/work/{pttt.work.name} to start anew"
-    sentence = refused(pttt.solve(real=(kind, harm) == ("regrets", flip)), f"The array {name} is damaged", advice)
+    sentence = refused(pttt.solve(real=harm is truncate), f"The array {name} is damaged", advice)
     checked = pttt.fsck()
     assert checked.code == 1 and checked.err.splitlines() == [sentence] and "1 problem." in checked.out
-    assert "1 problem." in pttt.fsck(pttt.work).out
     file.write_bytes(good)
     assert goes_on(pttt, expected) == HALF
-    harm(pttt.snapshot / name / "c" / "0")
-    os.unlink(pttt.data / "solve.json")
-    shutil.rmtree(pttt.work)  # as the sentence said
-    assert "Starting from the first iteration." in pttt.solve().err
+
+
+def test_the_advice_about_a_damaged_chunk(pttt, expected):
+    truncate(pttt.snapshot / "regrets/1/3/c/0")
+    advised = refused(pttt.solve()).split("delete the work directory ")[1].split()[0]
+    assert pttt.fsck(pttt.work).code == 1
+    shutil.rmtree(pttt.directory / advised)
+    done = pttt.solve()
+    assert done.code == 0 and "Starting from the first iteration." in done.err
     assert pttt.bits() == expected
 
 
@@ -347,7 +352,7 @@ def test_a_clock_that_jumps(pttt, expected):
         time.time = lambda: chance.uniform(*ends)
         time.time_ns = lambda: int(chance.uniform(*ends) * 1e9)
 
-    for iterations, stamp in ((8, 0.0), (10, 2.0**32), (WHOLE, 1.0)):
+    for iterations, stamp in ((HALF + 1, 0.0), (HALF + 2, 2.0**32), (WHOLE, 1.0)):
         for file in [pttt.directory, *pttt.directory.rglob("*")]:
             os.utime(file, (stamp, stamp + chance.random()))
         before = Current.read(pttt.work).iteration

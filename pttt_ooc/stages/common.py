@@ -6,6 +6,7 @@ import fcntl
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
@@ -108,10 +109,36 @@ def forget_lost(directory: Path) -> list[str]:
     lost = []
     for name in STAGES:
         file = manifest_of(directory, name)
-        if file.exists() and not _is_whole(file, name):
-            file.unlink()
-            lost.append(name)
+        with explained(f"delete {file}, whose products are gone"):
+            if file.exists() and not _is_whole(file, name):
+                file.unlink()
+                lost.append(name)
     return lost
+
+
+def check_writable(directory: Path) -> None:
+    """Raise a StoreError if nothing can be written to the directory, or made where it is to be."""
+    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        raise StoreError(
+            f"Cannot write to {there}: it is read-only, or not yours; choose a directory that can be written to."
+        )
+
+
+def forget_future(directory: Path) -> None:
+    """Give files from the future a time just before now, in the same sequence.
+
+    They are there when the clock was wrong and has been set back.  Snakemake compares times to see what is older
+    than what, and refuses all that is made from such a file, again and again.
+    """
+    now = time.time_ns()
+    with explained(f"correct the times of files in {directory}"):
+        changed = {f: f.stat().st_mtime_ns for f in directory.glob("*") if f.is_file()}
+        future = sorted({at for at in changed.values() if at > now}, reverse=True)
+        for file, at in changed.items():
+            if at > now:
+                past = now - (future.index(at) + 1) * 1_000_000
+                os.utime(file, ns=(past, past))
 
 
 def _is_whole(file: Path, name: str) -> bool:
