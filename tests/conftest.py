@@ -1,13 +1,11 @@
 """What all tests need before they start, and places for them to write to."""
 
-import os
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from disks import Disk, NoDiskError
+from disks import Disk, NoDiskError, in_memory_if_possible
 
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.
@@ -16,13 +14,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture
 def in_memory(tmp_path: Path) -> Iterator[Path]:
-    """A directory in memory where there is one: a kill, unlike a power cut, does not ask what is synced."""
-    memory = Path("/dev/shm")
-    if not (memory.is_dir() and os.access(memory, os.W_OK)):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory) as directory:
-        yield Path(directory)
+    """A directory in memory where there is one."""
+    with in_memory_if_possible(tmp_path) as directory:
+        yield directory
 
 
 @pytest.fixture

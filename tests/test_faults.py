@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import helpers
 import pytest
+from disks import in_memory_if_possible
 
 from benchmarks import faults
 from benchmarks.faults import Board, FaultError, Job, Killer
@@ -13,7 +14,7 @@ from pttt_ooc.commits import Current
 from pttt_ooc.config import SolveConfig
 
 GAME = "mini-2x3k2-abrupt"
-SETTINGS = SolveConfig(target_nashconv=0, max_iterations=30, commit_seconds=0)
+SETTINGS = SolveConfig(target_nashconv=0, max_iterations=20, commit_seconds=0)
 
 
 def job(name=GAME, **changes):
@@ -21,9 +22,15 @@ def job(name=GAME, **changes):
     return Job(made.index, made.timings, SETTINGS.model_copy(update=changes))
 
 
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    with in_memory_if_possible(tmp_path_factory.mktemp("whole")) as place:
+        return faults.reference(job(), place / "work")
+
+
 @pytest.fixture
-def killer(in_memory):
-    return Killer(job(), faults.reference(job(), in_memory / "reference"), in_memory)
+def killer(reference, in_memory):
+    return Killer(job(), reference, in_memory)
 
 
 def test_kills_at_a_hundred_random_instants(killer):

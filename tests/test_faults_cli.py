@@ -181,7 +181,7 @@ def test_a_disk_too_full_for_a_commit(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
-@pytest.mark.parametrize("left", [0, 120])
+@pytest.mark.parametrize("left", [0, 200])
 def test_a_disk_too_full_to_begin(disk, expected, left):
     """The arrays are reserved first: what comes later cannot end in a bus error for want of a block."""
     pttt = Pttt(disk.path)
