@@ -5,8 +5,9 @@
 # Each leaves a manifest, <stage>.json, with content hashes of what it made, and these manifests are
 # the edges between the rules.  Stores, which are directories, are not declared: Snakemake cannot see
 # what is in them.  Instead, a manifest whose products are gone or incomplete is deleted right here,
-# before Snakemake looks.  A rule's parameters are the part of config.yaml that it depends on, and a
-# digest of its sources.  What the solver resumes from is in work/, where Snakemake deletes nothing.
+# before Snakemake looks, and times in the future, of a clock that was wrong, are set right.  A rule's
+# parameters are the part of config.yaml that it depends on, and a digest of its sources.  What the
+# solver resumes from is in work/, where Snakemake deletes nothing.
 
 import os
 import sys
@@ -14,10 +15,10 @@ from os.path import relpath
 from pathlib import Path
 
 from pttt_ooc.config import check_config
-from pttt_ooc.errors import ConfigError
+from pttt_ooc.errors import PtttError
 from pttt_ooc.provenance import source_digest
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import forget_lost
+from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
 
 
 # Nothing here multiplies matrices: the threads that numpy would make for that only cost memory.
@@ -32,13 +33,15 @@ report: "workflow/report/workflow.rst"
 
 try:
     CONFIG = check_config(config, " over ".join(map(relpath, workflow.configfiles)))
-except ConfigError as error:
+    DATA = f"data/{CONFIG.game}/{CONFIG.symmetry}"
+    check_writable(Path(DATA))
+    forget_lost(Path(DATA))
+    forget_future(Path(DATA))
+except PtttError as error:
     sys.exit(str(error))
 
-DATA = f"data/{CONFIG.game}/{CONFIG.symmetry}"
 BUNDLE = [f"{DATA}/strategies.h5"] if CONFIG.export.bundle else []
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
-forget_lost(Path(DATA))
 
 
 localrules:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.errors import PtttError, StoreError
+from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, of_system
 from pttt_ooc.game import named_game
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ def main(arguments: list[str] | None = None) -> None:
     except PtttError as error:
         sentence = str(error)
     except OSError as error:
-        sentence = f"{error.filename or 'A file'} cannot be used: {error.strerror or error}."
+        sentence = of_system(error)
     except MemoryError:
-        sentence = "There is not enough memory for this."
+        sentence = NO_MEMORY
     else:
         return
     print(sentence, file=sys.stderr)
@@ -355,6 +355,27 @@ def solve(
     finally:
         signal.signal(signal.SIGTERM, before)
     display.solution(directory)
+
+
+@app.command(epilog="Example: pttt fsck data")
+def fsck(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A work directory, or one with any number of them below it.")
+    ] = DATA,
+) -> None:
+    """Check what is on disk, byte by byte; nothing is written.
+
+    Below DIR, all saved states of the solver are compared with their checksums, and all products of the workflow
+    with their manifests.
+    """
+    from pttt_ooc.checks import check
+
+    found = check(directory)
+    for problem in found.problems:
+        print(problem, file=sys.stderr)
+    print(found.summary)
+    if found.problems:
+        raise typer.Exit(1)
 
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:

@@ -260,9 +260,8 @@ def _busy(path: Path, lock: IO[str]) -> StoreError:
 
 def _current_or_new(path: Path, fingerprint: str) -> Current:
     """The record of the last commit; if the state was never wholly created, a new one, written."""
-    commits = path / "commits"
-    commits.mkdir(exist_ok=True)
-    if not (path / "CURRENT.json").exists() and not any(commits.iterdir()):
+    (path / "commits").mkdir(exist_ok=True)
+    if not _was_created(path):
         atomic_write_text(path / "CURRENT.json", Current(fingerprint, 0, 0, {}, {}).text())
         fsync_directory(path.parent)
     current = Current.read(path)
@@ -272,6 +271,12 @@ def _current_or_new(path: Path, fingerprint: str) -> Current:
             f"now {fingerprint}); choose another directory, or {_anew(path)}."
         )
     return current
+
+
+def _was_created(path: Path) -> bool:
+    # Without a record, but with snapshots, it is a state whose record was lost.
+    commits = path / "commits"
+    return (path / "CURRENT.json").exists() or (commits.is_dir() and any(commits.iterdir()))
 
 
 def _working_arrays(path: Path, layout: Layout) -> dict[str, Array]:
@@ -356,13 +361,19 @@ def _shared_lock(path: Path) -> Iterator[None]:
         yield
 
 
+def is_state(path: Path) -> bool:
+    """Whether a directory is the work directory of a :class:`State`, be it damaged."""
+    return (path / "CURRENT.json").exists() or (path / "commits").is_dir()
+
+
 def fsck(path: Path) -> list[str]:
     """Read all of a state's last commit and compare it with its checksums; nothing is written.
 
     Returns
     -------
     problems
-        One sentence for each; empty if all is well.  Leftovers of a killed commit are no problem.
+        One sentence for each; empty if all is well.  Leftovers of a killed commit are no problem, nor
+        is a state that was killed while it was created.
 
     Raises
     ------
@@ -370,6 +381,8 @@ def fsck(path: Path) -> list[str]:
         If a solver is at work on it.
     """
     with explained(f"check the work directory {path}"), _shared_lock(path):
+        if not _was_created(path):
+            return []
         try:
             current = Current.read(path)
         except StoreError as error:

@@ -37,3 +37,11 @@ class StoreError(PtttError):
 
 class MemoryBudgetError(PtttError):
     """The memory budget is too small for what was asked."""
+
+
+NO_MEMORY = "There is not enough memory for this."
+
+
+def of_system(error: OSError) -> str:
+    """One sentence about an error of the operating system that nobody has explained better."""
+    return f"{error.filename or 'A file'} cannot be used: {error.strerror or error}."

@@ -12,6 +12,8 @@ from typing import IO, Any, Self
 from rich.console import Console
 from rich.status import Status
 
+from pttt_ooc.files import explained
+
 Event = Mapping[str, Any]
 
 
@@ -109,7 +111,7 @@ class Progress:
 
     def _write_log(self, line: str) -> None:
         if self._log:
-            with open(self._log, "a", encoding="utf-8") as file:
+            with explained(f"write the log {self._log}"), open(self._log, "a", encoding="utf-8") as file:
                 print(line, file=file)
 
     def _line(self, now: Event) -> str:

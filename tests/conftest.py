@@ -1,7 +1,30 @@
-"""What all tests need before they start."""
+"""What all tests need before they start, and places for them to write to."""
 
 import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from disks import Disk, NoDiskError, in_memory_if_possible
 
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def in_memory(tmp_path: Path) -> Iterator[Path]:
+    """A directory in memory where there is one."""
+    with in_memory_if_possible(tmp_path) as directory:
+        yield directory
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Disk]:
+    """A file system of 1 MB of its own."""
+    try:
+        disk = Disk(tmp_path, 1)
+    except NoDiskError:
+        pytest.skip("this machine does not let us mount a small disk")
+    with disk:
+        yield disk

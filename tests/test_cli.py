@@ -112,6 +112,12 @@ def test_help_comes_without_heavy_imports(arguments):
     assert len(loaded) < 400
 
 
+def test_fsck_has_help_with_an_example(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["fsck", "--help"])
+    assert end.value.code == 0 and "Example: pttt fsck data" in capsys.readouterr().out
+
+
 def test_version(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--version"])

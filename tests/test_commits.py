@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import traceback
 import zlib
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 import zarr
+from disks import Disk
 
 from pttt_ooc import commits
 from pttt_ooc.commits import Layout, State, fsck
@@ -55,17 +55,6 @@ def committed(path: Path, iterations: int = 1, layout: Layout = LAYOUT) -> Path:
         for iteration in range(1, iterations + 1):
             commit(state, iteration)
     return path
-
-
-@pytest.fixture
-def in_memory(tmp_path: Path) -> Iterator[Path]:
-    """A directory in memory where there is one: a kill, unlike a power cut, does not ask what is synced."""
-    memory = Path("/dev/shm")
-    if not (memory.is_dir() and os.access(memory, os.W_OK)):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=memory) as directory:
-        yield Path(directory)
 
 
 def in_child(work: Callable[[], None]) -> int:
@@ -289,6 +278,39 @@ def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
     assert iteration > 30
 
 
+def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(tmp_path)
+    synced: dict[Path, int] = {}  # when what is there now was last changed before it was synced
+    told: list[str] = []
+    fsync, replace, rmtree = os.fsync, os.replace, shutil.rmtree
+
+    def watched_fsync(descriptor: int) -> None:
+        fsync(descriptor)
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        synced[path] = os.stat(path).st_mtime_ns
+        if path == tmp_path:
+            told.append("the name is on disk")
+
+    def watched_replace(old: Path, new: Path) -> None:
+        snapshot = tmp_path / "commits" / "00000002"
+        for path in [old, snapshot, snapshot.parent, *snapshot.rglob("*")]:
+            assert synced.get(path) == path.stat().st_mtime_ns, path
+        assert len(list(snapshot.rglob("*"))) > 10
+        told.append(f"named {new.name}")
+        replace(old, new)
+
+    def watched_rmtree(path: Path, **options: Any) -> None:
+        told.append(f"deleted {path.name}")
+        rmtree(path, **options)
+
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        monkeypatch.setattr(os, "fsync", watched_fsync)
+        monkeypatch.setattr(os, "replace", watched_replace)
+        monkeypatch.setattr(shutil, "rmtree", watched_rmtree)
+        commit(state, 2)
+    assert told == ["named CURRENT.json", "the name is on disk", "deleted 00000001"]
+
+
 # ---------------------------------------------------------------------------------------------
 # Refusals
 
@@ -407,20 +429,8 @@ def test_a_lost_record_is_not_taken_for_a_new_state(tmp_path: Path) -> None:
 # Disks
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 1 MB of its own."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
-    if os.geteuid() or not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("only root can mount a small disk")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: Path) -> None:
-    path, ballast = small_disk / "w", small_disk / "ballast"
+def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: Disk) -> None:
+    path, ballast = small_disk.path / "w", small_disk.path / "ballast"
     layout: Layout = {"a": ((30_000,), "f8"), "b": ((1000,), "f8")}
     sentence = rf"Cannot commit iteration 2 in {path}: No space left.*; free some space"
     with State.open(path, layout, "f") as state:
@@ -444,18 +454,18 @@ def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: P
     with State.open(path, layout, "f") as state:
         assert state.iteration == 2 and state.arrays["a"].tobytes() == expected
     with pytest.raises(StoreError, match="No space left"):
-        State.open(small_disk / "v", {"a": ((100_000,), "f8")}, "f")
+        State.open(small_disk.path / "v", {"a": ((100_000,), "f8")}, "f")
 
 
-def test_a_read_only_disk(small_disk: Path) -> None:
-    path = committed(small_disk / "w")
+def test_a_read_only_disk(small_disk: Disk) -> None:
+    path = committed(small_disk.path / "w")
     state = State.open(path, LAYOUT, "f")
     state.close()
-    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    small_disk.read_only()
     with pytest.raises(StoreError, match=f"Cannot open the work directory {path}: Read-only file system; choose"):
         State.open(path, LAYOUT, "f")
     with pytest.raises(StoreError, match="Read-only file system; choose a directory that can be written to"):
-        State.open(small_disk / "new", LAYOUT, "f")
+        State.open(small_disk.path / "new", LAYOUT, "f")
     assert fsck(path) == []
 
 

@@ -18,6 +18,12 @@ from pttt_ooc.strategy import unfold
 NAME = "mini-2x3k2-abrupt"
 
 
+@pytest.fixture
+def tmp_path(in_memory):
+    """States are saved after every iteration here, and none of these tests asks what a disk has synced."""
+    return in_memory
+
+
 def config(**changes):
     return SolveConfig(**{"target_nashconv": 0, "max_iterations": 60, "commit_seconds": 0, **changes})
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from disks import Disk, NoDiskError
 
 from pttt_ooc.files import digest
 from pttt_ooc.stages import STAGES
+from pttt_ooc.stages.common import forget_future
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "config.yaml", "config", "envs", "profiles", "workflow", "pttt_ooc")
@@ -395,6 +397,53 @@ def test_an_interrupted_solve_continues(workflow, end):
     workflow.succeed("--until", "solve")
     assert "Starting from the first iteration." in workflow.log("solve")
     assert digest(workflow.data / "solution.zarr") == solution
+
+
+def test_a_clock_that_was_set_back(workflow):
+    """Snakemake would refuse for ever to make anything from a file that was made tomorrow."""
+    for file in workflow.data.iterdir():
+        os.utime(file, (2**31, 2**31))
+    workflow.configure("report", title="Another")
+    workflow.succeed()
+    assert workflow.stale() == []
+
+
+def test_times_in_the_future_keep_their_sequence(tmp_path):
+    now = time.time()
+    times = {"old": now - 1000, "first": now + 1000, "second": now + 2000, "too": now + 2000, "third": now + 3000}
+    for name, at in times.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (at, at))
+    forget_future(tmp_path)
+    found = {name: (tmp_path / name).stat().st_mtime for name in times}
+    assert found["old"] == pytest.approx(times["old"])
+    assert found["first"] < found["second"] == found["too"] < found["third"] < time.time()
+    assert found["first"] > now - 1
+
+
+def test_a_disk_that_is_full_or_read_only(workflow, tmp_path_factory):
+    """On a disk of its own, so that what Snakemake itself writes goes elsewhere."""
+    before = digest(workflow.data / "solution.zarr")
+    try:
+        disk = Disk(tmp_path_factory.mktemp("disk"), 8)
+    except NoDiskError:
+        pytest.skip("this machine does not let us mount a small disk")
+    with disk:
+        shutil.move(workflow.directory / "data", disk.path / "data")
+        (workflow.directory / "data").symlink_to(disk.path / "data")
+        shutil.rmtree(workflow.data / "solution.zarr")
+        for hinder, mend, sentence in (
+            (disk.fill, disk.empty, "No space left on device; free some space on this disk and run again."),
+            (disk.read_only, lambda: disk.read_only(False), "it is read-only, or not yours; choose a directory"),
+        ):
+            hinder()
+            done = workflow.run("--until", "solve")
+            told = done.stdout + done.stderr
+            assert done.returncode != 0 and sentence in told and "Traceback" not in told
+            mend()
+        workflow.succeed("--until", "solve")
+        assert "Continuing from iteration" in workflow.log("solve")
+        assert digest(workflow.data / "solution.zarr") == before
 
 
 @pytest.mark.slow

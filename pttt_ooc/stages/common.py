@@ -7,15 +7,16 @@ import math
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
-from pttt_ooc.errors import MemoryBudgetError, PtttError, StoreError
-from pttt_ooc.files import atomic_write_text, digest
+from pttt_ooc.errors import NO_MEMORY, MemoryBudgetError, PtttError, StoreError, of_system
+from pttt_ooc.files import atomic_write_text, digest, explained
 from pttt_ooc.manifests import read_manifest, write_manifest
 from pttt_ooc.memory import MemoryPlan, Room
 from pttt_ooc.provenance import source_digest, versions
@@ -23,6 +24,7 @@ from pttt_ooc.resources import MB, measured, small_threads
 from pttt_ooc.stages import STAGES
 
 Facts = dict[str, Any]
+LOCK = ".lock"  # in the directory of a game and symmetry
 
 
 def manifest_of(directory: Path, stage: str) -> Path:
@@ -54,12 +56,12 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
     StoreError
         If another stage is at work in the directory, or it cannot be written.
     """
-    directory.mkdir(parents=True, exist_ok=True)
     with _locked(directory):
         # Without a manifest, nothing that an interruption leaves behind passes for a product.
         manifest = manifest_of(directory, name)
         before = manifest.read_text(encoding="utf-8") if manifest.exists() else None
-        manifest.unlink(missing_ok=True)
+        with explained(f"delete {manifest}"):
+            manifest.unlink(missing_ok=True)
         facts: Facts = {}
         with measured() as usage:
             try:
@@ -104,13 +106,18 @@ def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
     manifests = {}
     for name in stages:
         manifests[name] = read_manifest(manifest_of(directory, name), name)
-        for product, described in manifests[name]["products"].items():
-            if digest(directory / product) != described["digest"]:
-                raise StoreError(
-                    f"{directory / product} is not what stage {name!r} made: it was changed or damaged; "
-                    f"delete {manifest_of(directory, name)} to make it anew."
-                )
+        for product in manifests[name]["products"]:
+            check_product(directory, name, manifests[name], product)
     return manifests
+
+
+def check_product(directory: Path, name: str, manifest: Facts, product: str) -> None:
+    """Raise a StoreError unless a product of the stage `name` is the one that its manifest describes."""
+    if digest(directory / product) != manifest["products"][product]["digest"]:
+        raise StoreError(
+            f"{directory / product} is not what stage {name!r} made: it was changed or damaged; "
+            f"delete {manifest_of(directory, name)} to make it anew."
+        )
 
 
 def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
@@ -130,10 +137,36 @@ def forget_lost(directory: Path) -> list[str]:
     lost = []
     for name in STAGES:
         file = manifest_of(directory, name)
-        if file.exists() and not _is_whole(file, name):
-            file.unlink()
-            lost.append(name)
+        with explained(f"delete {file}, whose products are gone"):
+            if file.exists() and not _is_whole(file, name):
+                file.unlink()
+                lost.append(name)
     return lost
+
+
+def check_writable(directory: Path) -> None:
+    """Raise a StoreError if nothing can be written to the directory, or made where it is to be."""
+    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        raise StoreError(
+            f"Cannot write to {there}: it is read-only, or not yours; choose a directory that can be written to."
+        )
+
+
+def forget_future(directory: Path) -> None:
+    """Give files from the future a time just before now, in the same sequence.
+
+    They are there when the clock was wrong and has been set back.  Snakemake compares times to see what is older
+    than what, and refuses all that is made from such a file, again and again.
+    """
+    now = time.time_ns()
+    with explained(f"correct the times of files in {directory}"):
+        changed = {f: f.stat().st_mtime_ns for f in directory.glob("*") if f.is_file()}
+        future = sorted({at for at in changed.values() if at > now}, reverse=True)
+        for file, at in changed.items():
+            if at > now:
+                past = now - (future.index(at) + 1) * 1_000_000
+                os.utime(file, ns=(past, past))
 
 
 def _is_whole(file: Path, name: str) -> bool:
@@ -157,18 +190,41 @@ def _extent(path: Path) -> list[int]:
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
     # The operating system lets go of this lock however the process ends; a file that merely exists would stay.
-    with open(directory / ".lock", "a+", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lock.seek(0)
-            raise StoreError(
-                f"Another run is at work in {directory} (process {lock.read().strip()}); wait for it or stop it."
-            ) from None
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
+    with ExitStack() as stack:
+        with explained(f"lock the directory {directory}"):
+            directory.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(open(directory / LOCK, "a+b", buffering=0))
+            _flock(directory, lock, fcntl.LOCK_EX)
+            lock.truncate(0)
+            lock.write(f"{os.getpid()}\n".encode())
         yield
+
+
+@contextmanager
+def undisturbed(directory: Path) -> Iterator[None]:
+    """Keep stages from starting in the directory while the block reads there; nothing is written.
+
+    Raises
+    ------
+    StoreError
+        If a stage is at work there.
+    """
+    with ExitStack() as stack:
+        if (directory / LOCK).exists():
+            with explained(f"lock the directory {directory}"):
+                _flock(directory, stack.enter_context(open(directory / LOCK, "rb")), fcntl.LOCK_SH)
+        yield
+
+
+def _flock(directory: Path, lock: IO[bytes], kind: int) -> None:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        process = lock.read().decode(errors="replace").strip() or "unknown"
+        raise StoreError(
+            f"Another run is at work in {directory} (process {process}); wait for it or stop it."
+        ) from None
 
 
 @contextmanager
@@ -176,22 +232,26 @@ def told(log: Path) -> Iterator[None]:
     """End the program with one sentence, on stderr and in the log, where a person can do something about it."""
     signal.signal(signal.SIGTERM, _interrupt)
     small_threads()
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text("", encoding="utf-8")
+    sentence, code = "", 1
     try:
+        with explained(f"write the log {log}"):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text("", encoding="utf-8")
         yield
     except PtttError as error:
-        _tell(log, str(error))
-        sys.exit(1)
+        sentence = str(error)
     except KeyboardInterrupt:
-        _tell(log, "Interrupted; the same command continues from what is on disk.")
-        sys.exit(130)
-
-
-def _tell(log: Path, sentence: str) -> None:
-    print(sentence, file=sys.stderr)
-    with open(log, "a", encoding="utf-8") as file:
-        print(sentence, file=file)
+        sentence, code = "Interrupted; the same command continues from what is on disk.", 130
+    except OSError as error:
+        sentence = of_system(error)
+    except MemoryError:
+        sentence = NO_MEMORY
+    if sentence:
+        print(sentence, file=sys.stderr)
+        # On a disk that is full or read-only, the terminal has to do.
+        with suppress(OSError), open(log, "a", encoding="utf-8") as file:
+            print(sentence, file=file)
+        sys.exit(code)
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
