@@ -94,8 +94,5 @@ def _read_player(root: Path, index: Index, player: int, room: Room) -> Strategy:
     mine = index.players[player]
     probabilities = room.take(f"solution of player {player}")
     for n in range(mine.slices):
-        part, place = read_array(root, f"strategy/{player}/{n}"), mine.sequences_of(n)
-        if part.shape != (place.stop - place.start,):
-            raise StoreError(f"The array strategy/{player}/{n} in {root} has the wrong shape {part.shape}.")
-        probabilities[place] = part
+        read_array(root, f"strategy/{player}/{n}", probabilities[mine.sequences_of(n)])
     return Strategy(index, player, probabilities)

@@ -32,7 +32,7 @@ from pttt_ooc.files import explained
 Array = NDArray[Any]
 Shape = tuple[int, ...]
 
-_COMPRESSED_CHUNK = 64_000_000  # bytes
+_COMPRESSED_CHUNK = 4_000_000  # bytes; a chunk at a time is held in memory
 
 _UNREADABLE = (
     OSError,
@@ -218,7 +218,7 @@ def array_names(root: Path) -> list[str]:
 def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mapping[str, Any] | None = None) -> None:
     """Store `data` (any shape and dtype that Zarr knows) as a new array.
 
-    Compressed, it is zstd with a content check, in runs of rows of at most 64 MB.  Uncompressed, it
+    Compressed, it is zstd with a content check, in runs of rows of at most 4 MB.  Uncompressed, it
     is one chunk that :func:`map_array` can map.
 
     Raises
@@ -241,12 +241,26 @@ def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mappi
     }
     with explained(f"write the array {name} in {root}"):
         array = _create(root, name, stored.shape, little, chunks, **options)
-        if stored.size:
-            array[...] = stored
+        for part in _runs(array):
+            array[part] = stored[part]
 
 
-def read_array(root: Path, name: str) -> Array:
+def _runs(array: Any) -> list[Any]:
+    """Parts of a Zarr array to be handled one by one, each a row of its chunks; none if it is empty."""
+    if not array.shape:
+        return [()]
+    if 0 in array.shape:
+        return []
+    return [slice(start, start + array.chunks[0]) for start in range(0, array.shape[0], array.chunks[0])]
+
+
+def read_array(root: Path, name: str, into: Array | None = None) -> Array:
     """Read a whole array, of whatever chunks and compression, into memory.
+
+    Parameters
+    ----------
+    into
+        An array of the same shape that gets the content; default: a new one.
 
     Raises
     ------
@@ -256,7 +270,13 @@ def read_array(root: Path, name: str) -> Array:
     array = _open_array(root, name, "make it anew")
     try:
         if array.nchunks_initialized == array.nchunks:
-            return np.asarray(array[...])
+            if into is None:
+                return np.asarray(array[...])
+            if into.shape != array.shape:
+                raise StoreError(f"The array {name} in {root} has the wrong shape {array.shape}; make it anew.")
+            for part in _runs(array):
+                into[part] = array[part]
+            return into
     except (OSError, ValueError, RuntimeError) as error:
         raise StoreError(f"The array {name} in {root} is damaged ({error}); make it anew.") from error
     raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it anew.")

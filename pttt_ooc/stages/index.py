@@ -16,7 +16,7 @@ from pttt_ooc.stages.common import inputs, room_for, stage
 from pttt_ooc.tables import read_pairs, write_index, write_timing
 from pttt_ooc.timing import build_timing
 
-BYTES_PER_PAIR = {"none": 1000, "full": 500}  # while the tables are built, measured
+BYTES_PER_PAIR = {"none": 700, "full": 400}  # while the tables are built, measured
 
 
 def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.inf) -> None:
