@@ -50,7 +50,7 @@ STYLE = {
     **{"xtick.color": LINE, "ytick.color": LINE, "xtick.labelcolor": MUTED, "ytick.labelcolor": MUTED},
     **{"axes.grid": True, "grid.color": LINE, "grid.linewidth": 0.5},
 }
-LAST = 30  # a picture leaves out the first iterations, which say nothing
+FIRST = 30  # a picture leaves out the first iterations, which say nothing
 
 
 def settings(variant: str, iterations: int, seconds: float, evaluate_every: float) -> SolveConfig:
@@ -123,16 +123,17 @@ def _note(sentence: str) -> None:
 
 
 def draw(rows: Sequence[Row], variants: Sequence[str]) -> Figure:
-    """The gap over iterations and over processor seconds, one curve for each variant, the best ones first."""
-    shown = [row for row in rows if row["variant"] in variants and row["iteration"] >= LAST and row["nashconv"] > 0]
+    """The gap over iterations and over processor seconds, one curve for each variant."""
+    found = [row for variant in variants for row in rows if row["variant"] == variant]
+    shown = [row for row in found if row["iteration"] >= FIRST and row["nashconv"] > 0]
     with context(["default", STYLE]):
         figure = Figure(figsize=(10, 4.6), dpi=150)
         panels = figure.subplots(1, 2, sharey=True)
         for axes, x in zip(panels, ("iteration", "cpu_seconds"), strict=True):
             _draw_panel(axes, shown, x)
         lines, names = panels[0].get_legend_handles_labels()
-        figure.tight_layout(rect=(0, 0, 0.76, 1))
-        figure.legend(lines, names, loc="center left", bbox_to_anchor=(0.76, 0.5), frameon=False, fontsize=9)
+        figure.tight_layout(rect=(0, 0, 0.7, 1))
+        figure.legend(lines, names, loc="center left", bbox_to_anchor=(0.71, 0.5), frameon=False, fontsize=9)
         return figure
 
 
@@ -144,19 +145,14 @@ def _draw_panel(axes: Axes, rows: Sequence[Row], x: str) -> None:
     axes.set_xlabel({"iteration": "iterations", "cpu_seconds": "processor seconds of iterations"}[x])
     if x == "iteration":
         axes.set_title("gap (NashConv)", fontsize=10, loc="left", color=MUTED)
-    variants = dict.fromkeys(row["variant"] for row in rows)
-    curves = {v: [(row[x], row["nashconv"]) for row in rows if row["variant"] == v and row[x]] for v in variants}
-    last = {v: min(row["nashconv"] for row in rows if row["variant"] == v) for v in variants}
-    for place, variant in enumerate(sorted(variants, key=lambda v: last[v])):
-        xs, ys = zip(*sorted(curves[variant]), strict=True)
-        style = ("-", (0, (4, 2)), (0, (1, 1.5)))[place // len(COLOURS) % 3]
+    for place, variant in enumerate(dict.fromkeys(row["variant"] for row in rows)):
+        mine = sorted((row for row in rows if row["variant"] == variant), key=lambda row: row["iteration"])
         axes.plot(
-            *(xs, ys),
+            *([row[x] for row in mine if row[x]], [row["nashconv"] for row in mine if row[x]]),
             color=COLOURS[place % len(COLOURS)],
-            linestyle=style,
-            linewidth=2.2 if place == 0 else 1.3,
-            label=f"{variant}  {last[variant]:.1e}",
-            zorder=3 - place / 100,
+            linestyle=("-", (0, (4, 2)), (0, (1, 1.5)))[place // len(COLOURS) % 3],
+            linewidth=1.5,
+            label=f"{variant}: {mine[-1]['nashconv']:.1e} after {mine[-1]['iteration']:,}",
         )
 
 

@@ -250,7 +250,12 @@ def solving(engine: Engine, iterations: int, data: Path) -> Solve:
 
     # An evaluation and a commit follow the last iteration, which is left out below; else there is none in that half.
     config = SolveConfig(
-        max_iterations=iterations, max_minutes=1e9, target_nashconv=0, evaluate_every=1e9, commit_seconds=1e9
+        algorithm="dcfr",
+        max_iterations=iterations,
+        max_minutes=1e9,
+        target_nashconv=0,
+        evaluate_every=1e9,
+        commit_seconds=1e9,
     )
     data.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="benchmark-", dir=data) as name:

@@ -52,7 +52,7 @@ class _Section(BaseModel):
 class SolveConfig(_Section):
     """How the game is solved, and when to stop."""
 
-    algorithm: Algorithm = Field(default="dcfr", description="The update rule of the regrets.")
+    algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
     alpha: Real | None = Field(default=None, description="Discount of positive regrets; null: the algorithm's default.")
     beta: Real | None = Field(
         default=None,

@@ -55,12 +55,12 @@ def test_every_rule_converges(tmp_path, algorithm, symmetry):
 
 VARIANTS = [
     *({"algorithm": algorithm} for algorithm in RULES),
-    {"alpha": 2.5, "beta": -1, "gamma": 5},
+    {"algorithm": "dcfr", "alpha": 2.5, "beta": -1, "gamma": 5},
     {"algorithm": "pcfr+", "gamma": 1},
     {"algorithm": "hs-dcfr", "gamma": 15, "horizon": 8},
-    {"updates": "simultaneous"},
+    {"algorithm": "dcfr", "updates": "simultaneous"},
     {"algorithm": "hs-pcfr+", "updates": "simultaneous", "horizon": 20},
-    {"restart_average": 2},
+    {"algorithm": "dcfr", "restart_average": 2},
     {"algorithm": "sapcfr+", "restart_average": 4, "gamma": 3, "updates": "simultaneous"},
 ]
 
@@ -132,7 +132,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
         assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize("changes", [{}, {"algorithm": "pdcfr+"}, VARIANTS[-3], VARIANTS[-1]], ids=str)
+@pytest.mark.parametrize("changes", [{}, {"algorithm": "dcfr"}, VARIANTS[-3], VARIANTS[-1]], ids=str)
 def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
     settings = config(**changes)
     whole = run(tmp_path, settings, folder="whole")

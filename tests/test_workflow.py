@@ -183,7 +183,7 @@ def test_dry_run_explains_itself(workflow):
         ("export", {"dtype": "float64"}, ["export", "report"]),
         ("export", {"bundle": False}, ["export", "report"]),
         ("report", {"title": "Another"}, ["report"]),
-        ("solve", {"algorithm": "dcfr"}, []),  # the default, now in so many words
+        ("solve", {"algorithm": "sapdcfr+"}, []),  # the default, now in so many words
     ],
 )
 def test_stale_stages_after_a_change_of_configuration(workflow, section, change, stages):
