@@ -61,6 +61,7 @@ def solve(
     fingerprint: str,
     on_progress: Callable[[Row], None] = lambda row: None,
     room: Room | None = None,
+    on_start: Callable[[int], None] = lambda iteration: None,
 ) -> Solution:
     """Solve, or go on solving, until a budget of the configuration is spent.
 
@@ -80,6 +81,8 @@ def solve(
         ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
     room
         With :func:`solve_arrays` of the engine's index among its arrays; default: memory.
+    on_start
+        Called with the number of iterations that have been made already.
 
     Raises
     ------
@@ -88,7 +91,9 @@ def solve(
     """
     with State.open(work, state_layout(engine.index, config), fingerprint) as state:
         room = room or in_memory(solve_arrays(engine.index, config))
-        return _Loop(engine, config, state, on_progress, room).run()
+        loop = _Loop(engine, config, state, on_progress, room)
+        on_start(loop.iteration)
+        return loop.run()
 
 
 def solve_arrays(index: Index, config: SolveConfig) -> Layout:

@@ -333,6 +333,7 @@ def test_solve_goes_on_with_larger_budgets(pttt, tmp_path):
     rows = [json.loads(line) for line in (place / GAME / "full/convergence.jsonl").read_text().splitlines()]
     other = (tmp_path / "other" / GAME / "full/convergence.jsonl").read_text().splitlines()
     assert rows[-1]["nashconv"] == json.loads(other[-1])["nashconv"]
+    assert "Starting from the first" in pttt.ok("solve", "--max-iterations", 7, data=place).err, "a smaller budget"
 
 
 def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ from pttt_ooc.stages import common
 from pttt_ooc.stages import solve as stage
 
 ROOT = Path(__file__).parent.parent
-NOTES = ("Continuing from", "Starting from", "If this is the first run", "iteration ", "Building the index")
+NOTES = ("Continuing from", "Starting from", "Compil", "iteration ", "Building the index")
 BUDGETS = ("--target-nashconv", 0, "--commit-seconds", 0, "--threads", 2)
 FULL = "No space left on device; free some space on this disk and run again."
 HALF, WHOLE = 3, 6  # iterations

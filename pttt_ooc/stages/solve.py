@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.commits import Current
 from pttt_ooc.config import SolveConfig, Symmetry
 from pttt_ooc.engine import thread_needs
 from pttt_ooc.files import atomic_write_text, fresh_store
@@ -62,8 +61,7 @@ def run(
             plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, solve_arrays(index, settings))
             room = room_for(plan, memory_mb, directory, facts)
             work = directory / "work" / name
-            progress.note(_beginning(work))
-            result = solve(engine, settings, work, name, progress, room)
+            result = solve(engine, settings, work, name, progress, room, lambda i: progress.note(_beginning(i)))
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
@@ -77,8 +75,7 @@ def _told(settings: SolveConfig, row: Facts) -> Facts:
     return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless}
 
 
-def _beginning(work: Path) -> str:
-    iteration = Current.read(work).iteration if (work / "CURRENT.json").exists() else 0
+def _beginning(iteration: int) -> str:
     return f"Continuing from iteration {iteration}." if iteration else "Starting from the first iteration."
 
 
