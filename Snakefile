@@ -20,7 +20,6 @@ from pttt_ooc.provenance import source_digest
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
 
-
 # Nothing here multiplies matrices: the threads that numpy would make for that only cost memory.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
