@@ -1,18 +1,20 @@
 """Compilation of all kernels, once for each machine and version of the sources.
 
 Numba keeps what it has compiled in a cache on disk.  Filling it takes some time and much memory, so
-that it is done by a process of its own, before a stage begins: this module run as a program.
+that it is done by processes of their own, before a stage begins: this module run as a program.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import selectors
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import llvmlite.binding as llvm
@@ -23,7 +25,9 @@ from rich.console import Console
 
 from pttt_ooc import gradient
 from pttt_ooc.errors import PtttError
+from pttt_ooc.game import named_game
 
+GAME = "mini-2x2k2-abrupt"
 _PACKAGE = Path(__file__).parent
 
 
@@ -43,23 +47,41 @@ def ensure_compiled() -> None:
         return
     for file in stamp.parent.glob("*.nb[ic]"):  # numba does not notice that a kernel of another module has changed
         file.unlink(missing_ok=True)
-    console, begun, count = Console(stderr=True), time.perf_counter(), 0
-    first = "Compiling kernels, once for this machine ..."
+    console, begun = Console(stderr=True), time.perf_counter()
+    first, names = "Compiling kernels, once for this machine ...", []
     if not console.is_terminal:
         print(first, file=sys.stderr, flush=True)
-    with console.status(first) if console.is_terminal else nullcontext() as status:
-        command = [sys.executable, "-m", "pttt_ooc.kernels"]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_PACKAGE.parent), *sys.path])}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
-            assert child.stdout
-            for count, name in enumerate(child.stdout, 1):  # noqa: B007
-                if status:
-                    status.update(f"{first} {count} so far: {name.strip()}")
-    if child.returncode:
+    with console.status(first) if console.is_terminal else nullcontext() as status, ExitStack() as stack:
+        children = [stack.enter_context(_child(part)) for part in PARTS]
+        for name in _lines(children):
+            names.append(name)
+            if status:
+                status.update(f"{first} {len(names)} so far: {name}")
+    if any(child.returncode for child in children):
         raise PtttError("Compiling the kernels failed, for the reason above.")
-    print(f"Compiled {count} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
+    print(f"Compiled {len(names)} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.touch()
+
+
+def _child(part: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "pttt_ooc.kernels", part]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_PACKAGE.parent), *sys.path])}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def _lines(children: list[subprocess.Popen[str]]) -> Iterator[str]:
+    """The lines that come from any of the children."""
+    with selectors.DefaultSelector() as ready:
+        for child in children:
+            assert child.stdout
+            ready.register(child.stdout, selectors.EVENT_READ)
+        while ready.get_map():
+            for key, _ in ready.select():
+                if line := key.fileobj.readline():  # type: ignore[union-attr]
+                    yield line.strip()
+                else:
+                    ready.unregister(key.fileobj)
 
 
 def _digest() -> str:
@@ -72,32 +94,49 @@ def _digest() -> str:
     return total.hexdigest()
 
 
-def compile_all() -> None:
-    """Do everything once with the smallest game, so that every kernel is called with the types that it will have."""
+def compile_solver(directory: Path) -> None:
+    """Do two iterations with the smallest game, so that every kernel is called with the types that it will have."""
+    from pttt_ooc.commits import State
     from pttt_ooc.config import SolveConfig
     from pttt_ooc.engine import Engine
+    from pttt_ooc.memory import in_memory
+    from pttt_ooc.solve import Solver, solve_arrays, state_layout
+
+    engine, settings = Engine.of_game(named_game(GAME), "full", np.float32, threads=1), SolveConfig()
+    with State.open(directory / "work", state_layout(engine.index, settings), "compilation") as state:
+        solver = Solver(engine, settings, state, lambda row: None, in_memory(solve_arrays(engine.index, settings)))
+        solver.begin()
+        solver.iterate()
+        solver.average()
+    engine.close()
+
+
+def compile_rest(directory: Path) -> None:
+    """Evaluate, write and read strategies of the smallest game."""
+    from pttt_ooc.engine import Engine
+    from pttt_ooc.evaluate import evaluate
     from pttt_ooc.formats import export_strategy, read_strategy_file, strategy_from_tensor
-    from pttt_ooc.game import named_game
     from pttt_ooc.index import build_index
     from pttt_ooc.infosets import default_rows, read_infosets, write_infosets
-    from pttt_ooc.solve import solve
-    from pttt_ooc.strategy import fold, unfold
+    from pttt_ooc.strategy import fold, unfold, uniform_strategy
 
-    game = named_game("mini-2x2k2-abrupt")
-    whole, engine = build_index(game, "none"), Engine.of_game(game, "full", np.float32, threads=1)
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        settings = SolveConfig(max_iterations=2, target_nashconv=0)
-        for strategy in solve(engine, settings, directory / "work", "compilation").strategies:
-            player, file, tensor = strategy.player, directory / "infosets.txt", directory / "tensor.zip"
-            unfolded = unfold(strategy, whole)
-            fold(unfolded, engine.index)
-            write_infosets(whole, player, file, default_rows(whole, player))
-            rows = read_infosets(whole, player, file)
-            export_strategy(unfolded, rows, tensor)
-            shape = (len(rows), game.squares)
-            strategy_from_tensor(whole, player, read_strategy_file(tensor, shape), rows)
+    game = named_game(GAME)
+    whole, engine = build_index(game, "none"), Engine.of_game(game, "full", np.float64, threads=1)
+    strategies = (uniform_strategy(engine.index, 0), uniform_strategy(engine.index, 1))
+    evaluate(*strategies, engine)
     engine.close()
+    for strategy in strategies:
+        player, file, tensor = strategy.player, directory / "infosets.txt", directory / "tensor.zip"
+        unfolded = unfold(strategy, whole)
+        fold(unfolded, engine.index)
+        write_infosets(whole, player, file, default_rows(whole, player))
+        rows = read_infosets(whole, player, file)
+        export_strategy(unfolded, rows, tensor)
+        strategy_from_tensor(whole, player, read_strategy_file(tensor, (len(rows), game.squares)), rows)
+
+
+PARTS = {"solver": compile_solver, "rest": compile_rest}
+"""What is compiled by processes of their own, at the same time."""
 
 
 class _Names(Listener):
@@ -112,5 +151,5 @@ class _Names(Listener):
 
 
 if __name__ == "__main__":
-    with install_listener("numba:compile", _Names()):
-        compile_all()
+    with install_listener("numba:compile", _Names()), tempfile.TemporaryDirectory() as name:
+        PARTS[sys.argv[1]](Path(name))

@@ -91,7 +91,7 @@ def solve(
     """
     with State.open(work, state_layout(engine.index, config), fingerprint) as state:
         room = room or in_memory(solve_arrays(engine.index, config))
-        loop = _Loop(engine, config, state, on_progress, room)
+        loop = Solver(engine, config, state, on_progress, room)
         on_start(loop.iteration)
         return loop.run()
 
@@ -133,7 +133,9 @@ def last_scheduled(iteration: int, factor: float) -> int:
     return last
 
 
-class _Loop:
+class Solver:
+    """The loop over iterations; see :func:`solve`, which takes the same."""
+
     def __init__(
         self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None], room: Room
     ) -> None:
@@ -177,20 +179,19 @@ class _Loop:
             array[...] = 0
         self.iteration, self.rows, self.seconds = 0, [], 0.0
 
-    def run(self) -> Solution:
-        """Iterate until a budget is spent."""
+    def begin(self) -> None:
+        """Both players' reach under the strategies that the regrets ask for, before the first iteration."""
         for player in (0, 1):
             self._next_strategy(player, average=False)
+
+    def run(self) -> Solution:
+        """Iterate until a budget is spent."""
+        self.begin()
         self._resumed_at = (self.iteration, self.seconds)
         clock = committed = time.perf_counter()
         stopped_by = self._stopped_by()
         while not stopped_by:
-            self.iteration += 1
-            for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
-                for player in players:
-                    self._update(player)
-                for player in players:
-                    self._next_strategy(player, average=True)
+            self.iterate()
             now = time.perf_counter()
             self.seconds, clock = self.seconds + now - clock, now
             row = self._progress()
@@ -206,7 +207,16 @@ class _Loop:
             clock = time.perf_counter()
         if not self.rows or self.rows[-1]["iteration"] != self.iteration:
             self._evaluate(self._progress())
-        return Solution(self._average(), self.iteration, self.seconds, self.rows, stopped_by)
+        return Solution(self.average(), self.iteration, self.seconds, self.rows, stopped_by)
+
+    def iterate(self) -> None:
+        """Make one iteration: regrets of both players, their next strategies, their averages."""
+        self.iteration += 1
+        for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
+            for player in players:
+                self._update(player)
+            for player in players:
+                self._next_strategy(player, average=True)
 
     def _stopped_by(self) -> str:
         last = self.rows[-1] if self.rows else {"iteration": -1}
@@ -228,7 +238,7 @@ class _Loop:
         return {"iteration": self.iteration, "seconds": self.seconds, "iterations_per_second": speed}
 
     def _evaluate(self, row: Row) -> Row:
-        found = asdict(self.evaluator(*self._average()))
+        found = asdict(self.evaluator(*self.average()))
         names = ("value", "best_response_0", "best_response_1", "nashconv")
         row = {**row, **{name: found[name] for name in names}}
         row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
@@ -283,7 +293,7 @@ class _Loop:
             rest = (i.sequences_of(n).start, *arrays, *reaches, *discounts, into)
             engine.run(player, n, tree.reach_of_regrets, *i.downward, *rest)
 
-    def _average(self) -> tuple[Strategy, Strategy]:
+    def average(self) -> tuple[Strategy, Strategy]:
         """The average strategies so far, in arrays that the next call writes anew."""
         for player, strategy in enumerate(self.strategies):
             i = self.engine.index.players[player]
