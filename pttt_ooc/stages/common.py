@@ -84,7 +84,7 @@ def room_for(plan: MemoryPlan, memory_mb: float, directory: Path, facts: Facts) 
     MemoryBudgetError
         If the stage cannot do with the budget.
     """
-    room = plan.room(memory_mb, directory / "scratch")
+    room = plan.room(memory_mb, directory)
     mapped = sum(size for name, size in plan.sizes().items() if name not in room.held)
     facts["memory"] = {
         "budget_mb": memory_mb if math.isfinite(memory_mb) else None,
