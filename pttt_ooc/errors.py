@@ -37,3 +37,7 @@ class StoreError(PtttError):
 
 class MemoryBudgetError(PtttError):
     """The memory budget is too small for what was asked."""
+
+
+class GraderError(PtttError):
+    """The grader cannot do what it was asked: its directory, its teams, its server."""
