@@ -73,9 +73,7 @@ def plan_of(strategy: Strategy, engine: Engine) -> Floats:
     return engine.reach(strategy.player, normalised(engine, strategy)).sequences
 
 
-def assess(
-    strategy: Strategy, engine: Engine, on_progress: Callable[[float], None] = lambda share: None
-) -> Assessment:
+def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], None] = lambda share: None) -> Assessment:
     """Find the opponent's best response to a strategy, and the opponent's gradient.
 
     Parameters

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import select
 
 from pttt_ooc.assess import Assessment
+from pttt_ooc.errors import GraderError
 from pttt_ooc.grader import models, standings
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.evaluation import Evaluator
@@ -176,11 +177,26 @@ class Judge:
         self.storage.forget_gradients(keep)
 
 
+def judge_again(database: Database, number: int) -> None:
+    """Put a rejected submission back into the queue, where the worker finds it.
+
+    Raises
+    ------
+    GraderError
+        If there is no such submission, or it was not rejected.
+    """
+    with database.writing() as session:
+        submission = session.get(Submission, number)
+        if submission is None or submission.status != models.REJECTED:
+            raise GraderError(f"There is no rejected submission {number}.")
+        submission.status, submission.attempts, submission.progress = models.QUEUED, 0, 0.0
+        submission.note = submission.detail = ""
+        submission.finished_at, submission.changed_at = None, time.time()
+
+
 def _given_up(number: int) -> dict[str, Any]:
     return {
         "status": models.REJECTED,
         "note": GAVE_UP,
         "detail": f"It failed {ATTEMPTS} times, which is not your fault. Tell the instructors the number {number}.",
     }
-
-

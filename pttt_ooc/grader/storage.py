@@ -21,6 +21,9 @@ from pttt_ooc.assess import Gradient
 from pttt_ooc.errors import StoreError
 from pttt_ooc.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
 
+RESERVE = 200_000_000
+"""Bytes of the disk that uploads leave free."""
+
 _ABANDONED = 24 * 3600.0  # seconds after which what has no row in the database is nobody's
 
 

@@ -129,9 +129,7 @@ def find(session: Session, number: int) -> Submission | None:
     return session.get(Submission, number)
 
 
-def listed(
-    session: Session, page: int = 1, size: int = 25, team: int | None = None, status: str | None = None
-) -> Page:
+def listed(session: Session, page: int = 1, size: int = 25, team: int | None = None, status: str | None = None) -> Page:
     """Submissions, latest first, a page at a time."""
     conditions = []
     if team is not None:

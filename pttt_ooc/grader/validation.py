@@ -78,7 +78,7 @@ class _Tensor:
         stop = min(rows.stop, self.shape[0])
         self._next = stop
         block = np.empty((stop - rows.start, self.shape[1]), self.dtype)
-        _fill(memoryview(block.reshape(-1).view(np.uint8)), self)
+        _fill(block.reshape(-1).view(np.uint8).data, self)
         return block
 
     def take(self, size: int) -> bytes:
@@ -215,7 +215,9 @@ def _check_header(found: tuple[int, ...], dtype: np.dtype[Any], size: int, shape
         raise Refusal(f"Invalid dtype: found {str(dtype)[:60]}, expected one of {', '.join(SUM_TOLERANCE)}")
     if size != expected:
         what = "is truncated" if size < expected else "goes on after the tensor"
-        raise Refusal(UNREADABLE, f"The .npy file {what}: it has {size} bytes of data, its header announces {expected}.")
+        raise Refusal(
+            UNREADABLE, f"The .npy file {what}: it has {size} bytes of data, its header announces {expected}."
+        )
 
 
 def _in_rows(tensor: _Tensor, aside: IO[bytes], size: int, on_progress: Callable[[float], None]) -> NDArray[Any]:

@@ -6,7 +6,9 @@ responses to the solution prove an interval.  It is never guessed.
 
 from __future__ import annotations
 
-import sys
+import logging
+import os
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +25,11 @@ from pttt_ooc.manifests import read_manifest
 from pttt_ooc.stages import solve
 from pttt_ooc.stages.common import manifest_of
 
+log = logging.getLogger("pttt.grader.worker")
 SMALL = 100_000  # infosets of both players
-_NARROW = SolveConfig(target_nashconv=1e-6, max_minutes=3, max_iterations=100_000, commit_seconds=30, precision="float64")
+_NARROW = SolveConfig(
+    algorithm="pdcfr+", target_nashconv=1e-6, max_iterations=5_000, max_minutes=3, precision="float64"
+)
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,10 @@ def find_value(settings: Settings, database: Database, storage: Storage, threads
     known = stored_value(settings, database)
     if known is not None:
         return known
-    print(f"Solving {settings.game} once, for the value of the game ...", file=sys.stderr)
-    directory = inputs.prepared(storage.index, settings.game, "full")
-    solve.run(settings.game, "full", _NARROW, directory, threads)
+    log.info("solving the game once, for its value", extra={"game": settings.game})
+    with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # what is meant for a terminal
+        directory = inputs.prepared(storage.index, settings.game, "full")
+        solve.run(settings.game, "full", _NARROW, directory, threads)
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
     bounds = [float(np.clip(result[key], -1, 1)) for key in ("value_lower", "value_upper")]
     with database.writing() as session:

@@ -1,0 +1,89 @@
+"""What all requests share: the settings, the files, the database, the queue, and what is known of the game."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import Depends, Request
+from huey.api import TaskWrapper
+
+from pttt_ooc.grader import teams
+from pttt_ooc.grader.baseline import add_baseline_team
+from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.models import Submission, Team
+from pttt_ooc.grader.queue import open_queue, task_of
+from pttt_ooc.grader.settings import Settings, read_settings
+from pttt_ooc.grader.storage import Incoming, Storage
+from pttt_ooc.grader.submissions import accept, check_limits
+from pttt_ooc.grader.value import GameValue, stored_value
+
+log = logging.getLogger("pttt.grader.web")
+
+
+@dataclass
+class Grader:
+    """The web server's side of a grader."""
+
+    settings: Settings
+    storage: Storage
+    database: Database
+    task: TaskWrapper
+    secret: bytes
+    started_at: float = field(default_factory=time.time)
+
+    @classmethod
+    def open(cls, data: Path) -> Grader:
+        """The grader in `data`.
+
+        Raises
+        ------
+        PtttError
+            If it cannot be opened.
+        """
+        settings, storage = read_settings(data), Storage(data)
+        database = Database.of(data, settings.database_url, settings.game)
+        add_baseline_team(database)
+        return cls(settings, storage, database, task_of(open_queue(storage.queue)), storage.secret())
+
+    def game_value(self) -> GameValue | None:
+        """The value of the game, once it is known."""
+        return stored_value(self.settings, self.database)
+
+    def team_of_token(self, token: str) -> Team | None:
+        """Whose token this is."""
+        with self.database.reading() as session:
+            return teams.authenticate(session, token)
+
+    def check_limits(self, team: Team) -> None:
+        """Raise a LimitError if the team may not submit now: before its file is read."""
+        with self.database.reading() as session:
+            check_limits(session, team, self.settings)
+
+    def submit(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
+        """Make a submission of a file that has come in, and hand it to the worker; errors as :func:`accept`."""
+        submission, new = accept(self.database, self.settings, team, player, incoming)
+        facts = {"submission": submission.id, "team": team.name, "player": player, "bytes": incoming.size, "new": new}
+        log.info("received", extra=facts)
+        if new:
+            self._enqueue(submission.id)
+        return submission, new
+
+    def _enqueue(self, number: int) -> None:
+        try:
+            self.task(number)
+        except Exception:
+            # The submission is safe: the worker looks for such ones every few seconds.
+            log.exception("the queue does not take a submission", extra={"submission": number})
+
+
+def grader_of(request: Request) -> Grader:
+    """The grader that the application is for."""
+    grader: Grader = request.app.state.grader
+    return grader
+
+
+UsedGrader = Annotated[Grader, Depends(grader_of)]
