@@ -136,7 +136,7 @@ def list_submissions(
     status: str | None = None,
 ) -> Response:
     """All submissions, and the form for a new one."""
-    return render(request, "submissions.html", team, **_listed(grader, team, page, of, status))
+    return render(request, "submissions.html", team, **_listed(grader, page, of, status))
 
 
 @router.get("/parts/submissions")
@@ -153,17 +153,17 @@ def submissions_part(
     with grader.database.reading() as session:
         if submissions.stamp(session) == seen:
             return Response(status_code=_UNCHANGED)
-    return render(request, "parts/submissions.html", team, **_listed(grader, team, page, of, status))
+    return render(request, "parts/submissions.html", team, **_listed(grader, page, of, status))
 
 
-def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status: str | None) -> Shown:
+def _listed(grader: Grader, page: int, of: int | None, status: str | None) -> Shown:
     status = status if status in STATUSES else None
     with grader.database.reading() as session:
         stamp = submissions.stamp(session)
         found = submissions.listed(session, page, team=of, status=status)
         places = submissions.positions(session)
         only = session.get(Team, of) if of else None
-    return {"page": found, "places": places, "of": of, "only": only, "status": status, "stamp": stamp, "team": team}
+    return {"page": found, "places": places, "of": of, "only": only, "status": status, "stamp": stamp}
 
 
 @router.get("/submissions/{number}")

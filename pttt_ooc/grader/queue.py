@@ -6,8 +6,8 @@ has lost or holds twice does no harm: a task whose submission has a verdict is o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from huey import SqliteHuey
 from huey.api import TaskWrapper
@@ -20,13 +20,16 @@ def open_queue(path: Path) -> SqliteHuey:
     return SqliteHuey("grader", filename=str(path), timeout=30, strict_fifo=True, results=False, utc=True)
 
 
-def task_of(queue: SqliteHuey, function: Any = None) -> TaskWrapper:
+def task_of(queue: SqliteHuey, function: Callable[[int], None] | None = None) -> TaskWrapper:
     """The task "judge this submission"; the web server only puts it into the queue and has no `function` for it."""
 
-    def elsewhere(submission: int) -> None:
-        raise RuntimeError("the web server judges nothing")
+    # Defined here for both processes, as huey finds a task by the module of its function.
+    def judge(submission: int) -> None:
+        if function is None:
+            raise RuntimeError("the web server judges nothing")
+        function(submission)
 
-    return queue.task(name=TASK)(function or elsewhere)
+    return queue.task(name=TASK)(judge)
 
 
 def waiting(queue: SqliteHuey) -> set[int]:
