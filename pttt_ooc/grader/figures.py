@@ -138,4 +138,4 @@ def _levels(low: float, high: float) -> list[float]:
 
 
 def _short(seconds: float, span: float) -> str:
-    return f"{_date(seconds):%d %b}" if span > 2 * 86400 else f"{_date(seconds):%d %b %H:%M}"
+    return f"{_date(seconds):%d %b}" if span > 2 * 86400 else f"{_date(seconds):%d %b %H:%M} UTC"

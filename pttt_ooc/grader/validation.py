@@ -150,7 +150,8 @@ def read_strategy(
                 with archive.open(member) as stream:
                     return _read_member(stream, member, shape, index, player, rows, scratch, on_progress)
         except _BAD as error:
-            raise Refusal(NOT_A_ZIP, str(error).rstrip(".")[:200]) from error
+            detail = "" if "not a zip file" in str(error) else f"{str(error).rstrip('.')[:200]}."
+            raise Refusal(NOT_A_ZIP, detail) from error
 
 
 def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:

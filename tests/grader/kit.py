@@ -25,7 +25,6 @@ from pttt_ooc.grader import teams
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.baseline import submit_baseline
 from pttt_ooc.grader.context import Grader
-from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.jobs import Judge
 from pttt_ooc.grader.models import UNFINISHED, Submission
