@@ -1,0 +1,201 @@
+"""The processes: start, stop, death and resurrection; the commands that go with them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+
+import pytest
+from kit import GAME, ROOT, Server, random_tensor, strategy_zip, zip_bytes
+
+
+@pytest.fixture
+def own(tmp_path):
+    made = Server(tmp_path / "grader")
+    yield made
+    made.close()
+
+
+def add_team(server, name):
+    done = server.pttt("grader", "add-team", name, "--data", server.data)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def submit(server, token, player, content, *options):
+    file = server.data / f"sent-{time.monotonic_ns()}.zip"
+    file.write_bytes(content)
+    options = (file, "--player", player, "--server", server.url, *options)
+    return server.pttt("submit", *options, PTTT_TOKEN=token)
+
+
+def test_submit_from_the_command_line(server):
+    token = add_team(server, "Terminal Team")
+    done = submit(server, token, 0, strategy_zip(0, 31))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-1].startswith("Accepted: expl")
+    again = submit(server, token, 0, strategy_zip(0, 31))
+    assert again.returncode == 0 and again.stdout.startswith("Submitted before: ")
+    wrong = submit(server, token, 0, zip_bytes(random_tensor(1, 31)))
+    assert wrong.returncode == 1
+    assert "Rejected: Invalid tensor shape: found (107, 6), expected (189, 6)" in wrong.stdout
+    fast = submit(server, token, 1, strategy_zip(1, 31), "--no-wait")
+    assert fast.returncode == 0 and len(fast.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--player", 0], "token is missing"),
+        (["--player", 0, "--token", "1.wrong"], "not known here"),
+        (["--player", 0, "--token", "a\u00e4"], "copy it again"),
+        (["--player", 0, "--token", "x", "--server", "ftp://x"], "no address of a grader"),
+        (["--player", 0, "--token", "x", "--server", "http://127.0.0.1:9"], "cannot be reached"),
+    ],
+)
+def test_submit_tells_what_is_wrong(server, arguments, words):
+    file = server.data / "some.zip"
+    file.write_bytes(strategy_zip(0, 1))
+    options = [] if "--server" in arguments else ["--server", server.url]
+    done = server.pttt("submit", file, *arguments, *options, PTTT_TOKEN="")
+    assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1
+    missing = server.pttt("submit", "nowhere.zip", "--player", 0, "--server", server.url, "--token", "x")
+    assert missing.returncode == 1 and "There is no such file" in missing.stderr
+
+
+def test_teams_are_managed(server):
+    def grader(*arguments):
+        return server.pttt("grader", *arguments, "--data", server.data)
+
+    token = add_team(server, "Team Q")
+    assert submit(server, token, 0, strategy_zip(0, 77)).returncode == 0
+    for name, words in (("team q", "already is a team"), ("uniform", "already is a team"), ("<b>", "cannot be a team")):
+        done = grader("add-team", name)
+        assert done.returncode == 1 and words in done.stderr and not done.stdout
+    fresh = grader("rotate-token", "Team Q").stdout.strip()
+    assert fresh != token and submit(server, token, 0, strategy_zip(0, 78)).returncode == 1
+    assert submit(server, fresh, 0, strategy_zip(0, 78)).returncode == 0
+    listed = [line.split()[:4] for line in grader("list-teams").stdout.splitlines()]
+    assert ["Team", "Q", "2", "2"] in listed and ["Uniform", "2", "2"] in [line[:3] for line in listed]
+    assert grader("remove-team", "Uniform", "--yes").returncode == 1
+    assert grader("remove-team", "Team Q", "--yes").returncode == 0
+    assert grader("remove-team", "Team Q", "--yes").returncode == 1
+    assert "Team Q" not in json.dumps(server.get("/api/leaderboard") + [server.get("/api/matrix")])
+    assert submit(server, fresh, 0, strategy_zip(0, 79)).returncode == 1
+    assert grader("rejudge", 1).returncode == 1
+
+
+def test_commands_without_a_grader_say_so(server, tmp_path):
+    for command in (["add-team", "x"], ["list-teams"], ["backup", tmp_path / "x.tar"]):
+        done = server.pttt("grader", *command, "--data", tmp_path / "nothing")
+        assert done.returncode == 1 and "There is no grader in" in done.stderr
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_second_worker_is_refused(server):
+    command = [sys.executable, "-m", "pttt_ooc.grader.worker", str(server.data)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 1 and "Another worker is at work" in done.stderr
+
+
+def test_serve_tells_what_is_wrong(server, tmp_path):
+    taken = socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    for options, words in (
+        (["--port", port, "--game", GAME], f"Cannot listen on 127.0.0.1, port {port}"),
+        (["--game", "chess"], "no game called 'chess'"),
+        (["--game", "pttt-classical", "--port", 0], "value of pttt-classical is not known"),
+    ):
+        done = server.pttt("serve", "--data", tmp_path / f"d{words[0]}", *options)
+        assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    other = server.pttt("serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
+    assert other.returncode == 1 and f"is for {GAME}" in other.stderr
+    taken.close()
+
+
+def test_backup_and_restore(server, tmp_path):
+    token = add_team(server, "Team Safe")
+    assert submit(server, token, 0, strategy_zip(0, 81)).returncode == 0
+    assert submit(server, token, 0, b"no zip").returncode == 1
+    copy = tmp_path / "copy.tar"
+    done = server.pttt("grader", "backup", copy, "--data", server.data)
+    assert done.returncode == 0, done.stderr
+    before = [server.get(path) for path in ("/api/leaderboard", "/api/matrix", "/api/submissions?size=100")]
+    assert server.pttt("grader", "restore", copy, "--data", server.data).returncode == 1
+
+    restored = tmp_path / "restored"
+    done = server.pttt("grader", "restore", copy, "--data", restored)
+    assert done.returncode == 0, done.stderr
+    again = Server(restored, submissions_per_hour=999)
+    again.wait_until(lambda: again.get("/healthz", quiet=True))
+    after = [again.get(path) for path in ("/api/leaderboard", "/api/matrix", "/api/submissions?size=100")]
+    assert after == before
+    # A match against a strategy whose gradient is not in the copy.
+    assert submit(again, token, 1, strategy_zip(1, 81)).returncode == 0
+    row = again.get("/api/matrix")
+    assert all(v is not None for v in row["values"][row["rows"].index("Team Safe")])
+    again.stop()
+    again.close()
+
+
+def test_copies_that_are_none_are_refused(server, tmp_path):
+    (tmp_path / "text.tar").write_text("nothing")
+    with tarfile.open(tmp_path / "other.tar", "w") as archive:
+        archive.add(__file__, "settings.yaml")
+    for name in ("text.tar", "other.tar", "missing.tar"):
+        done = server.pttt("grader", "restore", tmp_path / name, "--data", tmp_path / "d")
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+        assert not (tmp_path / "d").exists() and not (tmp_path / "d.wip").exists()
+
+
+# ---------------------------------------------------------------------------------------------
+# Death
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_both_processes_stop_cleanly(own, number):
+    pids = [own.pid_of("web"), own.pid_of("worker")]
+    own.wait_until(lambda: own.events("ready"))
+    own.process.send_signal(number)
+    assert own.process.wait(30) == 0
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    assert not own.events("killed") and len(own.events("stopped")) == 2
+
+
+def test_children_end_with_a_killed_parent(own):
+    pids = [own.pid_of("web"), own.pid_of("worker")]
+    own.wait_until(lambda: own.events("ready"))
+    own.process.kill()
+    own.process.wait()
+    end = time.monotonic() + 30
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    own.start()  # and its place is free
+    own.wait_for_verdicts(2)
+    own.stop()
+
+
+def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
+    own.wait_for_verdicts(2)
+    token = add_team(own, "Team A")
+    worker, web = own.pid_of("worker"), own.pid_of("web")
+    os.kill(worker, signal.SIGSTOP)
+    for seed in range(3):
+        assert submit(own, token, seed % 2, strategy_zip(seed % 2, seed), "--no-wait").returncode == 0
+    assert own.get("/api/submissions/5")["position"] == 3
+    os.kill(worker, signal.SIGKILL)
+    os.kill(web, signal.SIGKILL)
+    # The socket outlives the web server: this waits and is answered by its successor.
+    assert submit(own, token, 1, strategy_zip(1, 9)).returncode == 0
+    own.wait_for_verdicts(6)
+    found = own.get("/api/submissions")["submissions"]
+    assert [s["status"] for s in found] == ["Accepted"] * 6
+    assert {e["child"] for e in own.events("died")} == {"web", "worker"} and own.pid_of("worker") != worker
+    own.stop()
