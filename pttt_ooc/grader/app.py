@@ -21,7 +21,6 @@ from pttt_ooc.grader.metrics import Measured, Metrics
 from pttt_ooc.grader.rendering import render
 from pttt_ooc.grader.security import SecurityHeaders, session_team
 from pttt_ooc.grader.submissions import LimitError
-from pttt_ooc.grader.worker import seconds_since_beat
 
 log = logging.getLogger("pttt.grader.web")
 STATIC = Path(__file__).parent / "static"
@@ -51,7 +50,7 @@ def _add_probes(app: FastAPI, grader: Grader, metrics: Metrics) -> None:
     @app.get("/healthz", include_in_schema=False)
     def healthz() -> Response:
         """Whether web server, database and worker are well: 200, or 503 and what is not."""
-        beat = seconds_since_beat(grader.storage.alive)
+        beat = grader.storage.seconds_since_beat()
         state: dict[str, Any] = {"database": "ok", "worker": "ok" if beat is not None and beat < _SILENT else "silent"}
         try:
             with grader.database.reading() as session:

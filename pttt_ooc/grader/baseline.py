@@ -10,22 +10,14 @@ from pttt_ooc.formats import export_strategy
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.models import BASELINE, Submission, Team
-from pttt_ooc.grader.standings import touch
 from pttt_ooc.grader.storage import Incoming, Storage
+from pttt_ooc.grader.teams import add_baseline
 from pttt_ooc.strategy import uniform_strategy
-
-
-def add_baseline_team(database: Database) -> None:
-    """Add the team, if it is not there."""
-    with database.writing() as session:
-        if session.scalar(select(Team).where(Team.name == BASELINE)) is None:
-            session.add(Team(name=BASELINE, created_at=time.time()))
-            touch(session)
 
 
 def submit_baseline(database: Database, storage: Storage, evaluator: Evaluator) -> None:
     """Submit both uniform strategies, as ordinary files, if that has not been done."""
-    add_baseline_team(database)
+    add_baseline(database)
     for player in (0, 1):
         with database.reading() as session:
             team = session.scalars(select(Team).where(Team.name == BASELINE)).one()

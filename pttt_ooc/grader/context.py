@@ -12,7 +12,6 @@ from fastapi import Depends, Request
 from huey.api import TaskWrapper
 
 from pttt_ooc.grader import teams
-from pttt_ooc.grader.baseline import add_baseline_team
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.models import Submission, Team
 from pttt_ooc.grader.queue import open_queue, task_of
@@ -46,12 +45,12 @@ class Grader:
         """
         settings, storage = read_settings(data), Storage(data)
         database = Database.of(data, settings.database_url, settings.game)
-        add_baseline_team(database)
+        teams.add_baseline(database)
         return cls(settings, storage, database, task_of(open_queue(storage.queue)), storage.secret())
 
     def game_value(self) -> GameValue | None:
         """The value of the game, once it is known."""
-        return stored_value(self.settings, self.database)
+        return stored_value(self.database)
 
     def team_of_token(self, token: str) -> Team | None:
         """Whose token this is."""

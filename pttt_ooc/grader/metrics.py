@@ -13,7 +13,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.models import STATUSES, UNFINISHED, Submission, Team
-from pttt_ooc.grader.worker import seconds_since_beat
 
 
 class Metrics:
@@ -63,7 +62,7 @@ class _FromDatabase(Collector):
         yield SummaryMetricFamily(
             "pttt_evaluation_seconds", "Time to evaluate a strategy.", count_value=judged, sum_value=spent or 0.0
         )
-        beat = seconds_since_beat(grader.storage.alive)
+        beat = grader.storage.seconds_since_beat()
         yield GaugeMetricFamily(
             "pttt_worker_silent_seconds",
             "Since the worker's last sign of life; -1: none.",

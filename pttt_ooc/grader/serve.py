@@ -6,7 +6,6 @@ The socket belongs to this process and is handed to the web server, so that conn
 from __future__ import annotations
 
 import logging
-import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.lives import handle_signals
 from pttt_ooc.grader.logs import start_logging
 from pttt_ooc.grader.settings import make_settings
 from pttt_ooc.grader.storage import Storage
@@ -95,13 +95,12 @@ def serve(data: Path, game: str | None, host: str, port: int) -> None:
     settings = make_settings(data, game)
     Storage(data)
     database = Database.of(data, settings.database_url, settings.game)
-    check_value_is_known(settings, database)
     database.close()
+    check_value_is_known(settings)
     stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-    start_logging("serve")
     with listen(host, port) as listening:
+        handle_signals(stopping)
+        start_logging("serve")
         descriptor = listening.fileno()
         python = [sys.executable, "-m"]
         children = [

@@ -13,14 +13,12 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from pttt_ooc.config import Name, Real, Whole, check_section
-from pttt_ooc.counts import KNOWN, counts_of
 from pttt_ooc.errors import GraderError
-from pttt_ooc.evaluate import Interval
 from pttt_ooc.files import atomic_write_text
 from pttt_ooc.game import Game, named_game
-from pttt_ooc.views import find_pairs
 
 SETTINGS = "settings.yaml"
+Interval = tuple[float, float]
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
 
 
@@ -71,6 +69,9 @@ class Settings(BaseModel):
     @cached_property
     def infosets(self) -> tuple[int, int]:
         """Number of rows of each player's tensor."""
+        from pttt_ooc.counts import KNOWN, counts_of  # not for commands that only look at teams
+        from pttt_ooc.views import find_pairs
+
         known = KNOWN.get(self.game, {})
         if "infosets_0" in known:
             return sum(known["infosets_0"]), sum(known["infosets_1"])

@@ -12,14 +12,13 @@ import shutil
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
-
-from pttt_ooc import store
-from pttt_ooc.assess import Gradient
 from pttt_ooc.errors import StoreError
 from pttt_ooc.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
+
+if TYPE_CHECKING:
+    from pttt_ooc.assess import Gradient
 
 RESERVE = 200_000_000
 """Bytes of the disk that uploads leave free."""
@@ -53,6 +52,13 @@ class Storage:
     def alive(self) -> Path:
         """The file that the worker touches every few seconds."""
         return self.data / "worker.alive"
+
+    def seconds_since_beat(self) -> float | None:
+        """How long ago the worker gave a sign of life; None if there is none."""
+        try:
+            return max(0.0, time.time() - self.alive.stat().st_mtime)
+        except FileNotFoundError:
+            return None
 
     def secret(self) -> bytes:
         """The key of sessions and forms; made on first use, readable by the owner only."""
@@ -89,12 +95,17 @@ class Storage:
 
     def write_gradient(self, submission: int, gradient: Gradient) -> None:
         """Keep a gradient, in single precision and compressed."""
+        from pttt_ooc import store  # takes long to import, and only the worker needs it
+
         with fresh_store(self.gradients / f"{submission}.zarr") as root:
-            store.write_array(root, "sequences", gradient.sequences.astype(np.float32), compress=True)
+            store.write_array(root, "sequences", gradient.sequences.astype("float32"), compress=True)
             store.write_attrs(root, {"constant": gradient.constant})
 
     def read_gradient(self, submission: int) -> Gradient | None:
         """A gradient; None if there is none that can be read, so that it has to be made again."""
+        from pttt_ooc import store
+        from pttt_ooc.assess import Gradient
+
         root = self.gradients / f"{submission}.zarr"
         try:
             return Gradient(float(store.read_attrs(root)["constant"]), store.read_array(root, "sequences"))

@@ -82,6 +82,14 @@ def add_team(database: Database, name: str) -> str:
         return _new_token(team)
 
 
+def add_baseline(database: Database) -> None:
+    """Add the team Uniform, if it is not there."""
+    with database.writing() as session:
+        if session.scalar(select(Team).where(Team.name == BASELINE)) is None:
+            session.add(Team(name=BASELINE, created_at=time.time()))
+            touch(session)
+
+
 def _new_token(team: Team) -> str:
     secret = secrets.token_urlsafe(32)
     team.token_hash = _hash(secret)

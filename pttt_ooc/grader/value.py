@@ -1,7 +1,7 @@
 """The value of the grader's game, against which exploitability is measured.
 
 It comes from the settings, or from what the package knows, or, for a small game, from solving it: the best
-responses to the solution prove an interval.  It is never guessed.
+responses to the solution prove an interval.  It is never guessed.  The worker finds it and writes it down.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ import os
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 
-import numpy as np
+from sqlalchemy import update
+from sqlalchemy.orm import Session
 
-from pttt_ooc import inputs
-from pttt_ooc.config import SolveConfig
 from pttt_ooc.errors import GraderError
-from pttt_ooc.evaluate import Interval, reference_value
 from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.models import Fact
-from pttt_ooc.grader.settings import SETTINGS, Settings
+from pttt_ooc.grader.models import Fact, Submission
+from pttt_ooc.grader.settings import SETTINGS, Interval, Settings
+from pttt_ooc.grader.standings import touch
 from pttt_ooc.grader.storage import Storage
-from pttt_ooc.manifests import read_manifest
-from pttt_ooc.stages import solve
-from pttt_ooc.stages.common import manifest_of
 
 log = logging.getLogger("pttt.grader.worker")
 SMALL = 100_000  # infosets of both players
-_NARROW = SolveConfig(
-    algorithm="pdcfr+", target_nashconv=1e-6, max_iterations=5_000, max_minutes=3, precision="float64"
-)
+_NARROW = {
+    "algorithm": "pdcfr+",
+    "target_nashconv": 1e-6,
+    "max_iterations": 5_000,
+    "max_minutes": 3,
+    "precision": "float64",
+}
+_SOLVED = "the best responses to this grader's own solution of it"
 
 
 @dataclass(frozen=True)
@@ -40,45 +41,77 @@ class GameValue:
     source: str
 
 
-def check_value_is_known(settings: Settings, database: Database) -> None:
+def told_value(settings: Settings) -> GameValue | None:
+    """The value, if the settings or the package tell it."""
+    from pttt_ooc.evaluate import reference_value  # takes long to import, and the web server does without
+
+    if settings.game_value is not None:
+        return GameValue(settings.game_value, "the instructors")
+    known = reference_value(settings.rules)
+    return None if known is None else GameValue(known, "the best responses to a long solve by this package")
+
+
+def check_value_is_known(settings: Settings) -> None:
     """Raise a GraderError if the value of the game is not known and too much work to find."""
-    if stored_value(settings, database) is None and sum(settings.infosets) > SMALL:
+    if sum(settings.infosets) > SMALL and told_value(settings) is None:
         raise GraderError(
             f"The value of {settings.game} is not known to this package, and the game is too big to be solved in "
             f"passing: `pttt solve --game {settings.game}` finds an interval; write it into {SETTINGS} as game_value."
         )
 
 
-def stored_value(settings: Settings, database: Database) -> GameValue | None:
-    """The value, if nothing has to be computed for it."""
-    if settings.game_value is not None:
-        return GameValue(settings.game_value, "the grader's settings")
-    known = reference_value(settings.rules)
-    if known is not None:
-        return GameValue(known, "exact best responses to a long solve, by this package")
+def stored_value(database: Database) -> GameValue | None:
+    """The value that is in use; None until a worker has found one."""
     with database.reading() as session:
         fact = session.get(Fact, "value")
-        return None if fact is None else GameValue((fact.value[0], fact.value[1]), "solved by this grader")
+        return None if fact is None else GameValue((fact.value[0], fact.value[1]), fact.value[2])
 
 
 def find_value(settings: Settings, database: Database, storage: Storage, threads: int) -> GameValue:
     """The value, found by solving the game if need be, which takes seconds.
+
+    If it is another one than before, the exploitabilities of all submissions are put right.
 
     Raises
     ------
     GraderError
         If the game is too big for that.
     """
-    check_value_is_known(settings, database)
-    known = stored_value(settings, database)
-    if known is not None:
-        return known
+    check_value_is_known(settings)
+    before = stored_value(database)
+    found = told_value(settings)
+    if found is None:
+        found = before if before and before.source == _SOLVED else _solved(settings, storage, threads)
+    if found != before:
+        with database.writing() as session:
+            session.merge(Fact(name="value", value=[*found.interval, found.source]))
+            _renew(session, before.interval if before else found.interval, found.interval)
+            touch(session)
+    return found
+
+
+def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
+    from pttt_ooc import inputs
+    from pttt_ooc.config import SolveConfig, check_section
+    from pttt_ooc.manifests import read_manifest
+    from pttt_ooc.stages import solve
+    from pttt_ooc.stages.common import manifest_of
+
     log.info("solving the game once, for its value", extra={"game": settings.game})
     with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # what is meant for a terminal
         directory = inputs.prepared(storage.index, settings.game, "full")
-        solve.run(settings.game, "full", _NARROW, directory, threads)
+        solve.run(settings.game, "full", check_section(SolveConfig, _NARROW), directory, threads)
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
-    bounds = [float(np.clip(result[key], -1, 1)) for key in ("value_lower", "value_upper")]
-    with database.writing() as session:
-        session.merge(Fact(name="value", value=bounds))
-    return GameValue((bounds[0], bounds[1]), "solved by this grader")
+    low, high = (min(1.0, max(-1.0, float(result[key]))) for key in ("value_lower", "value_upper"))
+    return GameValue((low, high), _SOLVED)
+
+
+def _renew(session: Session, old: Interval, new: Interval) -> None:
+    """Measure all submissions against the new interval's middle."""
+    for player, sign in ((0, 1), (1, -1)):
+        shift = sign * (sum(new) - sum(old)) / 2
+        session.execute(
+            update(Submission)
+            .where(Submission.player == player, Submission.best_response.is_not(None))
+            .values(exploitability=Submission.best_response + sign * sum(new) / 2, before=Submission.before + shift)
+        )

@@ -13,8 +13,8 @@ import uvicorn
 from pttt_ooc.errors import PtttError
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
+from pttt_ooc.grader.lives import watch_parent
 from pttt_ooc.grader.logs import start_logging
-from pttt_ooc.grader.worker import watch_parent
 
 log = logging.getLogger("pttt.grader.web")
 _GRACE = 10  # seconds for requests under way when it is to stop

@@ -5,10 +5,8 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +22,7 @@ from pttt_ooc.grader.baseline import submit_baseline
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.evaluation import open_evaluator
 from pttt_ooc.grader.jobs import Judge, Stopped
+from pttt_ooc.grader.lives import handle_signals, watch_parent
 from pttt_ooc.grader.logs import start_logging
 from pttt_ooc.grader.models import UNFINISHED, Submission
 from pttt_ooc.grader.queue import open_queue, task_of, waiting
@@ -79,7 +78,7 @@ def _consume(storage: Storage, database: Database, judge: Judge, stopping: threa
         storage.sweep(session.scalars(select(Submission.file)))
     consumer = Consumer(queue, workers=1, periodic=False, initial_delay=0.02, max_delay=0.25, check_worker_health=False)
     consumer.start()
-    _handle_signals(stopping)  # after the consumer, which would have its own way
+    handle_signals(stopping)  # after the consumer, which would have its own way
     log.info("ready", extra={"threads": judge.evaluator.engine.threads})
     while not stopping.wait(_SWEEP):
         requeue(database, queue, task)
@@ -112,14 +111,6 @@ def _beat(file: Path, stopping: threading.Event) -> None:
             return
 
 
-def seconds_since_beat(file: Path) -> float | None:
-    """How long ago the worker gave a sign of life; None if there is none."""
-    try:
-        return max(0.0, time.time() - file.stat().st_mtime)
-    except FileNotFoundError:
-        return None
-
-
 @contextmanager
 def _alone(data: Path) -> Iterator[None]:
     # The operating system lets go of this lock however the process ends.
@@ -131,28 +122,12 @@ def _alone(data: Path) -> Iterator[None]:
         yield
 
 
-def _handle_signals(stopping: threading.Event) -> None:
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-
-
-def watch_parent(stop: threading.Event) -> None:
-    """Set `stop` when the process that started this one is gone: its end of our standard input closes."""
-
-    def wait() -> None:
-        while os.read(0, 4096):
-            pass
-        stop.set()
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 def main() -> None:
     """Run the worker for the data directory that is the argument; the parent holds the other end of stdin."""
     start_logging("worker")
     os.nice(_NICE)
     stopping = threading.Event()
-    _handle_signals(stopping)
+    handle_signals(stopping)
     watch_parent(stopping)
     try:
         run(Path(sys.argv[1]), stopping)

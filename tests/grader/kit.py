@@ -12,14 +12,18 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pytest
 from fastapi.testclient import TestClient
 from helpers import full_index, small_engine
 from sqlalchemy import select
 
+from pttt_ooc.cli import main
 from pttt_ooc.formats import strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.app import create_app
@@ -67,7 +71,7 @@ def zip_bytes(content, name="pttt_pl0.npy", method=zipfile.ZIP_DEFLATED):
     """A zip of one file: of a tensor, or of bytes."""
     data, out = content if isinstance(content, bytes) else npy_bytes(content), io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
-        archive.writestr(name, data)
+        archive.writestr(zipfile.ZipInfo(name), data, method)  # always of the same date
     return out.getvalue()
 
 
@@ -204,11 +208,6 @@ class Server:
 
         self.wait_until(done, seconds)
 
-    def pttt(self, *arguments, **environment):
-        command = [sys.executable, "-m", "pttt_ooc.cli", *map(str, arguments)]
-        variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-        return subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120)
-
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -221,3 +220,22 @@ class Server:
             self.process.kill()
             self.process.wait()
         self.log.close()
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def pttt(*arguments, **environment):
+    """Run the command in this process."""
+    out, err, before = io.StringIO(), io.StringIO(), dict(os.environ)
+    os.environ.update(environment)
+    try:
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+            main(list(map(str, arguments)))
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    return Done(end.value.code or 0, out.getvalue(), err.getvalue())

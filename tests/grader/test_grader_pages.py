@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kit import GAME, VALUE, Lab, make_settings, random_tensor, strategy_zip, zip_bytes
+from kit import GAME, VALUE, Lab, random_tensor, strategy_zip, zip_bytes
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.grader import figures, value
@@ -241,33 +241,40 @@ def test_shapes_of_tensors(name):
     assert Settings(game=name).infosets == expected[name]
 
 
-def test_the_value_of_a_big_game_is_not_invented(tmp_path):
-    lab = Lab(tmp_path / "g")
+def test_the_value_of_a_big_game_is_not_invented():
     with pytest.raises(PtttError, match="write it into settings.yaml as game_value"):
-        value.check_value_is_known(Settings(game="pttt-classical"), lab.database)
-    given = Settings(game="pttt-classical", game_value=(0.7, 0.8))
-    assert value.stored_value(given, lab.database).interval == (0.7, 0.8)
-    course = value.stored_value(Settings(game="pttt-abrupt"), lab.database)
+        value.check_value_is_known(Settings(game="pttt-classical"))
+    assert value.told_value(Settings(game="pttt-classical", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
+    course = value.told_value(Settings(game="pttt-abrupt"))
     assert 0.5501 < course.interval[0] < course.interval[1] < 0.5503
-    lab.close()
 
 
 def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
     lab = Lab(tmp_path / "g", game_value=None)
+    assert "getting ready" in lab.client.get("/").text
     found = value.find_value(lab.settings, lab.database, lab.storage, 1)
     assert found.interval[0] <= VALUE[1] and VALUE[0] <= found.interval[1]
     assert found.interval[1] - found.interval[0] < 2e-6
-    assert value.stored_value(lab.settings, lab.database).interval == found.interval
-    assert "solved by this grader" in lab.client.get("/about").text
+    assert value.stored_value(lab.database) == found == value.find_value(lab.settings, lab.database, lab.storage, 1)
+    assert "grader&#39;s own solution" in lab.client.get("/about").text
     lab.close()
+
+
+def test_another_value_puts_all_figures_right(full):
+    value.find_value(full.settings, full.database, full.storage, 1)
+    before = full.client.get("/api/history").json()
+    shifted = Settings(game=GAME, game_value=(VALUE[0] + 0.1, VALUE[1] + 0.1))
+    value.find_value(shifted, full.database, full.storage, 1)
+    for old, new in zip(before, full.client.get("/api/history").json(), strict=True):
+        shift = 0.1 if old["player"] == 0 else -0.1
+        assert new["exploitability"] == pytest.approx(old["exploitability"] + shift, abs=1e-12)
 
 
 def test_a_database_is_for_one_game(tmp_path):
     lab = Lab(tmp_path / "g")
     lab.close()
-    make_settings(tmp_path / "g", game="mini-2x3k2-classical")
     with pytest.raises(PtttError, match="is for mini-2x3k2-abrupt, not for mini-2x3k2-classical"):
-        Lab(tmp_path / "g")
+        Lab(tmp_path / "g", game="mini-2x3k2-classical")
 
 
 def test_sizes_and_opacities():

@@ -10,7 +10,7 @@ import tarfile
 import time
 
 import pytest
-from kit import GAME, ROOT, Server, random_tensor, strategy_zip, zip_bytes
+from kit import GAME, ROOT, Server, pttt, random_tensor, strategy_zip, zip_bytes
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def own(tmp_path):
 
 
 def add_team(server, name):
-    done = server.pttt("grader", "add-team", name, "--data", server.data)
+    done = pttt("grader", "add-team", name, "--data", server.data)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -30,7 +30,7 @@ def submit(server, token, player, content, *options):
     file = server.data / f"sent-{time.monotonic_ns()}.zip"
     file.write_bytes(content)
     options = (file, "--player", player, "--server", server.url, *options)
-    return server.pttt("submit", *options, PTTT_TOKEN=token)
+    return pttt("submit", *options, PTTT_TOKEN=token)
 
 
 def test_submit_from_the_command_line(server):
@@ -62,15 +62,15 @@ def test_submit_tells_what_is_wrong(server, arguments, words):
     file = server.data / "some.zip"
     file.write_bytes(strategy_zip(0, 1))
     options = [] if "--server" in arguments else ["--server", server.url]
-    done = server.pttt("submit", file, *arguments, *options, PTTT_TOKEN="")
+    done = pttt("submit", file, *arguments, *options, PTTT_TOKEN="")
     assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1
-    missing = server.pttt("submit", "nowhere.zip", "--player", 0, "--server", server.url, "--token", "x")
+    missing = pttt("submit", "nowhere.zip", "--player", 0, "--server", server.url, "--token", "x")
     assert missing.returncode == 1 and "There is no such file" in missing.stderr
 
 
 def test_teams_are_managed(server):
     def grader(*arguments):
-        return server.pttt("grader", *arguments, "--data", server.data)
+        return pttt("grader", *arguments, "--data", server.data)
 
     token = add_team(server, "Team Q")
     assert submit(server, token, 0, strategy_zip(0, 77)).returncode == 0
@@ -92,7 +92,7 @@ def test_teams_are_managed(server):
 
 def test_commands_without_a_grader_say_so(server, tmp_path):
     for command in (["add-team", "x"], ["list-teams"], ["backup", tmp_path / "x.tar"]):
-        done = server.pttt("grader", *command, "--data", tmp_path / "nothing")
+        done = pttt("grader", *command, "--data", tmp_path / "nothing")
         assert done.returncode == 1 and "There is no grader in" in done.stderr
     assert not (tmp_path / "nothing").exists()
 
@@ -112,9 +112,9 @@ def test_serve_tells_what_is_wrong(server, tmp_path):
         (["--game", "chess"], "no game called 'chess'"),
         (["--game", "pttt-classical", "--port", 0], "value of pttt-classical is not known"),
     ):
-        done = server.pttt("serve", "--data", tmp_path / f"d{words[0]}", *options)
+        done = pttt("serve", "--data", tmp_path / f"d{words[0]}", *options)
         assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
-    other = server.pttt("serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
+    other = pttt("serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
     assert other.returncode == 1 and f"is for {GAME}" in other.stderr
     taken.close()
 
@@ -124,13 +124,13 @@ def test_backup_and_restore(server, tmp_path):
     assert submit(server, token, 0, strategy_zip(0, 81)).returncode == 0
     assert submit(server, token, 0, b"no zip").returncode == 1
     copy = tmp_path / "copy.tar"
-    done = server.pttt("grader", "backup", copy, "--data", server.data)
+    done = pttt("grader", "backup", copy, "--data", server.data)
     assert done.returncode == 0, done.stderr
     before = [server.get(path) for path in ("/api/leaderboard", "/api/matrix", "/api/submissions?size=100")]
-    assert server.pttt("grader", "restore", copy, "--data", server.data).returncode == 1
+    assert pttt("grader", "restore", copy, "--data", server.data).returncode == 1
 
     restored = tmp_path / "restored"
-    done = server.pttt("grader", "restore", copy, "--data", restored)
+    done = pttt("grader", "restore", copy, "--data", restored)
     assert done.returncode == 0, done.stderr
     again = Server(restored, submissions_per_hour=999)
     again.wait_until(lambda: again.get("/healthz", quiet=True))
@@ -149,7 +149,7 @@ def test_copies_that_are_none_are_refused(server, tmp_path):
     with tarfile.open(tmp_path / "other.tar", "w") as archive:
         archive.add(__file__, "settings.yaml")
     for name in ("text.tar", "other.tar", "missing.tar"):
-        done = server.pttt("grader", "restore", tmp_path / name, "--data", tmp_path / "d")
+        done = pttt("grader", "restore", tmp_path / name, "--data", tmp_path / "d")
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
         assert not (tmp_path / "d").exists() and not (tmp_path / "d.wip").exists()
 
