@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from fastapi import Depends, Request
 from huey.api import TaskWrapper
 
 from pttt_ooc.grader import teams
+from pttt_ooc.grader.caching import Cache
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.models import Submission, Team
 from pttt_ooc.grader.queue import open_queue, task_of
@@ -32,7 +32,7 @@ class Grader:
     database: Database
     task: TaskWrapper
     secret: bytes
-    started_at: float = field(default_factory=time.time)
+    cache: Cache = field(default_factory=Cache)
 
     @classmethod
     def open(cls, data: Path) -> Grader:
@@ -85,4 +85,8 @@ def grader_of(request: Request) -> Grader:
     return grader
 
 
-UsedGrader = Annotated[Grader, Depends(grader_of)]
+async def _grader_of(request: Request) -> Grader:
+    return grader_of(request)
+
+
+UsedGrader = Annotated[Grader, Depends(_grader_of)]

@@ -40,6 +40,7 @@ class Evaluator:
         self.engine, self.storage, self.game_value = engine, storage, game_value
         self.rows = tuple(default_rows(engine.index, player) for player in (0, 1))
         self._cache: OrderedDict[int, Gradient] = OrderedDict()
+        self._cached = 0  # bytes
 
     def read(self, path: Path, player: int, on_progress: OnProgress) -> Strategy:
         """The strategy in a file; errors as :func:`pttt_ooc.grader.validation.read_strategy`."""
@@ -82,10 +83,13 @@ class Evaluator:
 
     def _remember(self, submission: int, gradient: Gradient) -> None:
         """Keep as many of the latest gradients in memory as is cheap: all of a small game's, none of the full one's."""
-        self._cache[submission] = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
+        if submission not in self._cache:
+            kept = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
+            self._cache[submission] = kept
+            self._cached += kept.sequences.nbytes
         self._cache.move_to_end(submission)
-        while sum(g.sequences.nbytes for g in self._cache.values()) > _CACHE_BYTES:
-            self._cache.popitem(last=False)
+        while self._cached > _CACHE_BYTES:
+            self._cached -= self._cache.popitem(last=False)[1].sequences.nbytes
 
 
 @contextmanager

@@ -154,6 +154,7 @@ class Judge:
                     setattr(submission, key, value)
 
     def _finish(self, number: int, outcome: dict[str, Any], values: dict[int, float] | None = None) -> None:
+        former = None
         with self.database.writing() as session:
             submission = session.get(Submission, number)
             if submission is None:
@@ -166,9 +167,10 @@ class Judge:
                 # An opponent's team may have been removed while the values were computed.
                 wanted = [] if not values else list(values)
                 there = set(session.scalars(select(Submission.id).where(Submission.id.in_(wanted))))
-                standings.enter(session, submission, {k: v for k, v in (values or {}).items() if k in there})
-        if outcome["status"] == models.ACCEPTED:
-            self.forget()
+                known = {k: v for k, v in (values or {}).items() if k in there}
+                former = standings.enter(session, submission, known)
+        if former is not None:
+            self.storage.forget_gradient(former)
 
     def forget(self) -> None:
         """Delete the gradients that no match will need."""

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from markupsafe import Markup
 
 from pttt_ooc.grader import figures, security, standings, submissions
 from pttt_ooc.grader.api import Number, file_of, player_of
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.grader.receiving import Fields, receive
-from pttt_ooc.grader.rendering import Shown, render
+from pttt_ooc.grader.rendering import Shown, render, render_part
 from pttt_ooc.pictures import MARKS
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-Signed = Annotated[Team | None, Depends(security.session_team)]
+Signed = Annotated[Team | None, Depends(security.signed_team)]
 Seen = Annotated[str, Query(max_length=40)]
+Order = Annotated[str, Query(max_length=20)]
 _UNCHANGED = 204
 _RECENT = 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """A rendered part of a page, and the revision of the standings that it shows."""
+
+    revision: str
+    html: Markup
 
 
 # ---------------------------------------------------------------------------------------------
@@ -29,20 +41,42 @@ _RECENT = 12
 
 
 @router.get("/")
-def leaderboard(request: Request, grader: UsedGrader, team: Signed, sort: str = "sum") -> Response:
+async def leaderboard(request: Request, grader: UsedGrader, team: Signed, sort: str = "sum") -> Response:
     """The leaderboard."""
-    return render(request, "leaderboard.html", team, **_standings(grader, sort))
+    return render(request, "leaderboard.html", team, part=await _leaderboard(request, grader, team, sort))
 
 
 @router.get("/parts/leaderboard")
-def leaderboard_part(
+async def leaderboard_part(
     request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", seen: Seen = ""
 ) -> Response:
     """Its table, if it has changed."""
+    part = await _leaderboard(request, grader, team, sort)
+    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+
+
+async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> Part:
+    sort = sort if sort in ("0", "1", "sum", "team") else "sum"
+    return await _part(request, grader, team, "parts/leaderboard.html", lambda: _standings(grader, sort), sort)
+
+
+async def _part(
+    request: Request, grader: Grader, team: Team | None, template: str, make: Callable[[], Shown], *key: str
+) -> Part:
+    """A part that depends on the standings and on who is signed in."""
+    shown = grader.cache.peek((template, *key))
+    if shown is None:
+        shown = await run_in_threadpool(grader.cache.get, (template, *key), lambda: _revision(grader), make)
+    made: dict[int | None, str] = shown.setdefault("made", {})
+    reader = team.id if team else None
+    if reader not in made:
+        made[reader] = await run_in_threadpool(render_part, request, template, team, **shown)
+    return Part(shown["revision"], Markup(made[reader]))
+
+
+def _revision(grader: Grader) -> str:
     with grader.database.reading() as session:
-        if standings.revision(session) == seen:
-            return Response(status_code=_UNCHANGED)
-    return render(request, "parts/leaderboard.html", team, **_standings(grader, sort))
+        return standings.revision(session)
 
 
 def _standings(grader: Grader, sort: str) -> Shown:
@@ -63,20 +97,26 @@ def _standings(grader: Grader, sort: str) -> Shown:
 
 
 @router.get("/matrix")
-def matrix(request: Request, grader: UsedGrader, team: Signed, rows: str = "team", columns: str = "team") -> Response:
+async def matrix(
+    request: Request, grader: UsedGrader, team: Signed, rows: Order = "team", columns: Order = "team"
+) -> Response:
     """The head-to-head matrix."""
-    return render(request, "matrix.html", team, **_matrix(grader, rows, columns))
+    return render(request, "matrix.html", team, part=await _matrix_part(request, grader, rows, columns))
 
 
 @router.get("/parts/matrix")
-def matrix_part(
-    request: Request, grader: UsedGrader, team: Signed, rows: str = "team", columns: str = "team", seen: Seen = ""
+async def matrix_part(
+    request: Request, grader: UsedGrader, rows: Order = "team", columns: Order = "team", seen: Seen = ""
 ) -> Response:
     """Its table, if it has changed."""
-    with grader.database.reading() as session:
-        if standings.revision(session) == seen:
-            return Response(status_code=_UNCHANGED)
-    return render(request, "parts/matrix.html", team, **_matrix(grader, rows, columns))
+    part = await _matrix_part(request, grader, rows, columns)
+    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+
+
+async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> Part:
+    return await _part(
+        request, grader, None, "parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
+    )
 
 
 def _matrix(grader: Grader, by_rows: str, by_columns: str) -> Shown:

@@ -31,6 +31,11 @@ _templates.filters.update(
 _templates.globals.update(opacity=figures.opacity, BASELINE=BASELINE, STEPS=figures.STEPS, palette=PALETTE)
 
 
+def render_part(request: Request, template: str, team: Team | None, **shown: Any) -> str:
+    """The HTML of a part that has no forms; parameters as of :func:`render`."""
+    return _templates.get_template(template).render({"team": team, "path": request.url.path, **shown})
+
+
 def render(request: Request, template: str, team: Team | None, **shown: Any) -> HTMLResponse:
     """A page, or a part of one.
 

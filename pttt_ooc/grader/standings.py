@@ -125,13 +125,17 @@ def improvements(session: Session, team: int | None = None, limit: int | None = 
     return list(session.scalars(query.order_by(Submission.finished_at.desc(), Submission.id.desc()).limit(limit)))
 
 
-def enter(session: Session, submission: Submission, values: Mapping[int, float]) -> None:
+def enter(session: Session, submission: Submission, values: Mapping[int, float]) -> int | None:
     """Put an accepted submission into the standings, if it is its team's best.
 
     Parameters
     ----------
     values
         Value for player 0 against each opposing best, by number of submission.
+
+    Returns
+    -------
+    Number of the submission whose place it takes, if any.
     """
     former = session.scalar(
         select(Submission).where(
@@ -140,7 +144,7 @@ def enter(session: Session, submission: Submission, values: Mapping[int, float])
     )
     submission.before = former.exploitability if former else None
     if not beats(submission.exploitability, submission.before):
-        return
+        return None
     if former is not None:
         former.best = False
         for entry in session.scalars(
@@ -153,6 +157,7 @@ def enter(session: Session, submission: Submission, values: Mapping[int, float])
         pair = (submission.id, other) if submission.player == 0 else (other, submission.id)
         session.add(Entry(first_id=pair[0], second_id=pair[1], value=value))
     touch(session)
+    return former.id if former else None
 
 
 def beats(exploitability: float | None, former: float | None) -> bool:

@@ -112,6 +112,10 @@ class Storage:
         except (StoreError, KeyError):
             return None
 
+    def forget_gradient(self, submission: int) -> None:
+        """Delete a gradient."""
+        remove(self.gradients / f"{submission}.zarr")
+
     def forget_gradients(self, keep: Iterable[int]) -> None:
         """Delete the gradients of all other submissions."""
         names = {f"{submission}.zarr" for submission in keep}

@@ -28,6 +28,7 @@ from pttt_ooc.formats import strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.baseline import submit_baseline
+from pttt_ooc.grader.caching import Cache
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.jobs import Judge
@@ -96,6 +97,7 @@ class Lab:
     def __init__(self, data, **changes):
         self.data, self.settings = data, make_settings(data, **changes)
         self.grader = Grader.open(data)
+        self.grader.cache = Cache(0, 0)
         self.storage, self.database = self.grader.storage, self.grader.database
         self.stopping = threading.Event()
         self.evaluator = Evaluator(small_engine(GAME), self.storage, VALUE)

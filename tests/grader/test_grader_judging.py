@@ -97,6 +97,7 @@ def test_a_lost_gradient_is_made_again(lab):
     for damaged in lab.storage.gradients.glob("1.zarr/sequences/c/*"):
         damaged.write_bytes(b"damaged")
     lab.evaluator._cache.clear()
+    lab.evaluator._cached = 0
     lab.storage.forget_gradients([1])
     lab.run()
     expected = truth(random_tensor(0, 1), random_tensor(1, 0, 0)).value
@@ -107,6 +108,7 @@ def test_a_lost_gradient_is_made_again(lab):
 def test_gradients_on_disk_are_used(lab, monkeypatch):
     lab.baseline()
     lab.evaluator._cache.clear()
+    lab.evaluator._cached = 0
     monkeypatch.setattr(evaluation, "_CACHE_BYTES", 0)
     lab.submit(lab.team("Team A"), 1, strategy_zip(1, 1))
     read = []

@@ -6,6 +6,7 @@ from kit import GAME, VALUE, Lab, random_tensor, strategy_zip, zip_bytes
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.grader import figures, value
+from pttt_ooc.grader.caching import Cache
 from pttt_ooc.grader.models import Submission
 from pttt_ooc.grader.settings import Settings, read_settings, settings_text
 from pttt_ooc.grader.settings import make_settings as settings_of
@@ -280,3 +281,46 @@ def test_a_database_is_for_one_game(tmp_path):
 def test_sizes_and_opacities():
     assert [figures.size(n) for n in (12, 1200, 3_400_000, 5_600_000_000)] == ["12 bytes", "1.2 kB", "3.4 MB", "5.6 GB"]
     assert figures.opacity(0.5, 0.5) == "0.750" and figures.opacity(0, 0) == "0" and np.isfinite(VALUE[0])
+
+
+# ---------------------------------------------------------------------------------------------
+# Caching
+
+
+def test_what_is_fresh_is_not_made_again_and_what_is_stale_is_made_behind():
+    import threading
+
+    state, made, gate = {"revision": "1"}, [], threading.Event()
+
+    def make():
+        gate.wait()
+        made.append(state["revision"])
+        return {"revision": state["revision"]}
+
+    def get(cache):
+        return cache.get("key", lambda: state["revision"], make)["revision"]
+
+    gate.set()
+    cache = Cache(fresh=60, stale=60)
+    assert cache.peek("key") is None and get(cache) == "1" and cache.peek("key")["revision"] == "1"
+    state["revision"] = "2"
+    assert get(cache) == "1" and made == ["1"]
+    checking = Cache(fresh=0, stale=0)
+    assert get(checking) == "2" and get(checking) == "2" and made == ["1", "2"]
+    behind = Cache(fresh=0, stale=60)
+    assert get(behind) == "2"
+    state["revision"] = "3"
+    gate.clear()
+    assert [get(behind) for _ in range(20)] == ["2"] * 20
+    gate.set()
+    for thread in threading.enumerate():
+        if thread.daemon and thread._target == behind._renew_behind:
+            thread.join()
+    assert get(behind) == "3" and made.count("3") == 1
+
+
+def test_the_cache_does_not_grow_without_bound():
+    cache = Cache()
+    for n in range(1000):
+        cache.get(n, lambda: "1", dict)
+    assert len(cache._entries) <= 64
