@@ -141,7 +141,7 @@ async def submit(request: Request, response: Response, grader: UsedGrader, team:
     """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
     await run_in_threadpool(grader.check_limits, team)
     fields, incoming = await receive(request, grader.storage, grader.settings.max_upload_bytes, player_of)
-    submission, new = await run_in_threadpool(grader.submit, team, player_of(fields), incoming)
+    submission, new = await grader.submit(team, player_of(fields), incoming)
     response.status_code = 201 if new else 200
     response.headers["Location"] = f"/api/submissions/{submission.id}"
     found = await run_in_threadpool(one_submission, grader, submission.id)

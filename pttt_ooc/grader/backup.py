@@ -15,11 +15,12 @@ from typing import Any
 
 from sqlalchemy import select, text
 
+from pttt_ooc.config import check_section
 from pttt_ooc.errors import GraderError
 from pttt_ooc.files import explained, fsync_tree, replacing
 from pttt_ooc.grader.database import FORMAT, Database
 from pttt_ooc.grader.models import Base
-from pttt_ooc.grader.settings import SETTINGS, read_settings
+from pttt_ooc.grader.settings import SETTINGS, Settings, read_settings, settings_text
 from pttt_ooc.grader.storage import Storage
 
 _TABLES = "tables.jsonl"
@@ -67,8 +68,13 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     archive.addfile(member, io.BytesIO(content))
 
 
-def read_backup(file: Path, data: Path) -> int:
+def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
     """Make a grader in `data` from a copy; returns the number of its submissions.
+
+    Parameters
+    ----------
+    database_url
+        Where the tables go; None: where the copy's settings say.
 
     Raises
     ------
@@ -84,7 +90,7 @@ def read_backup(file: Path, data: Path) -> int:
         shutil.rmtree(aside)
     with explained(f"restore into {data}"):
         try:
-            count = _unpack(file, aside)
+            count = _unpack(file, aside, database_url)
             fsync_tree(aside)
             if data.exists():
                 data.rmdir()
@@ -96,12 +102,16 @@ def read_backup(file: Path, data: Path) -> int:
     return count
 
 
-def _unpack(file: Path, aside: Path) -> int:
+def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
     aside.mkdir(parents=True)
     with tarfile.open(file, "r:") as archive:
         members = {member.name: member for member in archive.getmembers()}
         (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
         settings, storage = read_settings(aside), Storage(aside)
+        if database_url is not None:
+            content = {**settings.model_dump(mode="json"), "database_url": database_url}
+            settings = check_section(Settings, content, "--database-url")
+            (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
         if form != FORMAT:

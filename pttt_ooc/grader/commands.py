@@ -182,9 +182,15 @@ def backup(
 
 
 @grader.command(epilog="Example: pttt grader restore grader-monday.tar --data fresh")
-def restore(file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")], data: DataOption = DATA) -> None:
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")],
+    data: DataOption = DATA,
+    database_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where the tables go; default: as in the copy's settings.")
+    ] = None,
+) -> None:
     """Make a grader from a copy, in a directory that holds none."""
     with _extra():
         from pttt_ooc.grader import backup as copies
-    count = copies.read_backup(file, data)
+    count = copies.read_backup(file, data, database_url)
     print(f"{data}: {count} submissions; start it with `pttt serve --data {data}`.")

@@ -258,7 +258,7 @@ async def submit(request: Request, grader: UsedGrader) -> Response:
         player_of(fields)
 
     fields, incoming = await receive(request, grader.storage, grader.settings.max_upload_bytes, check)
-    submission, new = await run_in_threadpool(grader.submit, team, player_of(fields), incoming)
+    submission, new = await grader.submit(team, player_of(fields), incoming)
     if not request.headers.get("hx-request"):
         return RedirectResponse(f"/submissions/{submission.id}", 303)
     response = render(request, "parts/received.html", team, submission=submission, new=new)

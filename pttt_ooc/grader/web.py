@@ -19,10 +19,13 @@ from pttt_ooc.grader.logs import start_logging
 log = logging.getLogger("pttt.grader.web")
 _GRACE = 10  # seconds for requests under way when it is to stop
 
+_TURN = 0.001  # seconds that a thread may keep the others from running: answers come before throughput
+
 
 def main() -> None:
     """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin."""
     start_logging("web")
+    sys.setswitchinterval(_TURN)
     stopping = threading.Event()
     watch_parent(stopping)
     try:

@@ -33,7 +33,7 @@ from pttt_ooc.grader.value import find_value
 log = logging.getLogger("pttt.grader.worker")
 _BEAT = 2.0  # seconds between two signs of life
 _SWEEP = 20.0  # seconds between two looks for submissions that the queue has lost
-_NICE = 5  # the pages come first
+_NICE = 10  # the pages come first
 
 
 def run(data: Path, stopping: threading.Event) -> None:
