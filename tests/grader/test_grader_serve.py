@@ -199,3 +199,37 @@ def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
     assert [s["status"] for s in found] == ["Accepted"] * 6
     assert {e["child"] for e in own.events("died")} == {"web", "worker"} and own.pid_of("worker") != worker
     own.stop()
+
+
+def test_without_the_extra_all_else_works(tmp_path):
+    """As after `make solve`: what the grader needs beyond the package is not there."""
+    script = """
+import sys
+for name in ("fastapi", "huey", "uvicorn", "prometheus_client", "python_multipart", "sqlalchemy"):
+    sys.modules[name] = None
+from pttt_ooc.cli import main
+main(sys.argv[1:])
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PTTT_TOKEN": "x"}
+    server = "http://127.0.0.1:9"
+    (tmp_path / "f.zip").write_bytes(b"x")
+    for arguments, code, words in (
+        (["--help"], 0, "grader"),
+        (["submit", "f.zip", "--player", "0", "--server", server], 1, "cannot be reached"),
+        (["serve"], 1, "pip install 'pttt-ooc[grader]'"),
+        (["grader", "list-teams"], 1, "pip install 'pttt-ooc[grader]'"),
+    ):
+        command = [sys.executable, "-c", script, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60)
+        assert done.returncode == code and words in done.stdout + done.stderr, done
+        assert "Traceback" not in done.stderr
+    assert [f.name for f in tmp_path.iterdir()] == ["f.zip"]
+
+
+@pytest.mark.parametrize(
+    "command", ["add-team", "rotate-token", "remove-team", "list-teams", "rejudge", "backup", "restore"]
+)
+def test_every_command_has_help_with_an_example(command):
+    done = pttt("grader", command, "--help")
+    assert done.returncode == 0 and f"Example: pttt grader {command}" in done.stdout and "--data DIR" in done.stdout
+    assert "Example: PTTT_TOKEN=... pttt submit " in pttt("submit", "--help").stdout
