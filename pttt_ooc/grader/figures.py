@@ -102,7 +102,7 @@ def chart(history: Sequence[Submission], now: float, width: float = 640, height:
     low, high = math.log10(min(figures)), math.log10(max(figures))
     margin = max(0.08 * (high - low), 0.1)
     low, high = low - margin, high + margin
-    left, right, top, bottom = 64.0, width - 14, 12.0, height - 26
+    left, right, top, bottom = 76.0, width - 14, 12.0, height - 28
     begin, end = min(s.finished_at or now for s in rows), max(now, max(s.finished_at or now for s in rows))
     span = max(end - begin, 1.0)
 

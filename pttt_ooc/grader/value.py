@@ -30,7 +30,7 @@ _NARROW = {
     "max_minutes": 3,
     "precision": "float64",
 }
-_SOLVED = "the best responses to this grader's own solution of it"
+_SOLVED = "as the best responses to this grader's own solution prove"
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def told_value(settings: Settings) -> GameValue | None:
     from pttt_ooc.evaluate import reference_value  # takes long to import, and the web server does without
 
     if settings.game_value is not None:
-        return GameValue(settings.game_value, "the instructors")
+        return GameValue(settings.game_value, "as the instructors have set it")
     known = reference_value(settings.rules)
-    return None if known is None else GameValue(known, "the best responses to a long solve by this package")
+    return None if known is None else GameValue(known, "as the best responses to a long solve by this package prove")
 
 
 def check_value_is_known(settings: Settings) -> None:

@@ -158,28 +158,13 @@ def test_copies_that_are_none_are_refused(server, tmp_path):
 # Death
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_both_processes_stop_cleanly(own, number):
-    pids = [own.pid_of("web"), own.pid_of("worker")]
-    own.wait_until(lambda: own.events("ready"))
-    own.process.send_signal(number)
-    assert own.process.wait(30) == 0
+def assert_stops_cleanly(server, number):
+    pids = [server.pid_of("web"), server.pid_of("worker")]
+    before = len(server.events("stopped"))
+    server.process.send_signal(number)
+    assert server.process.wait(30) == 0
     assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
-    assert not own.events("killed") and len(own.events("stopped")) == 2
-
-
-def test_children_end_with_a_killed_parent(own):
-    pids = [own.pid_of("web"), own.pid_of("worker")]
-    own.wait_until(lambda: own.events("ready"))
-    own.process.kill()
-    own.process.wait()
-    end = time.monotonic() + 30
-    while any(os.path.exists(f"/proc/{pid}") for pid in pids):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    own.start()  # and its place is free
-    own.wait_for_verdicts(2)
-    own.stop()
+    assert not server.events("killed") and len(server.events("stopped")) == before + 2
 
 
 def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
@@ -198,7 +183,21 @@ def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
     found = own.get("/api/submissions")["submissions"]
     assert [s["status"] for s in found] == ["Accepted"] * 6
     assert {e["child"] for e in own.events("died")} == {"web", "worker"} and own.pid_of("worker") != worker
-    own.stop()
+    assert_stops_cleanly(own, signal.SIGTERM)
+
+
+def test_children_end_with_a_killed_parent(own):
+    own.wait_until(lambda: own.events("ready"))
+    pids = [own.pid_of("web"), own.pid_of("worker")]
+    own.process.kill()
+    own.process.wait()
+    end = time.monotonic() + 30
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    own.start()  # and its place is free
+    own.wait_for_verdicts(2)
+    assert_stops_cleanly(own, signal.SIGINT)
 
 
 def test_without_the_extra_all_else_works(tmp_path):

@@ -62,16 +62,8 @@ def refused_or_the_same(tmp_path, data, expected):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_fuzzed_files_are_refused_or_read_as_they_were(tmp_path):
     expected = as_strategy(0, random_tensor(0, 2)).probabilities
-    refused = sum(refused_or_the_same(tmp_path, data, expected) for _, data in malformed.fuzzed(300))
-    assert refused > 200
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_many_more_fuzzed_files(tmp_path):
-    expected = as_strategy(0, random_tensor(0, 2)).probabilities
-    for _, data in malformed.fuzzed(2_000, seed=1):
-        refused_or_the_same(tmp_path, data, expected)
+    refused = sum(refused_or_the_same(tmp_path, data, expected) for _, data in malformed.fuzzed(500))
+    assert refused > 350
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
