@@ -48,7 +48,12 @@ class Refusal(Exception):
 
     def __init__(self, note: str, detail: str = "") -> None:
         super().__init__(note)
-        self.note, self.detail = note, detail
+        self.note, self.detail = _printable(note), _printable(detail)
+
+
+def _printable(text: str) -> str:
+    """Text without what a file may have smuggled into it: no database keeps zero bytes, no page shows controls."""
+    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 class _Bounded(io.BufferedReader):

@@ -10,7 +10,7 @@ import tarfile
 import time
 
 import pytest
-from kit import GAME, ROOT, Server, pttt, random_tensor, strategy_zip, zip_bytes
+from kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
 
 
 @pytest.fixture
@@ -119,28 +119,29 @@ def test_serve_tells_what_is_wrong(server, tmp_path):
     taken.close()
 
 
-def test_backup_and_restore(server, tmp_path):
-    token = add_team(server, "Team Safe")
-    assert submit(server, token, 0, strategy_zip(0, 81)).returncode == 0
-    assert submit(server, token, 0, b"no zip").returncode == 1
-    copy = tmp_path / "copy.tar"
-    done = pttt("grader", "backup", copy, "--data", server.data)
-    assert done.returncode == 0, done.stderr
-    before = [server.get(path) for path in ("/api/leaderboard", "/api/matrix", "/api/submissions?size=100")]
-    assert pttt("grader", "restore", copy, "--data", server.data).returncode == 1
+def test_backup_and_restore(lab, tmp_path):
+    lab.baseline()
+    token = lab.team("Team Safe")
+    assert lab.verdict(token, 0, strategy_zip(0, 81))["status"] == "Accepted"
+    assert lab.verdict(token, 1, b"no zip")["status"] == "Rejected"
+    waiting = lab.submit(token, 0, strategy_zip(0, 82))
+    copy, paths = tmp_path / "copy.tar", ("/api/leaderboard", "/api/matrix", "/api/submissions", "/api/history")
+    done = pttt("grader", "backup", copy, "--data", lab.data)
+    assert done.returncode == 0 and "5 submissions" in done.stdout, done.stderr
+    done = pttt("grader", "restore", copy, "--data", lab.data)
+    assert done.returncode == 1 and "is not empty" in done.stderr
+    assert pttt("grader", "restore", copy, "--data", tmp_path / "restored").returncode == 0
 
-    restored = tmp_path / "restored"
-    done = pttt("grader", "restore", copy, "--data", restored)
-    assert done.returncode == 0, done.stderr
-    again = Server(restored, submissions_per_hour=999)
-    again.wait_until(lambda: again.get("/healthz", quiet=True))
-    after = [again.get(path) for path in ("/api/leaderboard", "/api/matrix", "/api/submissions?size=100")]
-    assert after == before
-    # A match against a strategy whose gradient is not in the copy.
-    assert submit(again, token, 1, strategy_zip(1, 81)).returncode == 0
-    row = again.get("/api/matrix")
-    assert all(v is not None for v in row["values"][row["rows"].index("Team Safe")])
-    again.stop()
+    again = Lab(tmp_path / "restored")
+    assert [again.client.get(path).json() for path in paths] == [lab.client.get(path).json() for path in paths]
+    assert again.client.get("/api/submissions/3/file", headers=bearer(token)).content == strategy_zip(0, 81)
+    assert again.grader.secret != lab.grader.secret
+    again.run()
+    assert again.client.get(f"/api/submissions/{waiting}").json()["status"] == "Accepted"
+    # Matches against strategies whose gradients are not in the copy.
+    assert again.verdict(token, 1, strategy_zip(1, 81))["status"] == "Accepted"
+    values = again.client.get("/api/matrix").json()["values"]
+    assert len(values) == 2 and all(v is not None for row in values for v in row)
     again.close()
 
 

@@ -167,3 +167,22 @@ for name in sys.argv[1:]:
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == len(files)
+
+
+def test_all_of_them_sent_to_a_grader_get_their_verdicts(lab):
+    """None is accepted, none stops the worker, and a good file is judged as ever afterwards."""
+    token = lab.team("Vandals")
+    for what, (data, note) in BY_HAND.items():
+        told = lab.verdict(token, 0, data)
+        assert told["status"] == "Rejected" and told["exploitability"] is None, what
+        assert told["note"] and told["note"] != "The server could not judge this file", (what, told)
+        assert note is None or isinstance(note, tuple) or told["note"].startswith(note), what
+    for number in range(1, len(BY_HAND), 40):
+        assert lab.client.get(f"/submissions/{number}").status_code == 200
+    assert lab.verdict(token, 0, zip_bytes(random_tensor(0, 1)))["status"] == "Accepted"
+    assert not list(lab.storage.incoming.iterdir())
+
+
+def test_notes_hold_nothing_that_a_page_or_database_cannot(tmp_path):
+    refusal = Refusal("a\0b\u202ec", "\ud800\n")
+    assert (refusal.note, refusal.detail) == ("a?b?c", "??")
