@@ -1,4 +1,7 @@
-"""What a student does and sees, in a real browser."""
+"""What a student does and sees, in a real browser.
+
+Pictures of the pages go to data/screenshots, or to the directory that PTTT_SCREENSHOTS names: look at them.
+"""
 
 import os
 import re
@@ -232,7 +235,7 @@ def test_pages_fit_and_are_photographed(browser, server, tokens, populated, sche
     )
     page = context.new_page()
     sign_in(page, tokens["Null Sum Enjoyers"])
-    for name, path in SHOWN:
+    for name, path in SHOWN if scheme == "light" else SHOWN[:5]:
         page.goto(path)
         picture(page, f"{name}-{width}-{scheme}")
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
