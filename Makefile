@@ -5,11 +5,13 @@ PYTHON  ?= python3
 CORES   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 PYTEST  ?=
 TARGETS ?=
+SERVE   ?=
 
 VENV    := .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip -qq
 RUNTIME := $(VENV)/.runtime
+GRADER  := $(VENV)/.grader
 DEV     := $(VENV)/.dev
 REFEREE := $(VENV)/.referee
 PROFILE := profiles/default
@@ -17,7 +19,7 @@ PROFILE := profiles/default
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve test check bench format lock clean
+.PHONY: help env solve serve test check bench format lock clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
@@ -25,6 +27,9 @@ help: ## show this list
 
 solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." for parts of it)
 	$(BIN)/snakemake --cores $(CORES) --workflow-profile $(PROFILE) $(TARGETS)
+
+serve: $(GRADER) ## start the course's grader (SERVE="..." adds options, such as --data DIR)
+	$(BIN)/pttt serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests (PYTEST="..." adds options, such as -m full or -k store)
 	$(BIN)/python -m pytest -n $(CORES) $(PYTEST)
@@ -46,7 +51,8 @@ format: $(DEV) ## put the sources into the shape that check asks for
 
 lock: $(DEV) ## write the locks in envs/ anew from pyproject.toml (UPGRADE=1: newest versions)
 	$(COMPILE) --output-file envs/requirements.txt
-	$(COMPILE) --extra dev --constraints envs/requirements.txt --output-file envs/requirements-dev.txt
+	$(COMPILE) --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
+	$(COMPILE) --extra dev --constraints envs/requirements-grader.txt --output-file envs/requirements-dev.txt
 	$(COMPILE) --extra referee --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
 
 clean: ## remove .venv, caches and builds; data/ and Snakemake's records stay
@@ -74,6 +80,11 @@ $(RUNTIME): envs/requirements.txt pyproject.toml | $(BIN)/pip
 	@echo "Installing envs/requirements.txt (about a minute) ..."
 	@$(PIP) install --require-hashes -r envs/requirements.txt
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(GRADER): envs/requirements-grader.txt $(RUNTIME)
+	@echo "Installing envs/requirements-grader.txt ..."
+	@$(PIP) install --require-hashes -r envs/requirements-grader.txt
 	@touch $@
 
 $(DEV): envs/requirements-dev.txt $(RUNTIME)

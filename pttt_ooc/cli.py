@@ -17,6 +17,7 @@ import typer
 from pttt_ooc import __version__
 from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, of_system
 from pttt_ooc.game import named_game
+from pttt_ooc.grader.commands import add_commands
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -390,6 +391,8 @@ def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -
     content["solve"] = {**content.get("solve", {}), **given}
     return check_config(content, "The options")
 
+
+add_commands(app)
 
 if __name__ == "__main__":
     main()

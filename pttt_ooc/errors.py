@@ -39,6 +39,10 @@ class MemoryBudgetError(PtttError):
     """The memory budget is too small for what was asked."""
 
 
+class GraderError(PtttError):
+    """The grader cannot do what it was asked: its directory, its teams, its server."""
+
+
 NO_MEMORY = "There is not enough memory for this."
 
 

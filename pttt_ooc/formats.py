@@ -316,8 +316,14 @@ def _only_member(path: Path, members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
     return members[0]
 
 
-def _parse_header(path: Path, head: bytes, size: int, expected: tuple[int, int]) -> tuple[np.dtype[Any], bool, int]:
-    """Dtype, whether the order is Fortran's, and where the data begin, of an npy file of `size` bytes."""
+def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Shape, whether the order is Fortran's, dtype, and where the data begin, of the beginning of an npy file.
+
+    Raises
+    ------
+    StrategyFileError
+        If it is no header of version 1 or 2, or no array can have this shape.
+    """
     f = io.BytesIO(head)
     try:
         version = np.lib.format.read_magic(f)
@@ -326,16 +332,25 @@ def _parse_header(path: Path, head: bytes, size: int, expected: tuple[int, int])
         if not all(0 <= n < 1 << 63 for n in shape):
             raise ValueError("no array has this shape")
     except Exception as error:  # numpy evaluates a literal of the file, which can fail in many ways
-        raise StrategyFileError(f"{path}: Exception parsing numpy tensor: the header is damaged.") from error
+        raise StrategyFileError("Exception parsing numpy tensor: the header is damaged.") from error
+    return shape, fortran, dtype, f.tell()
+
+
+def _parse_header(path: Path, head: bytes, size: int, expected: tuple[int, int]) -> tuple[np.dtype[Any], bool, int]:
+    """Dtype, whether the order is Fortran's, and where the data begin, of an npy file of `size` bytes."""
+    try:
+        shape, fortran, dtype, start = npy_header(head)
+    except StrategyFileError as error:
+        raise StrategyFileError(f"{path}: {error}") from error
     _check_shape(shape, expected, str(path))
     _check_dtype(dtype, str(path))
-    found, wanted = size - f.tell(), expected[0] * expected[1] * dtype.itemsize
+    found, wanted = size - start, expected[0] * expected[1] * dtype.itemsize
     if found != wanted:
         what = "is truncated" if found < wanted else "goes on after the tensor"
         raise StrategyFileError(
             f"{path}: Exception parsing numpy tensor: the file {what}, found {found} bytes of data, expected {wanted}."
         )
-    return dtype, fortran, f.tell()
+    return dtype, fortran, start
 
 
 def _read_stream(path: Path, stream: IO[bytes], size: int, shape: tuple[int, int]) -> NDArray[np.floating[Any]]:

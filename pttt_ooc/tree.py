@@ -80,6 +80,32 @@ def _add_child_values(view, action, first, count, child_start, child_map, relabe
 
 
 @numba.njit(cache=True, nogil=True)
+def add_child_values(
+    first_view,
+    last_view,
+    node_start,
+    sequence_start,
+    child_start,
+    child_map,
+    relabelling,
+    node_offset,
+    sequence_offset,
+    child_offset,
+    child_values,
+    sequence_values,
+):
+    """Add to the sequences of some views the values of what they lead to."""
+    for view in range(first_view, last_view):
+        orders = node_start[view + 1] - node_start[view]
+        start = sequence_start[view] - sequence_offset
+        size = sequence_start[view + 1] - sequence_start[view]
+        for action in range(size // max(orders, 1)):
+            values = sequence_values[start + action * orders : start + (action + 1) * orders]
+            tables = (child_start, child_map, relabelling, child_offset, child_values)
+            _add_child_values(view, action, 0, orders, *tables, values)
+
+
+@numba.njit(cache=True, nogil=True)
 def _normalise(weights, start, orders, actions, count, total, out):
     """Probabilities in proportion to weights, `CHUNK` a row; where all are zero, the same for all actions."""
     total[:count] = 0

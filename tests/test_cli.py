@@ -27,7 +27,7 @@ from pttt_ooc.solution import write_solution
 from pttt_ooc.strategy import fold
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve")
+COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve", "serve")
 HEAVY = ("numpy", "numba", "zarr", "h5py", "matplotlib", "snakemake", "pydantic", "yaml", "rich.table")
 KINDS = ("zip", "npy", "h5", "solution", "directory")
 KEYS = ["value", "best_response_0", "best_response_1", "nashconv", "exploitability_0", "exploitability_1", "seconds"]

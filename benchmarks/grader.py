@@ -1,0 +1,278 @@
+"""Load on a grader: ``python -m benchmarks.grader`` starts one on the loopback, and tells what it stood.
+
+Many teams upload at the same time, now and then a wrong file, while somebody reads the leaderboard; in the middle the
+worker and then the web server are killed. All verdicts are compared with what the package itself says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import io
+import json
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from pttt_ooc.assess import assess
+from pttt_ooc.engine import Engine
+from pttt_ooc.formats import strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.game import named_game
+from pttt_ooc.grader import teams
+from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.settings import Settings, settings_text
+from pttt_ooc.infosets import default_rows
+from pttt_ooc.strategy import Strategy, uniform_strategy
+
+GAME = "mini-2x3k2-abrupt"
+VALUE = (0.7647056, 0.764706)
+WRONG_EVERY = 20
+PATIENCE = 120.0  # seconds without any progress
+
+
+class Files:
+    """Strategies of a small game as uploads, and their true exploitabilities."""
+
+    def __init__(self):
+        self.engine = Engine.of_game(named_game(GAME), threads=1)
+        self.rows = [default_rows(self.engine.index, player) for player in (0, 1)]
+        self.legal = [self._uniform(player) > 0 for player in (0, 1)]
+
+    def _uniform(self, player):
+        strategy = uniform_strategy(self.engine.index, player, np.float64)
+        blocks = tensor_from_strategy(self.engine.index, player, strategy.probabilities, self.rows[player], np.float64)
+        return np.concatenate(list(blocks))
+
+    def make(self, number):
+        """Player, bytes and expected verdict of upload `number`: an exploitability, or a note."""
+        player = number % 2
+        if number % WRONG_EVERY == 7:
+            return player, _zipped(np.ones((number + 1, 6))), f"Invalid tensor shape: found ({number + 1}, 6)"
+        weights = np.random.default_rng(number).random(self.legal[player].shape) * self.legal[player]
+        tensor = weights / weights.sum(axis=1, keepdims=True)
+        index = self.engine.index
+        probabilities = strategy_from_tensor(index, player, tensor, self.rows[player])
+        found = assess(Strategy(index, player, probabilities), self.engine)
+        return player, _zipped(tensor), found.exploitability(VALUE)
+
+
+def _zipped(tensor):
+    npy, out = io.BytesIO(), io.BytesIO()
+    np.save(npy, tensor)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("strategy.npy", npy.getvalue())
+    return out.getvalue()
+
+
+class Grader:
+    """`pttt serve` on a free port of the loopback."""
+
+    def __init__(self, data, count):
+        self.log = data / "log.jsonl"
+        settings = Settings(game=GAME, game_value=VALUE, submissions_per_hour=10_000, waiting_per_team=1_000)
+        (data / "settings.yaml").write_text(settings_text(settings))
+        database = Database.of(data, None, GAME)
+        self.tokens = [teams.add_team(database, f"Team {n:03}") for n in range(count)]
+        database.close()
+        command = [sys.executable, "-m", "pttt_ooc.cli", "serve", "--data", str(data), "--port", "0"]
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        self.port = int(re.search(r":(\d+);", self.process.stdout.readline())[1])
+        wait_until(lambda: self.state() == "ok" and len(ask(self.port, "/api/submissions")["submissions"]) == 2)
+
+    def state(self):
+        try:
+            return ask(self.port, "/healthz")["status"]
+        except (OSError, http.client.HTTPException):
+            return None
+
+    def kill(self, child):
+        """SIGKILL for the web server or the worker."""
+        started = [json.loads(line) for line in self.log.read_text().splitlines() if '"started"' in line]
+        os.kill([line["pid"] for line in started if line["child"] == child][-1], signal.SIGKILL)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def wait_until(condition, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("the grader gets no further")
+        time.sleep(0.1)
+
+
+def ask(port, path, connection=None):
+    """JSON of a page."""
+    connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", path)
+    return json.loads(connection.getresponse().read())
+
+
+def upload(port, token, player, content):
+    """Number of the submission; what dies on the way is sent again, as a student would."""
+    head = f'--b\r\nContent-Disposition: form-data; name="player"\r\n\r\n{player}\r\n'
+    head += '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
+    body = head.encode() + content + b"\r\n--b--\r\n"
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "multipart/form-data; boundary=b"}
+    end = time.monotonic() + PATIENCE
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        try:
+            connection.request("POST", "/api/submissions", body, headers)
+            answer = connection.getresponse()
+            told = json.loads(answer.read())
+            if answer.status in (200, 201):
+                return told["submission"]["id"]
+            raise RuntimeError(f"{answer.status}: {told}")
+        except (OSError, http.client.HTTPException):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+        finally:
+            connection.close()
+
+
+def read_pages(port, path, stopping, pause, found):
+    """Read a page again and again, and put the times and the number of failures into a queue."""
+    times, failures = [], 0
+    while not stopping.is_set():
+        begun = time.perf_counter()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                failures += 1
+            times.append((time.time(), time.perf_counter() - begun))
+        except (OSError, http.client.HTTPException):
+            failures += 1
+        finally:
+            connection.close()
+        stopping.wait(pause)
+    found.put((times, failures))
+
+
+def run(team_count=100, uploads=1000, flight=20, kill=True, pause=0.05):
+    """Put the load on a new grader.
+
+    Returns
+    -------
+    dict of figures: ``lost``, ``wrong`` (both must be 0), ``upload_seconds``, ``seconds`` (to the last verdict),
+    ``uploads_per_second``, and for the leaderboard ``reads``, ``median_ms``, ``p99_ms``, ``worst_ms``, counted without
+    the seconds in which the killed web server was being replaced.
+    """
+    files = Files()
+    made = [files.make(number) for number in range(uploads)]
+    with tempfile.TemporaryDirectory(prefix="grader-load-") as name:
+        grader = Grader(Path(name), team_count)
+        try:
+            return _measured(grader, made, flight, kill, pause)
+        finally:
+            grader.stop()
+
+
+def _measured(grader, made, flight, kill, pause):
+    context = multiprocessing.get_context("spawn")
+    stopping, queue = context.Event(), context.Queue()
+    reader = context.Process(target=read_pages, args=(grader.port, "/", stopping, pause, queue), daemon=True)
+    reader.start()
+    begun, sent, outage = time.perf_counter(), 0, (0.0, 0.0)
+    lock, killed = threading.Lock(), {"worker": len(made) // 3, "web": 2 * len(made) // 3}
+
+    def send(number):
+        nonlocal sent, outage
+        player, content, _ = made[number]
+        found = upload(grader.port, grader.tokens[number % len(grader.tokens)], player, content)
+        with lock:
+            sent += 1
+            for child, after in killed.items():
+                if kill and sent == after:
+                    grader.kill(child)
+                    if child == "web":
+                        down = time.time()
+                        wait_until(lambda: grader.state() is not None)
+                        outage = (down - 1, time.time() + 1)
+        return found
+
+    with ThreadPoolExecutor(flight) as pool:
+        numbers = list(pool.map(send, range(len(made))))
+    upload_seconds = time.perf_counter() - begun
+    found = _verdicts(grader.port, len(made))
+    seconds = time.perf_counter() - begun
+    stopping.set()
+    times, failures = queue.get(timeout=60)
+    reader.join()
+    steady = np.array([spent for at, spent in times if not outage[0] <= at <= outage[1]]) * 1000
+    wrong = sum(not _is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, made, strict=True))
+    return {
+        "uploads": len(made),
+        "lost": len(set(range(len(made))) - {i for i, n in enumerate(numbers) if n in found}),
+        "wrong": wrong,
+        "upload_seconds": round(upload_seconds, 1),
+        "seconds": round(seconds, 1),
+        "verdicts_per_second": round(len(made) / seconds, 1),
+        "reads": len(times),
+        "reads_failed_in_the_outage": failures,
+        "median_ms": round(float(np.median(steady)), 1),
+        "p99_ms": round(float(np.percentile(steady, 99)), 1),
+        "worst_ms": round(float(steady.max()), 1),
+    }
+
+
+def _is_right(told, expected):
+    if told is None:
+        return False
+    if isinstance(expected, str):
+        return told["status"] == "Rejected" and told["note"].startswith(expected)
+    return told["status"] == "Accepted" and abs(told["exploitability"] - expected) < 1e-9
+
+
+def _verdicts(port, count):
+    """All submissions by number, when all have verdicts."""
+    last, since = -1, time.monotonic()
+    while True:
+        page = ask(port, "/api/submissions?size=100")
+        found = list(page["submissions"])
+        for number in range(2, page["pages"] + 1):
+            found += ask(port, f"/api/submissions?size=100&page={number}")["submissions"]
+        done = sum(s["position"] is None for s in found)
+        if done == len(found) and done >= count + 2:
+            return {s["id"]: s for s in found}
+        if done != last:
+            last, since = done, time.monotonic()
+        if time.monotonic() - since > PATIENCE:
+            raise TimeoutError(f"{len(found) - done} of {len(found)} submissions get no verdict")
+        time.sleep(1)
+
+
+def main():
+    """Print the figures as JSON; exit with 1 if anything was lost or wrong."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.grader", description=__doc__.splitlines()[0])
+    parser.add_argument("--teams", type=int, default=100)
+    parser.add_argument("--uploads", type=int, default=1000)
+    parser.add_argument("--flight", type=int, default=20)
+    parser.add_argument("--no-kill", action="store_true")
+    options = parser.parse_args()
+    figures = run(options.teams, options.uploads, options.flight, not options.no_kill)
+    print(json.dumps(figures, indent=2))
+    sys.exit(bool(figures["lost"] or figures["wrong"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""A copy of a grader in one tar file: settings, the tables as JSON lines, uploads.
+
+Gradients and the index are left out, as they can be made again; so are sessions, as the copy has a key of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select, text
+
+from pttt_ooc.config import check_section
+from pttt_ooc.errors import GraderError
+from pttt_ooc.files import explained, fsync_tree, replacing
+from pttt_ooc.grader.database import FORMAT, Database
+from pttt_ooc.grader.models import Base
+from pttt_ooc.grader.settings import SETTINGS, Settings, read_settings, settings_text
+from pttt_ooc.grader.storage import Storage
+
+_TABLES = "tables.jsonl"
+
+
+def write_backup(database: Database, storage: Storage, file: Path) -> int:
+    """Write a copy; returns the number of submissions in it.  Submissions that come meanwhile are not in it.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    # In one transaction, so that all tables are of one moment; uploads never change once they are there.
+    with database.reading() as session:
+        rows = list(_rows(session))
+    with replacing(file) as temporary, tarfile.open(temporary, "w") as archive:
+        _add(archive, SETTINGS, (storage.data / SETTINGS).read_bytes())
+        lost = set()
+        for row in [row for table, row in rows if table == "submissions"]:
+            try:
+                archive.add(storage.upload(row["file"]), f"uploads/{row['file']}", recursive=False)
+            except FileNotFoundError:  # its team was removed meanwhile
+                lost.add(row["id"])
+        kept = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
+        _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in kept).encode())
+    return sum(table == "submissions" for table, _ in kept)
+
+
+def _rows(session: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    for table in Base.metadata.sorted_tables:
+        for row in session.execute(select(table)).mappings():
+            yield table.name, dict(row)
+
+
+def _submissions_of(table: str, row: dict[str, Any]) -> set[int]:
+    """The submissions that a row is about."""
+    names = {"submissions": ("id",), "entries": ("first_id", "second_id")}.get(table, ())
+    return {row[name] for name in names}
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(content), 0o600
+    archive.addfile(member, io.BytesIO(content))
+
+
+def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
+    """Make a grader in `data` from a copy; returns the number of its submissions.
+
+    Parameters
+    ----------
+    database_url
+        Where the tables go; None: where the copy's settings say.
+
+    Raises
+    ------
+    GraderError
+        If `data` already holds something, or the file is no copy.
+    """
+    if data.exists() and any(data.iterdir()):
+        raise GraderError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
+    if not file.is_file():
+        raise GraderError(f"{file}: There is no such file.")
+    aside = data.with_name(data.name + ".wip")
+    if aside.exists():
+        shutil.rmtree(aside)
+    with explained(f"restore into {data}"):
+        try:
+            count = _unpack(file, aside, database_url)
+            fsync_tree(aside)
+            if data.exists():
+                data.rmdir()
+            aside.rename(data)
+        except (tarfile.TarError, KeyError, ValueError, TypeError, EOFError) as error:
+            raise GraderError(f"{file} is no copy of a grader, or is damaged ({error}).") from error
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    return count
+
+
+def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
+    aside.mkdir(parents=True)
+    with tarfile.open(file, "r:") as archive:
+        members = {member.name: member for member in archive.getmembers()}
+        (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
+        settings, storage = read_settings(aside), Storage(aside)
+        if database_url is not None:
+            content = {**settings.model_dump(mode="json"), "database_url": database_url}
+            settings = check_section(Settings, content, "--database-url")
+            (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
+        rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
+        form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
+        if form != FORMAT:
+            raise GraderError(f"{file} has format {form}, but this version reads {FORMAT}.")
+        for table, row in rows:
+            if table == "submissions":
+                # Names in the copy name nothing: the row's own name is checked to be one of ours.
+                if not row["file"].removesuffix(".zip").isalnum():
+                    raise ValueError(f"{row['file']!r} is no name of an upload")
+                content = _content(archive, members[f"uploads/{row['file']}"])
+                with content as source, open(storage.upload(row["file"]), "xb") as target:
+                    shutil.copyfileobj(source, target)
+        database = Database.of(aside, settings.database_url, settings.game)
+        try:
+            _insert(database, rows)
+        finally:
+            database.close()
+    return sum(table == "submissions" for table, _ in rows)
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
+    content = archive.extractfile(member) if member.isreg() else None
+    if content is None:
+        raise ValueError(f"{member.name} is no file")
+    return content
+
+
+def _insert(database: Database, rows: list[Any]) -> None:
+    tables = Base.metadata.tables
+    with database.writing() as session:
+        if session.execute(select(tables["teams"].c.id)).first() is not None:
+            raise GraderError("The database that the settings name already holds teams; empty it first.")
+        session.execute(tables["facts"].delete())
+        for name, row in rows:
+            session.execute(tables[name].insert().values(**row))
+        if session.connection().dialect.name == "postgresql":
+            for name in ("teams", "submissions"):
+                session.execute(
+                    text(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), (SELECT max(id) FROM {name}))")
+                )

@@ -1,0 +1,51 @@
+"""The team Uniform, which plays every legal square with the same probability: there from the start."""
+
+from __future__ import annotations
+
+import time
+
+from sqlalchemy import select
+
+from pttt_ooc.formats import export_strategy
+from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.evaluation import Evaluator
+from pttt_ooc.grader.models import BASELINE, Submission, Team
+from pttt_ooc.grader.storage import Incoming, Storage
+from pttt_ooc.grader.teams import add_baseline
+from pttt_ooc.strategy import uniform_strategy
+
+
+def submit_baseline(database: Database, storage: Storage, evaluator: Evaluator) -> None:
+    """Submit both uniform strategies, as ordinary files, if that has not been done."""
+    add_baseline(database)
+    for player in (0, 1):
+        with database.reading() as session:
+            team = session.scalars(select(Team).where(Team.name == BASELINE)).one()
+            if session.scalar(select(Submission).where(Submission.team_id == team.id, Submission.player == player)):
+                continue
+        incoming = Incoming(storage)
+        try:
+            path = storage.incoming / f"uniform{player}.zip"
+            strategy = uniform_strategy(evaluator.engine.index, player)
+            export_strategy(strategy, evaluator.rows[player], path, compression_level=6)
+            with open(path, "rb") as file:
+                while data := file.read(1 << 20):
+                    incoming.write(data)
+            path.unlink()
+            incoming.keep()
+            now = time.time()
+            with database.writing() as session:
+                session.add(
+                    Submission(
+                        team_id=team.id,
+                        player=player,
+                        file=incoming.name,
+                        digest=incoming.digest,
+                        size=incoming.size,
+                        received_at=now,
+                        changed_at=now,
+                    )
+                )
+        except BaseException:
+            incoming.discard()
+            raise

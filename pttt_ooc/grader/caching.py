@@ -1,0 +1,84 @@
+"""What many read at the same time is made once: standings that are moments old, and a new version in the making."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+Made = dict[str, Any]
+
+
+@dataclass
+class _Entry:
+    revision: str
+    made: Made
+    checked: float
+    renewing: bool = field(default=False)
+
+
+class Cache:
+    """Keeps what was made of the standings.
+
+    Parameters
+    ----------
+    fresh
+        Seconds for which something is given out without a look at the database.
+    stale
+        Seconds for which it is still given out while it is being checked and, if need be, made anew in the background.
+    """
+
+    def __init__(self, fresh: float = 0.5, stale: float = 4.0) -> None:
+        self._fresh, self._stale = fresh, stale
+        self._entries: dict[Hashable, _Entry] = {}
+        self._lock = threading.Lock()
+
+    def peek(self, key: Hashable) -> Made | None:
+        """What is there and fresh; takes no time."""
+        entry = self._entries.get(key)
+        return entry.made if entry and time.monotonic() - entry.checked < self._fresh else None
+
+    def get(self, key: Hashable, revision: Callable[[], str], make: Callable[[], Made]) -> Made:
+        """What is there, or is made.
+
+        Parameters
+        ----------
+        revision
+            What it depends on, as of now.
+        make
+            Makes it anew.
+        """
+        entry = self._entries.get(key)
+        age = float("inf") if entry is None else time.monotonic() - entry.checked
+        if entry is not None and age < self._fresh:
+            return entry.made
+        if entry is not None and age < self._stale:
+            with self._lock:
+                begins, entry.renewing = not entry.renewing, True
+            if begins:
+                threading.Thread(target=self._renew_behind, args=(key, entry, revision, make), daemon=True).start()
+            return entry.made
+        return self._renew(key, revision, make)
+
+    def _renew(self, key: Hashable, revision: Callable[[], str], make: Callable[[], Made]) -> Made:
+        before, now = self._entries.get(key), time.monotonic()
+        current = revision()  # read before what depends on it, so that a change in between is seen the next time
+        if before is not None and before.revision == current:
+            before.checked = now
+            return before.made
+        made = make()
+        with self._lock:
+            if len(self._entries) >= 64:  # keys come from addresses, which anybody can make up
+                self._entries.clear()
+            self._entries[key] = _Entry(current, made, now)
+        return made
+
+    def _renew_behind(
+        self, key: Hashable, entry: _Entry, revision: Callable[[], str], make: Callable[[], Made]
+    ) -> None:
+        try:
+            self._renew(key, revision, make)
+        finally:
+            entry.renewing = False

@@ -1,0 +1,151 @@
+"""Submitting from the command line: nothing but the standard library, so that students need no extras."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import ssl
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pttt_ooc.errors import GraderError
+
+_PIECE = 1 << 16
+_TIMEOUT = 120.0
+_ASK_EVERY = 1.0
+_PATIENCE = 12  # questions in a row that the server may leave unanswered, as while it restarts
+
+
+class _Server:
+    def __init__(self, url: str, token: str) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise GraderError(f"{url} is no address of a grader; it looks like https://grader.example:8080.")
+        self.url, self._parts, self._token = url, parts, token
+
+    def _connection(self) -> http.client.HTTPConnection:
+        host = self._parts.hostname or ""
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, self._parts.port, timeout=_TIMEOUT, context=context)
+        return http.client.HTTPConnection(host, self._parts.port, timeout=_TIMEOUT)
+
+    def ask(
+        self, method: str, path: str, body: Iterator[bytes] | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, Any]:
+        """Status and JSON of an answer."""
+        with closing(self._connection()) as connection:
+            wanted = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", **(headers or {})}
+            broken: OSError | None = None
+            try:
+                connection.request(method, self._parts.path.rstrip("/") + path, body, wanted)
+            except (BrokenPipeError, ConnectionResetError) as error:
+                broken = error  # a refusal may have come before the end of the file
+            try:
+                response = connection.getresponse()
+                data = response.read(1 << 20)
+            except (OSError, http.client.HTTPException) as error:
+                raise broken or error from None
+        try:
+            return response.status, json.loads(data)
+        except ValueError:
+            raise GraderError(f"{self.url} answers, but is no grader (status {response.status}).") from None
+
+
+def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> bool:
+    """Upload a file and, if asked, wait for the verdict; returns whether it is good.
+
+    Raises
+    ------
+    GraderError
+        If there is no token or file, or the server refuses it or cannot be reached.
+    """
+    if not token:
+        raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
+    if not token.isascii() or not token.isprintable():
+        raise GraderError("The token has characters that no token has; copy it again.")
+    if not file.is_file():
+        raise GraderError(f"{file}: There is no such file.")
+    server = _Server(url, token.strip())
+    answer = _upload(server, file, player)
+    submission = answer["submission"]
+    page = f"{url.rstrip('/')}{submission['url']}"
+    print(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
+    return _verdict(server, submission) if wait else True
+
+
+def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
+    boundary = secrets.token_hex(16)
+    head = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="player"\r\n\r\n{player}\r\n'
+        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="strategy.zip"\r\n'
+        "Content-Type: application/zip\r\n\r\n"
+    ).encode()
+    tail = f"\r\n--{boundary}--\r\n".encode()
+    size = file.stat().st_size
+    headers = {
+        "Content-Type": f"multipart/form-data; boundary={boundary}",
+        "Content-Length": str(len(head) + size + len(tail)),
+    }
+    try:
+        status, answer = server.ask("POST", "/api/submissions", _pieces(file, size, head, tail), headers)
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise GraderError(f"{server.url} cannot be reached: {reason}. Nothing is lost; try again.") from error
+    if status not in (200, 201):
+        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+    return dict(answer)
+
+
+def _pieces(file: Path, size: int, head: bytes, tail: bytes) -> Iterator[bytes]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    yield head
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as bar, open(file, "rb") as f:
+        task = bar.add_task("", total=size)
+        while data := f.read(_PIECE):
+            yield data
+            bar.advance(task, len(data))
+    yield tail
+
+
+def _verdict(server: _Server, submission: dict[str, Any]) -> bool:
+    shown, silent = "", 0
+    while True:
+        state = _state(submission)
+        if state != shown:
+            print(state, flush=True)
+            shown = state
+        if submission["status"] in ("Accepted", "Rejected"):
+            return bool(submission["status"] == "Accepted")
+        time.sleep(_ASK_EVERY)
+        try:
+            status, answer = server.ask("GET", f"/api/submissions/{submission['id']}")
+            if status == 404:
+                raise GraderError(str(answer["error"]))
+            submission, silent = (answer, 0) if status == 200 else (submission, silent + 1)
+        except (OSError, http.client.HTTPException):
+            silent += 1
+        if silent > _PATIENCE:
+            raise GraderError(f"{server.url} does not answer any more; the submission is safe there.")
+
+
+def _state(submission: dict[str, Any]) -> str:
+    status = str(submission["status"])
+    if status == "Queued":
+        return f"Queued, number {submission['position']}"
+    if status == "Accepted":
+        best = ", your team's best" if submission["best"] else ""
+        return f"Accepted: exploitability {submission['exploitability']:.7f}{best}"
+    if status == "Rejected":
+        return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
+    return status

@@ -1,0 +1,196 @@
+"""The grader's commands: ``pttt serve``, ``pttt submit``, ``pttt grader ...``.
+
+What they need is imported when they run: ``pttt --help`` comes at once, and all but ``submit`` need the extra
+``grader``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pttt_ooc.errors import GraderError
+
+if TYPE_CHECKING:
+    from pttt_ooc.grader.database import Database
+
+DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="The grader's directory.")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
+DATA = Path("grader")
+
+grader = typer.Typer(
+    help="Look after a grader: its teams, and copies of it.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
+    app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://grader.example")(
+        submit
+    )
+    app.add_typer(grader, name="grader")
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "pttt_ooc":
+            raise
+        raise GraderError(
+            f"The grader needs the package {error.name}; install it with: pip install 'pttt-ooc[grader]'."
+        ) from error
+
+
+def serve(
+    game: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
+    ] = None,
+    data: DataOption = DATA,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")] = 8080,
+) -> None:
+    """Start the course's grader: web server and worker.
+
+    Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops both.
+    """
+    with _extra():
+        from pttt_ooc.grader.serve import serve as served
+    served(data, game, host, port)
+
+
+def submit(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip with one .npy file.")],
+    player: Annotated[int, typer.Option(min=0, max=1, help="Whose strategy: 0 or 1.")],
+    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
+    token: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
+    ] = None,
+    wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
+) -> None:
+    """Submit a strategy to a grader.
+
+    The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
+    """
+    from pttt_ooc.grader.client import submit as submitted
+
+    if not submitted(file, player, server, token, wait):
+        raise typer.Exit(1)
+
+
+# ---------------------------------------------------------------------------------------------
+# Looking after a grader
+
+
+@contextmanager
+def _database(data: Path) -> Iterator[Database]:
+    with _extra():
+        from pttt_ooc.grader.database import Database
+        from pttt_ooc.grader.settings import read_settings
+    settings = read_settings(data)
+    database = Database.of(data, settings.database_url, settings.game)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@grader.command("add-team", epilog="Example: pttt grader add-team 'Team A'")
+def add_team(name: NameArgument, data: DataOption = DATA) -> None:
+    """Add a team, and print its token, once: only a hash of it is kept."""
+    with _database(data) as database:
+        from pttt_ooc.grader import teams
+
+        print(teams.add_team(database, name))
+
+
+@grader.command("rotate-token", epilog="Example: pttt grader rotate-token 'Team A'")
+def rotate_token(name: NameArgument, data: DataOption = DATA) -> None:
+    """Print a new token for a team; the old one is good for nothing from now on."""
+    with _database(data) as database:
+        from pttt_ooc.grader import teams
+
+        print(teams.rotate_token(database, name))
+
+
+@grader.command("remove-team", epilog="Example: pttt grader remove-team 'Team A' --yes")
+def remove_team(
+    name: NameArgument,
+    data: DataOption = DATA,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove a team with all its submissions and files."""
+    with _database(data) as database:
+        from pttt_ooc.grader import teams
+        from pttt_ooc.grader.storage import Storage
+
+        if not yes and not typer.confirm(f"Remove {name} with all its submissions?"):
+            raise typer.Exit(1)
+        files = teams.remove_team(database, name)
+        storage = Storage(data)
+        for file in files:
+            storage.upload(file).unlink(missing_ok=True)
+        print(f"{name} is removed, and {len(files)} submissions with it.")
+
+
+@grader.command("list-teams", epilog="Example: pttt grader list-teams")
+def list_teams(data: DataOption = DATA) -> None:
+    """List the teams with the numbers of their submissions."""
+    with _database(data) as database:
+        from pttt_ooc.grader import teams
+
+        found = teams.list_teams(database)
+    width = max(len("team"), *(len(team.name) for team in found)) if found else 0
+    print(f"{'team':{width}}  submissions  accepted  since")
+    for team in found:
+        since = time.strftime("%Y-%m-%d", time.gmtime(team.created_at))
+        print(f"{team.name:{width}}  {team.submissions:11}  {team.accepted:8}  {since}")
+
+
+@grader.command(epilog="Example: pttt grader rejudge 17")
+def rejudge(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+) -> None:
+    """Judge a rejected submission again, such as one that the server could not judge."""
+    with _database(data) as database:
+        from pttt_ooc.grader.jobs import judge_again
+
+        judge_again(database, number)
+        print(f"Submission {number} is in the queue again.")
+
+
+@grader.command(epilog="Example: pttt grader backup grader-monday.tar")
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy; replaced when the new one is whole.")],
+    data: DataOption = DATA,
+) -> None:
+    """Copy settings, tables and uploads into one file, while the grader goes on."""
+    with _database(data) as database:
+        from pttt_ooc.grader import backup as copies
+        from pttt_ooc.grader.storage import Storage
+
+        count = copies.write_backup(database, Storage(data), file)
+        print(f"{file}: {count} submissions.")
+
+
+@grader.command(epilog="Example: pttt grader restore grader-monday.tar --data fresh")
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")],
+    data: DataOption = DATA,
+    database_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where the tables go; default: as in the copy's settings.")
+    ] = None,
+) -> None:
+    """Make a grader from a copy, in a directory that holds none."""
+    with _extra():
+        from pttt_ooc.grader import backup as copies
+    count = copies.read_backup(file, data, database_url)
+    print(f"{data}: {count} submissions; start it with `pttt serve --data {data}`.")

@@ -1,0 +1,98 @@
+"""What all requests share: the settings, the files, the database, the queue, and what is known of the game."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Depends, Request
+from huey.api import TaskWrapper
+
+from pttt_ooc.grader import teams
+from pttt_ooc.grader.caching import Cache
+from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.models import Submission, Team
+from pttt_ooc.grader.queue import open_queue, task_of
+from pttt_ooc.grader.settings import Settings, read_settings
+from pttt_ooc.grader.storage import Incoming, Storage
+from pttt_ooc.grader.submissions import accept, check_limits
+from pttt_ooc.grader.value import GameValue, stored_value
+
+log = logging.getLogger("pttt.grader.web")
+
+
+@dataclass
+class Grader:
+    """The web server's side of a grader."""
+
+    settings: Settings
+    storage: Storage
+    database: Database
+    task: TaskWrapper
+    secret: bytes
+    cache: Cache = field(default_factory=Cache)
+    taking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
+
+    @classmethod
+    def open(cls, data: Path) -> Grader:
+        """The grader in `data`.
+
+        Raises
+        ------
+        PtttError
+            If it cannot be opened.
+        """
+        settings, storage = read_settings(data), Storage(data)
+        database = Database.of(data, settings.database_url, settings.game)
+        teams.add_baseline(database)
+        return cls(settings, storage, database, task_of(open_queue(storage.queue)), storage.secret())
+
+    def game_value(self) -> GameValue | None:
+        """The value of the game, once it is known."""
+        return stored_value(self.database)
+
+    def team_of_token(self, token: str) -> Team | None:
+        """Whose token this is."""
+        with self.database.reading() as session:
+            return teams.authenticate(session, token)
+
+    def check_limits(self, team: Team) -> None:
+        """Raise a LimitError if the team may not submit now: before its file is read."""
+        with self.database.reading() as session:
+            check_limits(session, team, self.settings)
+
+    async def submit(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
+        """As :meth:`take`, in a thread, and no more than a few at the same time: the disk does one after the other."""
+        return await to_thread.run_sync(self.take, team, player, incoming, limiter=self.taking)
+
+    def take(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
+        """Make a submission of a file that has come in, and hand it to the worker; errors as :func:`accept`."""
+        submission, new = accept(self.database, self.settings, team, player, incoming)
+        facts = {"submission": submission.id, "team": team.name, "player": player, "bytes": incoming.size, "new": new}
+        log.info("received", extra=facts)
+        if new:
+            self._enqueue(submission.id)
+        return submission, new
+
+    def _enqueue(self, number: int) -> None:
+        try:
+            self.task(number)
+        except Exception:
+            # The submission is safe: the worker looks for such ones every few seconds.
+            log.exception("the queue does not take a submission", extra={"submission": number})
+
+
+def grader_of(request: Request) -> Grader:
+    """The grader that the application is for."""
+    grader: Grader = request.app.state.grader
+    return grader
+
+
+async def _grader_of(request: Request) -> Grader:
+    return grader_of(request)
+
+
+UsedGrader = Annotated[Grader, Depends(_grader_of)]

@@ -1,0 +1,108 @@
+"""The engine of a grader's game, kept open: from an uploaded file to a figure, and to the values of matches."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from pttt_ooc import inputs
+from pttt_ooc.assess import Assessment, Gradient, assess
+from pttt_ooc.engine import Engine
+from pttt_ooc.evaluate import Interval
+from pttt_ooc.grader.settings import Settings
+from pttt_ooc.grader.storage import Storage
+from pttt_ooc.grader.validation import read_strategy
+from pttt_ooc.index import actions_of
+from pttt_ooc.infosets import default_rows
+from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.strategy import Strategy
+from pttt_ooc.tables import read_index
+
+OnProgress = Callable[[float], None]
+_CACHE_BYTES = 64_000_000
+
+
+class Evaluator:
+    """Reads, assesses and compares strategies of one game.
+
+    Parameters
+    ----------
+    engine
+        Without symmetry, in double precision.
+    game_value
+        The interval that holds the value of the game.
+    """
+
+    def __init__(self, engine: Engine, storage: Storage, game_value: Interval) -> None:
+        self.engine, self.storage, self.game_value = engine, storage, game_value
+        self.rows = tuple(default_rows(engine.index, player) for player in (0, 1))
+        self._cache: OrderedDict[int, Gradient] = OrderedDict()
+        self._cached = 0  # bytes
+
+    def read(self, path: Path, player: int, on_progress: OnProgress) -> Strategy:
+        """The strategy in a file; errors as :func:`pttt_ooc.grader.validation.read_strategy`."""
+        index, scratch = self.engine.index, self.storage.incoming
+        return read_strategy(path, index, player, self.rows[player], scratch, on_progress)
+
+    def assess(self, strategy: Strategy, on_progress: OnProgress) -> Assessment:
+        """What is to be known of it."""
+        return assess(strategy, self.engine, on_progress)
+
+    def opening(self, strategy: Strategy) -> list[float]:
+        """Probability of every square at the player's first attempt, shape (squares,)."""
+        game, i = self.engine.index.game, self.engine.index.players[strategy.player]
+        probabilities = [0.0] * game.squares
+        actions = actions_of(game, strategy.player, 0)
+        for square, p in zip(actions, strategy.probabilities[i.sequences_of(0)], strict=False):
+            probabilities[square] = float(p)
+        return probabilities
+
+    def keep(self, submission: int, gradient: Gradient) -> None:
+        """Keep the gradient of a submission for matches to come."""
+        self.storage.write_gradient(submission, gradient)
+        self._remember(submission, gradient)
+
+    def value(self, assessment: Assessment, opponent: int, player: int, path: Path) -> float:
+        """Value for player 0 of an assessed strategy against an earlier submission.
+
+        Parameters
+        ----------
+        opponent, player, path
+            Number, player and file of the earlier submission; its gradient is made again if it was lost.
+        """
+        gradient = self._cache.get(opponent) or self.storage.read_gradient(opponent)
+        if gradient is None:
+            gradient = self.assess(self.read(path, player, lambda share: None), lambda share: None).gradient
+            self.storage.write_gradient(opponent, gradient)
+        self._remember(opponent, gradient)
+        value = gradient.value(assessment.plan)
+        return value if assessment.player == 0 else -value
+
+    def _remember(self, submission: int, gradient: Gradient) -> None:
+        """Keep as many of the latest gradients in memory as is cheap: all of a small game's, none of the full one's."""
+        if submission not in self._cache:
+            kept = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
+            self._cache[submission] = kept
+            self._cached += kept.sequences.nbytes
+        self._cache.move_to_end(submission)
+        while self._cached > _CACHE_BYTES:
+            self._cached -= self._cache.popitem(last=False)[1].sequences.nbytes
+
+
+@contextmanager
+def open_evaluator(settings: Settings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Evaluator]:
+    """An evaluator, for the block; the index of the game is built if it is not there yet.
+
+    Raises
+    ------
+    PtttError
+        If the index cannot be built or read.
+    """
+    directory = inputs.prepared(storage.index, settings.game, "none")
+    index = read_index(directory / "index.zarr", settings.game, "none")
+    with open_engine(index, directory, np.float64, threads) as engine:
+        yield Evaluator(engine, storage, game_value)

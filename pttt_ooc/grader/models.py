@@ -1,0 +1,111 @@
+"""The tables: teams, submissions, the matrix of values, and a few facts.
+
+Times are seconds since 1970 in UTC, so that every database keeps them alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
+QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED = "Queued", "Validating", "Evaluating", "Accepted", "Rejected"
+UNFINISHED = (QUEUED, VALIDATING, EVALUATING)
+STATUSES = (*UNFINISHED, ACCEPTED, REJECTED)
+BASELINE = "Uniform"
+
+
+class Base(DeclarativeBase):
+    """All tables."""
+
+
+class Team(Base):
+    """Who submits.  The baseline has no token, so that nobody can submit for it."""
+
+    __tablename__ = "teams"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(60), unique=True)
+    token_hash: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[float]
+
+
+class Submission(Base):
+    """One uploaded file and its verdict.
+
+    Attributes
+    ----------
+    file
+        Name in the directory of uploads, chosen by the server.
+    digest
+        Content hash (BLAKE2b, in hex).
+    changed_at
+        Time of the last change of anything that pages show.
+    progress
+        Share of the present status's work that is done.
+    note, detail
+        Why it was rejected: the course's words, and what else helps.
+    attempts
+        How often a judgement was begun.
+    best
+        Whether it is the team's best of this player now.
+    improved
+        Whether it was when it was judged; with the former best's exploitability in `before`.
+    opening
+        Probabilities of all squares at the player's first attempt.
+    """
+
+    __tablename__ = "submissions"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
+    player: Mapped[int]
+    file: Mapped[str] = mapped_column(String(60), unique=True)
+    digest: Mapped[str] = mapped_column(String(64))
+    size: Mapped[int]
+    received_at: Mapped[float]
+    changed_at: Mapped[float] = mapped_column(index=True)
+    started_at: Mapped[float | None]
+    finished_at: Mapped[float | None]
+    status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
+    progress: Mapped[float] = mapped_column(default=0.0)
+    note: Mapped[str] = mapped_column(String(500), default="")
+    detail: Mapped[str] = mapped_column(String(1000), default="")
+    attempts: Mapped[int] = mapped_column(default=0)
+    exploitability: Mapped[float | None]
+    best_response: Mapped[float | None]
+    best: Mapped[bool] = mapped_column(default=False)
+    improved: Mapped[bool] = mapped_column(default=False)
+    before: Mapped[float | None]
+    opening: Mapped[list[float] | None] = mapped_column(JSON)
+    evaluation_seconds: Mapped[float | None]
+    team: Mapped[Team] = relationship(lazy="joined")
+
+    __table_args__ = (
+        UniqueConstraint("team_id", "player", "digest"),
+        Index("submissions_of_team", "team_id", "received_at"),
+        Index("submissions_best", "best", "player"),
+    )
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is no verdict yet."""
+        return self.status in UNFINISHED
+
+
+class Entry(Base):
+    """Value for player 0 of one submission against another."""
+
+    __tablename__ = "entries"
+    first_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    second_id: Mapped[int] = mapped_column(
+        ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    value: Mapped[float]
+
+
+class Fact(Base):
+    """What is known of the grader as a whole: ``format``, ``game``, ``value``, ``revision``."""
+
+    __tablename__ = "facts"
+    name: Mapped[str] = mapped_column(String(20), primary_key=True)
+    value: Mapped[Any] = mapped_column(JSON)

@@ -1,0 +1,331 @@
+"""The pages that people see, and the parts of them that are renewed while they look."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from markupsafe import Markup
+
+from pttt_ooc.grader import figures, security, standings, submissions
+from pttt_ooc.grader.api import Number, file_of, player_of
+from pttt_ooc.grader.context import Grader, UsedGrader
+from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
+from pttt_ooc.grader.receiving import Fields, receive
+from pttt_ooc.grader.rendering import Shown, render, render_part
+from pttt_ooc.pictures import MARKS
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+Signed = Annotated[Team | None, Depends(security.signed_team)]
+Seen = Annotated[str, Query(max_length=40)]
+Order = Annotated[str, Query(max_length=20)]
+_UNCHANGED = 204
+_RECENT = 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """A rendered part of a page, and the revision of the standings that it shows."""
+
+    revision: str
+    html: Markup
+
+
+# ---------------------------------------------------------------------------------------------
+# Leaderboard and matrix
+
+
+@router.get("/")
+async def leaderboard(request: Request, grader: UsedGrader, team: Signed, sort: str = "sum") -> Response:
+    """The leaderboard."""
+    return render(request, "leaderboard.html", team, part=await _leaderboard(request, grader, team, sort))
+
+
+@router.get("/parts/leaderboard")
+async def leaderboard_part(
+    request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", seen: Seen = ""
+) -> Response:
+    """Its table, if it has changed."""
+    part = await _leaderboard(request, grader, team, sort)
+    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+
+
+async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> Part:
+    sort = sort if sort in ("0", "1", "sum", "team") else "sum"
+    return await _part(request, grader, team, "parts/leaderboard.html", lambda: _standings(grader, sort), sort)
+
+
+async def _part(
+    request: Request, grader: Grader, team: Team | None, template: str, make: Callable[[], Shown], *key: str
+) -> Part:
+    """A part that depends on the standings and on who is signed in."""
+    shown = grader.cache.peek((template, *key))
+    if shown is None:
+        shown = await run_in_threadpool(grader.cache.get, (template, *key), lambda: _revision(grader), make)
+    made: dict[int | None, str] = shown.setdefault("made", {})
+    reader = team.id if team else None
+    if reader not in made:
+        made[reader] = await run_in_threadpool(render_part, request, template, team, **shown)
+    return Part(shown["revision"], Markup(made[reader]))
+
+
+def _revision(grader: Grader) -> str:
+    with grader.database.reading() as session:
+        return standings.revision(session)
+
+
+def _standings(grader: Grader, sort: str) -> Shown:
+    sort = sort if sort in ("0", "1", "sum", "team") else "sum"
+    with grader.database.reading() as session:
+        revision = standings.revision(session)
+        rows = standings.leaderboard(session, sort)
+        recent = [s for s in standings.improvements(session, limit=_RECENT + 2) if s.team.name != BASELINE]
+    best = {c: min((f for r in rows if (f := r.figure(c)) is not None), default=None) for c in ("0", "1", "sum")}
+    return {
+        "rows": rows,
+        "sort": sort,
+        "lowest": best,
+        "revision": revision,
+        "recent": recent[:_RECENT],
+        "value": grader.game_value(),
+    }
+
+
+@router.get("/matrix")
+async def matrix(
+    request: Request, grader: UsedGrader, team: Signed, rows: Order = "team", columns: Order = "team"
+) -> Response:
+    """The head-to-head matrix."""
+    return render(request, "matrix.html", team, part=await _matrix_part(request, grader, rows, columns))
+
+
+@router.get("/parts/matrix")
+async def matrix_part(
+    request: Request, grader: UsedGrader, rows: Order = "team", columns: Order = "team", seen: Seen = ""
+) -> Response:
+    """Its table, if it has changed."""
+    part = await _matrix_part(request, grader, rows, columns)
+    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+
+
+async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> Part:
+    return await _part(
+        request, grader, None, "parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
+    )
+
+
+def _matrix(grader: Grader, by_rows: str, by_columns: str) -> Shown:
+    """The matrix, sorted: by ``team``, ``mean``, ``exploitability``, or the number of a team of the other side."""
+    with grader.database.reading() as session:
+        revision = standings.revision(session)
+        found = standings.matrix(session)
+    rows = _sorted(found, found.rows, found.columns, by_rows)
+    columns = _sorted(found, found.columns, found.rows, by_columns)
+    known = grader.game_value()
+    middle = sum(known.interval) / 2 if known else 0.0
+    extent = max((abs(v - middle) for v in found.values.values()), default=0.0)
+    shades = {pair: figures.shade(v, middle, extent) for pair, v in found.values.items()}
+    return {
+        "matrix": found,
+        "rows": rows,
+        "columns": columns,
+        "by_rows": by_rows,
+        "by_columns": by_columns,
+        "shades": shades,
+        "middle": middle if known else None,
+        "extent": extent,
+        "revision": revision,
+    }
+
+
+def _sorted(m: standings.Matrix, mine: Any, others: Any, by: str) -> list[Submission]:
+    """Best for its own player first."""
+    sign = 1 if mine and mine[0].player == 1 else -1
+
+    def last_if_none(value: float | None, sign: int) -> tuple[bool, float]:
+        return value is None, 0.0 if value is None else sign * value
+
+    if by == "mean":
+        return sorted(mine, key=lambda s: last_if_none(m.mean(s), sign))
+    if by == "exploitability":
+        return sorted(mine, key=lambda s: last_if_none(s.exploitability, 1))
+    for other in others:
+        if by == str(other.team_id):
+            return sorted(
+                mine, key=lambda s: last_if_none(m.value(s, other) if s.player == 0 else m.value(other, s), sign)
+            )
+    return list(mine)
+
+
+# ---------------------------------------------------------------------------------------------
+# Submissions
+
+
+@router.get("/submissions")
+def list_submissions(
+    request: Request,
+    grader: UsedGrader,
+    team: Signed,
+    page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
+    of: Annotated[int | None, Query(ge=1, lt=1 << 31)] = None,
+    status: str | None = None,
+) -> Response:
+    """All submissions, and the form for a new one."""
+    return render(request, "submissions.html", team, **_listed(grader, page, of, status))
+
+
+@router.get("/parts/submissions")
+def submissions_part(
+    request: Request,
+    grader: UsedGrader,
+    team: Signed,
+    page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
+    of: Annotated[int | None, Query(ge=1, lt=1 << 31)] = None,
+    status: str | None = None,
+    seen: Seen = "",
+) -> Response:
+    """Their table, if it has changed."""
+    with grader.database.reading() as session:
+        if submissions.stamp(session) == seen:
+            return Response(status_code=_UNCHANGED)
+    return render(request, "parts/submissions.html", team, **_listed(grader, page, of, status))
+
+
+def _listed(grader: Grader, page: int, of: int | None, status: str | None) -> Shown:
+    status = status if status in STATUSES else None
+    with grader.database.reading() as session:
+        stamp = submissions.stamp(session)
+        found = submissions.listed(session, page, team=of, status=status)
+        places = submissions.positions(session)
+        only = session.get(Team, of) if of else None
+    return {"page": found, "places": places, "of": of, "only": only, "status": status, "stamp": stamp}
+
+
+@router.get("/submissions/{number}")
+def one_submission(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
+    """A submission."""
+    return render(request, "submission.html", team, **_one(grader, number))
+
+
+@router.get("/parts/submissions/{number}")
+def submission_part(request: Request, grader: UsedGrader, team: Signed, number: Number, seen: Seen = "") -> Response:
+    """What changes of it, if it has changed."""
+    shown = _one(grader, number)
+    if shown["stamp"] == seen:
+        return Response(status_code=_UNCHANGED)
+    return render(request, "parts/submission.html", team, **shown)
+
+
+def _one(grader: Grader, number: int) -> Shown:
+    with grader.database.reading() as session:
+        found = submissions.find(session, number)
+        if found is None:
+            raise HTTPException(404, f"There is no submission {number}.")
+        place = submissions.positions(session).get(found.id)
+        history = standings.improvements(session, found.team_id)
+    return {
+        "submission": found,
+        "place": place,
+        "stamp": f"{found.changed_at:.3f}-{place}",
+        "chart": figures.chart(history, time.time()),
+        "game": grader.settings.rules,
+        "marks": MARKS,
+    }
+
+
+@router.get("/submissions/{number}/file", response_class=FileResponse)
+def download(grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
+    """The file of one of your own submissions, or of Uniform's."""
+    return file_of(grader, number, team)
+
+
+@router.post("/submissions")
+async def submit(request: Request, grader: UsedGrader) -> Response:
+    """Take in a strategy from the form."""
+    security.check_origin(request)
+    team = await run_in_threadpool(security.session_team, request, grader)
+    if team is None:
+        raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
+    await run_in_threadpool(grader.check_limits, team)
+
+    def check(fields: Fields) -> None:
+        security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
+        player_of(fields)
+
+    fields, incoming = await receive(request, grader.storage, grader.settings.max_upload_bytes, check)
+    submission, new = await grader.submit(team, player_of(fields), incoming)
+    if not request.headers.get("hx-request"):
+        return RedirectResponse(f"/submissions/{submission.id}", 303)
+    response = render(request, "parts/received.html", team, submission=submission, new=new)
+    response.headers["HX-Trigger"] = "submissions-changed"
+    return response
+
+
+# ---------------------------------------------------------------------------------------------
+# Teams, and the rest
+
+
+@router.get("/teams/{number}")
+def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
+    """A team: how its best came down."""
+    with grader.database.reading() as session:
+        found = session.get(Team, number)
+        if found is None:
+            raise HTTPException(404, f"There is no team {number}.")
+        standing = next(r for r in standings.leaderboard(session) if r.team.id == found.id)
+        history = standings.improvements(session, found.id)
+    chart = figures.chart(history, time.time())
+    return render(request, "team.html", team, shown=found, standing=standing, history=history, chart=chart)
+
+
+@router.get("/about")
+def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
+    """Rules and formats."""
+    with grader.database.reading() as session:
+        uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
+    shown: Shown = {"settings": grader.settings, "game": grader.settings.rules, "value": grader.game_value()}
+    return render(request, "about.html", team, **shown, uniform=uniform)
+
+
+@router.get("/sign-in")
+def sign_in_page(request: Request, grader: UsedGrader, team: Signed) -> Response:
+    """The form for a team's token."""
+    return render(request, "sign_in.html", team)
+
+
+@router.post("/sign-in")
+async def sign_in(request: Request, grader: UsedGrader) -> Response:
+    """Exchange a token for a session."""
+    security.check_origin(request)
+    fields = await security.small_form(request)
+    security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
+    team = await run_in_threadpool(grader.team_of_token, fields.get("token", "").strip())
+    if team is None:
+        refusal = await run_in_threadpool(render, request, "sign_in.html", None, wrong=True)
+        refusal.status_code = 401
+        return refusal
+    response = RedirectResponse("/submissions", 303)
+    security.sign_in(request, response, grader, team)
+    return response
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request, grader: UsedGrader) -> Response:
+    """End the session."""
+    security.check_origin(request)
+    fields = await security.small_form(request)
+    security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
+    response = RedirectResponse("/", 303)
+    security.sign_out(response)
+    return response
+
+
+@router.get("/api/docs")
+def api_page(request: Request, team: Signed) -> Response:
+    """What the JSON interface offers, from its OpenAPI description."""
+    return render(request, "api.html", team, described=request.app.openapi())

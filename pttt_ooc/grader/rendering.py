@@ -1,0 +1,60 @@
+"""Templates and what all of them need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from pttt_ooc.grader import figures, security
+from pttt_ooc.grader.context import grader_of
+from pttt_ooc.grader.models import BASELINE, Team
+from pttt_ooc.pictures import PALETTE
+from pttt_ooc.report import decimals, interval, thousands
+
+Shown = dict[str, Any]
+
+_templates = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+    auto_reload=False,
+)
+_templates.filters.update(
+    decimals=decimals, interval=interval, thousands=thousands, utc=figures.utc, iso=figures.iso, size=figures.size
+)
+_templates.globals.update(opacity=figures.opacity, BASELINE=BASELINE, STEPS=figures.STEPS, palette=PALETTE)
+
+
+def render_part(request: Request, template: str, team: Team | None, **shown: Any) -> str:
+    """The HTML of a part that has no forms; parameters as of :func:`render`."""
+    return _templates.get_template(template).render({"team": team, "path": request.url.path, **shown})
+
+
+def render(request: Request, template: str, team: Team | None, **shown: Any) -> HTMLResponse:
+    """A page, or a part of one.
+
+    Parameters
+    ----------
+    team
+        Who is signed in.
+    shown
+        What the template shows.
+    """
+    grader = grader_of(request)
+    visitor = security.visitor_of(request)
+    everywhere: Shown = {
+        "title": grader.settings.title,
+        "team": team,
+        "path": request.url.path,
+        "form_token": security.form_token(request, grader, visitor),
+        "max_upload_bytes": grader.settings.max_upload_bytes,
+    }
+    response = HTMLResponse(_templates.get_template(template).render({**everywhere, **shown}))
+    security.remember_visitor(request, response)
+    return response

@@ -1,0 +1,147 @@
+"""What a grader is told: its game and its limits, in ``settings.yaml`` of its data directory."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from pttt_ooc.config import Name, Real, Whole, check_section
+from pttt_ooc.errors import GraderError
+from pttt_ooc.files import atomic_write_text
+from pttt_ooc.game import Game, named_game
+
+SETTINGS = "settings.yaml"
+Interval = tuple[float, float]
+_HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
+
+
+def _ordered(value: object) -> object:
+    if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(x, int | float) for x in value):
+        low, high = (float(x) for x in value)
+        if -1 <= low <= high <= 1:
+            return low, high
+    if value is None:
+        return None
+    raise ValueError("a list of two numbers from -1 to 1, the lower one first, or null")
+
+
+def _database(value: object) -> object:
+    try:
+        make_url(str(value))
+    except ArgumentError:
+        raise ValueError("an SQLAlchemy URL such as postgresql+psycopg://user@host/name, or null") from None
+    return value
+
+
+class Settings(BaseModel):
+    """The keys of ``settings.yaml``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    game: Name = Field(default="pttt-abrupt", description="The game's name, as in `pttt info`.")
+    title: str = Field(default="Phantom Tic-Tac-Toe Challenge", min_length=1, description="Heading of all pages.")
+    game_value: Annotated[Interval | None, BeforeValidator(_ordered)] = Field(
+        default=None, description="[LOW, HIGH] that holds the value of the game; null: what the package knows or finds."
+    )
+    submissions_per_hour: Whole = Field(default=20, ge=1, description="Of one team.")
+    waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions of one team without a verdict.")
+    max_upload_mb: Real | None = Field(
+        default=None, gt=0, description="Size of a file; null: that of the uncompressed tensor in float64."
+    )
+    database_url: Annotated[str | None, BeforeValidator(lambda v: None if v is None else _database(v))] = Field(
+        default=None, description="Any SQLAlchemy URL; null: an SQLite file in the data directory."
+    )
+    threads: Whole | None = Field(default=None, ge=1, description="Of the evaluation; null: all cores.")
+    session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
+
+    @cached_property
+    def rules(self) -> Game:
+        """The game."""
+        return named_game(self.game)
+
+    @cached_property
+    def infosets(self) -> tuple[int, int]:
+        """Number of rows of each player's tensor."""
+        from pttt_ooc.counts import KNOWN, counts_of  # not for commands that only look at teams
+        from pttt_ooc.views import find_pairs
+
+        known = KNOWN.get(self.game, {})
+        if "infosets_0" in known:
+            return sum(known["infosets_0"]), sum(known["infosets_1"])
+        if "total_infosets" in known:
+            return known["total_infosets"][0], known["total_infosets"][1]
+        counted = counts_of(self.rules, find_pairs(self.rules))["total_infosets"]
+        return counted[0], counted[1]
+
+    def shape(self, player: int) -> tuple[int, int]:
+        """Shape of a player's tensor."""
+        return self.infosets[player], self.rules.squares
+
+    @cached_property
+    def max_upload_bytes(self) -> int:
+        """The largest file that is taken."""
+        if self.max_upload_mb is not None:
+            return int(self.max_upload_mb * 1e6)
+        return max(self.infosets) * self.rules.squares * 8 + _HEADROOM
+
+
+def read_settings(data: Path) -> Settings:
+    """The settings of the grader in `data`.
+
+    Raises
+    ------
+    GraderError
+        If there is no grader.
+    ConfigError
+        If a key or value is refused.
+    """
+    path = data / SETTINGS
+    if not path.is_file():
+        raise GraderError(f"There is no grader in {data}; `pttt serve --data {data}` makes one.")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise GraderError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
+    return check_section(Settings, {} if content is None else content, str(path))
+
+
+def make_settings(data: Path, game: str | None = None) -> Settings:
+    """The settings of the grader in `data`, which is made if there is none.
+
+    Parameters
+    ----------
+    game
+        What the grader is for; None: the one that it has, or else the course's.
+
+    Raises
+    ------
+    GraderError
+        If there already is a grader of another game: results of two games do not mix.
+    """
+    if (data / SETTINGS).exists():
+        settings = read_settings(data)
+        if game is not None and game != settings.game:
+            raise GraderError(
+                f"The grader in {data} is for {settings.game}, not for {game}; give another --data for another game."
+            )
+        return settings
+    settings = Settings() if game is None else Settings(game=named_game(game).name)
+    data.mkdir(parents=True, exist_ok=True)
+    atomic_write_text(data / SETTINGS, settings_text(settings))
+    return settings
+
+
+def settings_text(settings: Settings) -> str:
+    """The settings as YAML, with a line on what each key means."""
+    lines = ["# The grader's settings; a change takes effect when it starts again.", ""]
+    for name, field in Settings.model_fields.items():
+        value = settings.model_dump(mode="json")[name]
+        lines += [f"# {field.description}", f"{name}: {json.dumps(value, ensure_ascii=False)}", ""]
+    return "\n".join(lines)

@@ -1,0 +1,162 @@
+"""The data directory: uploads, gradients, the index, and what is on its way in.
+
+Names of files are the server's own; nothing that was uploaded names anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from pttt_ooc.errors import StoreError
+from pttt_ooc.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
+
+if TYPE_CHECKING:
+    from pttt_ooc.assess import Gradient
+
+RESERVE = 200_000_000
+"""Bytes of the disk that uploads leave free."""
+
+_ABANDONED = 24 * 3600.0  # seconds after which what has no row in the database is nobody's
+
+
+class Storage:
+    """Files of one grader.
+
+    Attributes
+    ----------
+    uploads, incoming, gradients, index
+        Directories: whole uploads, those under way, a Zarr group for each gradient, the index of the game.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.uploads, self.incoming = data / "uploads", data / "incoming"
+        self.gradients, self.index = data / "gradients", data / "index"
+        with explained(f"make directories in {data}"):
+            for directory in (self.uploads, self.incoming, self.gradients, self.index):
+                directory.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def queue(self) -> Path:
+        """The file of the queue."""
+        return self.data / "queue.sqlite"
+
+    @property
+    def alive(self) -> Path:
+        """The file that the worker touches every few seconds."""
+        return self.data / "worker.alive"
+
+    def seconds_since_beat(self) -> float | None:
+        """How long ago the worker gave a sign of life; None if there is none."""
+        try:
+            return max(0.0, time.time() - self.alive.stat().st_mtime)
+        except FileNotFoundError:
+            return None
+
+    def secret(self) -> bytes:
+        """The key of sessions and forms; made on first use, readable by the owner only."""
+        path = self.data / "secret"
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            previous = os.umask(0o077)
+            try:
+                atomic_write_bytes(path, secrets.token_bytes(32))
+            finally:
+                os.umask(previous)
+            return path.read_bytes()
+
+    def free_bytes(self) -> int:
+        """What is left of the disk."""
+        return shutil.disk_usage(self.data).free
+
+    def upload(self, file: str) -> Path:
+        """The file of a submission."""
+        return self.uploads / file
+
+    def sweep(self, known: Iterable[str]) -> int:
+        """Delete uploads that were never finished or have no row; returns how many."""
+        keep, old = set(known), time.time() - _ABANDONED
+        lost = [f for f in self.incoming.iterdir() if f.stat().st_mtime < old]
+        lost += [f for f in self.uploads.iterdir() if f.name not in keep and f.stat().st_mtime < old]
+        for file in lost:
+            file.unlink(missing_ok=True)
+        return len(lost)
+
+    # -----------------------------------------------------------------------------------------
+    # Gradients
+
+    def write_gradient(self, submission: int, gradient: Gradient) -> None:
+        """Keep a gradient, in single precision and compressed."""
+        from pttt_ooc import store  # takes long to import, and only the worker needs it
+
+        with fresh_store(self.gradients / f"{submission}.zarr") as root:
+            store.write_array(root, "sequences", gradient.sequences.astype("float32"), compress=True)
+            store.write_attrs(root, {"constant": gradient.constant})
+
+    def read_gradient(self, submission: int) -> Gradient | None:
+        """A gradient; None if there is none that can be read, so that it has to be made again."""
+        from pttt_ooc import store
+        from pttt_ooc.assess import Gradient
+
+        root = self.gradients / f"{submission}.zarr"
+        try:
+            return Gradient(float(store.read_attrs(root)["constant"]), store.read_array(root, "sequences"))
+        except (StoreError, KeyError):
+            return None
+
+    def forget_gradient(self, submission: int) -> None:
+        """Delete a gradient."""
+        remove(self.gradients / f"{submission}.zarr")
+
+    def forget_gradients(self, keep: Iterable[int]) -> None:
+        """Delete the gradients of all other submissions."""
+        names = {f"{submission}.zarr" for submission in keep}
+        for root in self.gradients.iterdir():
+            if root.name not in names:
+                remove(root)
+
+
+class Incoming:
+    """A file on its way in: hashed and counted while it is written, deleted unless it is kept."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.name = f"{secrets.token_hex(16)}.zip"
+        self._path = storage.incoming / self.name
+        self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115
+        self._hash = hashlib.blake2b(digest_size=32)
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Add bytes."""
+        self._file.write(data)
+        self._hash.update(data)
+        self.size += len(data)
+
+    @property
+    def digest(self) -> str:
+        """Content hash of what was written."""
+        return self._hash.hexdigest()
+
+    def keep(self) -> None:
+        """Put the file among the uploads; from then on it survives a power cut."""
+        with explained("keep the upload"):
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            os.replace(self._path, self._storage.upload(self.name))
+            fsync_directory(self._storage.uploads)
+
+    def discard(self) -> None:
+        """Delete the file, wherever it is by now."""
+        self._file.close()
+        self._path.unlink(missing_ok=True)
+        self._storage.upload(self.name).unlink(missing_ok=True)

@@ -1,0 +1,163 @@
+"""Taking in submissions, and looking them up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from pttt_ooc.errors import GraderError
+from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.models import UNFINISHED, Submission, Team
+from pttt_ooc.grader.settings import Settings
+from pttt_ooc.grader.storage import Incoming
+
+HOUR = 3600.0
+
+
+class LimitError(GraderError):
+    """A team has reached one of its limits.
+
+    Parameters
+    ----------
+    wait
+        Seconds after which it is worth another try.
+    """
+
+    def __init__(self, sentence: str, wait: float) -> None:
+        super().__init__(sentence)
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Page:
+    """Part of a list: its rows, the number of all rows, and which part it is (from 1) of how many."""
+
+    rows: Sequence[Submission]
+    total: int
+    number: int
+    pages: int
+
+
+def check_limits(session: Session, team: Team, settings: Settings) -> None:
+    """Raise a LimitError if `team` may not submit now."""
+    waiting = session.scalar(
+        select(func.count()).where(Submission.team_id == team.id, Submission.status.in_(UNFINISHED))
+    )
+    if waiting is not None and waiting >= settings.waiting_per_team:
+        raise LimitError(f"{waiting} submissions of {team.name} still wait for a verdict; wait for one of them.", 5)
+    since = time.time() - HOUR
+    times = list(
+        session.scalars(
+            select(Submission.received_at)
+            .where(Submission.team_id == team.id, Submission.received_at > since)
+            .order_by(Submission.received_at.desc())
+            .limit(settings.submissions_per_hour)
+        )
+    )
+    if len(times) >= settings.submissions_per_hour:
+        wait = times[-1] - since
+        raise LimitError(
+            f"{team.name} has made {len(times)} submissions within an hour, which is the limit; "
+            f"the next one can be made in {int(wait // 60) + 1} min.",
+            wait,
+        )
+
+
+def twin_of(session: Session, team: Team, player: int, digest: str) -> Submission | None:
+    """The team's earlier submission of the very same file, if any."""
+    return session.scalar(
+        select(Submission).where(
+            Submission.team_id == team.id, Submission.player == player, Submission.digest == digest
+        )
+    )
+
+
+def accept(
+    database: Database, settings: Settings, team: Team, player: int, incoming: Incoming
+) -> tuple[Submission, bool]:
+    """Make a submission of a file that has come in; returns it, and whether it is new.
+
+    The file is on disk before the row is committed: what was confirmed is never lost.
+
+    Raises
+    ------
+    LimitError
+        If the team may not submit now.
+    StoreError
+        If the file cannot be kept.
+    """
+    with database.reading() as session:
+        twin = twin_of(session, team, player, incoming.digest)
+        if twin is not None:
+            incoming.discard()
+            return twin, False
+    incoming.keep()
+    now = time.time()
+    submission = Submission(
+        team_id=team.id,
+        player=player,
+        file=incoming.name,
+        digest=incoming.digest,
+        size=incoming.size,
+        received_at=now,
+        changed_at=now,
+    )
+    try:
+        with database.writing() as session:
+            check_limits(session, team, settings)
+            session.add(submission)
+    except IntegrityError:  # the same file, sent twice at the same time; or the team is gone
+        incoming.discard()
+        with database.reading() as session:
+            twin = twin_of(session, team, player, incoming.digest)
+        if twin is None:
+            raise GraderError(f"The team {team.name} was removed.") from None
+        return twin, False
+    except BaseException:
+        incoming.discard()
+        raise
+    return submission, True
+
+
+def find(session: Session, number: int) -> Submission | None:
+    """A submission by its number."""
+    return session.get(Submission, number)
+
+
+def listed(session: Session, page: int = 1, size: int = 25, team: int | None = None, status: str | None = None) -> Page:
+    """Submissions, latest first, a page at a time."""
+    conditions = []
+    if team is not None:
+        conditions.append(Submission.team_id == team)
+    if status is not None:
+        conditions.append(Submission.status == status)
+    total = session.scalar(select(func.count(Submission.id)).where(*conditions)) or 0
+    pages = max(1, -(-total // size))
+    number = min(max(page, 1), pages)
+    query = select(Submission).where(*conditions).order_by(Submission.id.desc())
+    rows = list(session.scalars(query.offset((number - 1) * size).limit(size)))
+    return Page(rows, total, number, pages)
+
+
+def positions(session: Session) -> dict[int, int]:
+    """Place in the queue of every submission without a verdict; the one that is being judged has 0."""
+    rows = session.execute(
+        select(Submission.id, Submission.status).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
+    )
+    found: dict[int, int] = {}
+    place = 1
+    for number, status in rows:
+        found[number] = place if status == UNFINISHED[0] else 0
+        place += status == UNFINISHED[0]
+    return found
+
+
+def stamp(session: Session) -> str:
+    """Changes whenever anything changes that is shown of any submission."""
+    count, latest = session.execute(select(func.count(Submission.id), func.max(Submission.changed_at))).one()
+    return f"{count}-{latest or 0:.3f}"

@@ -1,0 +1,22 @@
+"""Graders for the tests."""
+
+import pytest
+from kit import Lab, Server
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """A grader in this process, with nothing in it but the team Uniform."""
+    made = Lab(tmp_path / "grader")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A grader in processes of its own; tests that stop it make their own."""
+    made = Server(tmp_path_factory.mktemp("served"))
+    made.wait_for_verdicts(2)
+    yield made
+    made.stop()
+    made.close()

@@ -1,0 +1,246 @@
+"""Verdicts: the figures, the standings that follow from them, and what happens when judging is broken off."""
+
+import numpy as np
+import pytest
+from helpers import small_engine
+from kit import GAME, VALUE, as_strategy, random_tensor, strategy_zip, zip_bytes
+from sqlalchemy import select
+
+from pttt_ooc.evaluate import evaluate
+from pttt_ooc.grader import evaluation, jobs
+from pttt_ooc.grader.jobs import GAVE_UP, Stopped, judge_again
+from pttt_ooc.grader.models import Entry, Submission
+from pttt_ooc.grader.queue import open_queue, task_of, waiting
+from pttt_ooc.grader.worker import requeue
+
+
+def truth(first, second):
+    """What the package itself says of two tensors."""
+    engine = small_engine(GAME)
+    strategies = [as_strategy(player, t, index=engine.index) for player, t in enumerate((first, second))]
+    return evaluate(*strategies, engine, VALUE)
+
+
+def row(lab, number):
+    with lab.database.reading() as session:
+        return session.get(Submission, number)
+
+
+def entries(lab):
+    with lab.database.reading() as session:
+        return {(e.first_id, e.second_id): e.value for e in session.scalars(select(Entry))}
+
+
+def test_the_baseline_is_there_from_the_start(lab):
+    lab.baseline()
+    lab.baseline()  # and once
+    board = lab.client.get("/api/leaderboard").json()
+    uniform = truth(random_tensor(0, 0, 0), random_tensor(1, 0, 0))
+    assert [r["team"] for r in board] == ["Uniform"] and board[0]["submissions"] == [1, 2]
+    assert board[0]["exploitability"] == pytest.approx([uniform.exploitability_0, uniform.exploitability_1], abs=1e-7)
+    matrix = lab.client.get("/api/matrix").json()
+    assert matrix["values"] == [[pytest.approx(uniform.value, abs=1e-6)]]
+
+
+def test_figures_and_matrix_are_those_of_the_package(lab):
+    lab.baseline()
+    names = ["Team A", "Team B", "Team C"]
+    tensors = {name: (random_tensor(0, seed), random_tensor(1, seed)) for seed, name in enumerate(names)}
+    for name, both in tensors.items():
+        token = lab.team(name)
+        for player in (0, 1):
+            lab.submit(token, player, zip_bytes(both[player]))
+        lab.run()
+    tensors["Uniform"] = (random_tensor(0, 0, 0), random_tensor(1, 0, 0))
+    board = {r["team"]: r for r in lab.client.get("/api/leaderboard").json()}
+    for name, both in tensors.items():
+        expected = truth(*both)
+        figures = [expected.exploitability_0, expected.exploitability_1]
+        assert board[name]["exploitability"] == pytest.approx(figures, abs=1e-7)
+        assert board[name]["total"] == pytest.approx(expected.nashconv, abs=1e-7)
+    matrix = lab.client.get("/api/matrix").json()
+    assert matrix["rows"] == matrix["columns"] == [*names, "Uniform"]
+    for i, first in enumerate(matrix["rows"]):
+        for j, second in enumerate(matrix["columns"]):
+            expected = truth(tensors[first][0], tensors[second][1]).value
+            assert matrix["values"][i][j] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_opening_is_the_tensors_first_row(lab):
+    token = lab.team("Team A")
+    for player in (0, 1):
+        told = lab.verdict(token, player, strategy_zip(player, 4))
+        assert told["opening"] == pytest.approx(random_tensor(player, 4)[0].tolist())
+
+
+def test_only_a_teams_best_stands(lab):
+    lab.baseline()
+    token = lab.team("Team A")
+    tensors = [random_tensor(0, 3, s) for s in (2.0, 1.0, 0.5, 4.0)]
+    figures = [lab.verdict(token, 0, zip_bytes(t))["exploitability"] for t in tensors]
+    best = int(np.argmin(figures))
+    board = {r["team"]: r for r in lab.client.get("/api/leaderboard").json()}
+    assert board["Team A"]["exploitability"] == [figures[best], None] and board["Team A"]["rank"] is None
+    assert set(entries(lab)) == {(1, 2), (3 + best, 2)}
+    kept = {f.name for f in lab.storage.gradients.iterdir()}
+    assert kept == {"1.zarr", "2.zarr", f"{3 + best}.zarr"}
+    history = [s for s in lab.client.get("/api/history?team=Team A").json()]
+    running = list(np.minimum.accumulate(figures))
+    assert [s["exploitability"] for s in reversed(history)] == sorted(set(running), reverse=True)
+    assert history[-1]["before"] is None and history[0]["before"] == sorted(set(running))[1]
+
+
+def test_a_lost_gradient_is_made_again(lab):
+    lab.baseline()
+    token = lab.team("Team A")
+    lab.submit(token, 0, strategy_zip(0, 1))
+    for damaged in lab.storage.gradients.glob("1.zarr/sequences/c/*"):
+        damaged.write_bytes(b"damaged")
+    lab.evaluator._cache.clear()
+    lab.evaluator._cached = 0
+    lab.storage.forget_gradients([1])
+    lab.run()
+    expected = truth(random_tensor(0, 1), random_tensor(1, 0, 0)).value
+    assert entries(lab)[3, 2] == pytest.approx(expected, abs=1e-6)
+    assert (lab.storage.gradients / "2.zarr").is_dir()
+
+
+def test_gradients_on_disk_are_used(lab, monkeypatch):
+    lab.baseline()
+    lab.evaluator._cache.clear()
+    lab.evaluator._cached = 0
+    monkeypatch.setattr(evaluation, "_CACHE_BYTES", 0)
+    lab.submit(lab.team("Team A"), 1, strategy_zip(1, 1))
+    read = []
+    original = lab.storage.read_gradient
+    monkeypatch.setattr(lab.storage, "read_gradient", lambda number: read.append(number) or original(number))
+    lab.run()
+    assert read == [1] and (1, 3) in entries(lab)
+
+
+# ---------------------------------------------------------------------------------------------
+# Broken off
+
+
+def test_a_job_that_is_stopped_runs_again(lab):
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    lab.stopping.set()
+    for _ in range(5):
+        with pytest.raises(Stopped):
+            lab.judge.judge(number)
+    stopped = row(lab, number)
+    assert (stopped.status, stopped.attempts, stopped.progress) == ("Queued", 0, 0)
+    lab.stopping.clear()
+    lab.run()
+    assert row(lab, number).status == "Accepted"
+
+
+@pytest.mark.parametrize("status", ["Validating", "Evaluating"])
+def test_a_job_that_was_running_when_the_machine_died_runs_again(lab, status):
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    with lab.database.writing() as session:
+        session.get(Submission, number).status = status
+    queue = open_queue(lab.data / "another-queue.sqlite")
+    task = task_of(queue, lab.judge.judge)
+    assert requeue(lab.database, queue, task) == 1 and waiting(queue) == {number}
+    assert requeue(lab.database, queue, task) == 0
+    queue.execute(queue.dequeue())
+    assert row(lab, number).status == "Accepted"
+    assert requeue(lab.database, queue, task) == 0
+
+
+def test_the_web_server_puts_submissions_into_the_queue_in_order(lab):
+    token = lab.team("Team A")
+    numbers = [lab.submit(token, 0, strategy_zip(0, seed)) for seed in range(3)]
+    queue = open_queue(lab.storage.queue)
+    found = []
+    task_of(queue, found.append)
+    while (task := queue.dequeue()) is not None:
+        queue.execute(task)
+    assert found == numbers
+
+
+def test_a_submission_that_the_queue_does_not_take_is_safe(lab, monkeypatch):
+    def broken(number):
+        raise OSError("the queue's disk is gone")
+
+    monkeypatch.setattr(lab.grader, "task", broken)
+    assert lab.post(lab.team("Team A"), 0, strategy_zip(0, 1)).status_code == 201
+    lab.run()
+    assert row(lab, 1).status == "Accepted"
+
+
+def test_judging_twice_does_nothing(lab):
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    lab.run()
+    before = row(lab, number)
+    lab.judge.judge(number)
+    lab.judge.judge(4711)
+    assert row(lab, number).finished_at == before.finished_at
+
+
+def test_what_fails_three_times_is_given_up_and_can_be_judged_again(lab, monkeypatch):
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+
+    def fail(*arguments):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lab.evaluator, "assess", fail)
+        for _ in range(5):
+            lab.judge.judge(number)
+    assert (row(lab, number).status, row(lab, number).note) == ("Rejected", GAVE_UP)
+    judge_again(lab.database, number)
+    lab.run()
+    assert row(lab, number).status == "Accepted"
+    with pytest.raises(Exception, match="no rejected submission"):
+        judge_again(lab.database, number)
+
+
+def test_a_file_that_kills_the_worker_is_given_up(lab):
+    """Each time the worker dies the attempt has been counted, but there is no verdict."""
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    for _ in range(jobs.ATTEMPTS):
+        assert lab.judge._claim(number) is not None
+    lab.judge.judge(number)
+    assert (row(lab, number).status, row(lab, number).note) == ("Rejected", GAVE_UP)
+
+
+def test_a_team_may_be_removed_while_it_is_judged(lab, monkeypatch):
+    from pttt_ooc.grader import teams
+
+    lab.baseline()
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    original = lab.evaluator.assess
+
+    def assess(*arguments):
+        teams.remove_team(lab.database, "Team A")
+        return original(*arguments)
+
+    monkeypatch.setattr(lab.evaluator, "assess", assess)
+    lab.judge.judge(number)
+    assert row(lab, number) is None and set(entries(lab)) == {(1, 2)}
+
+
+def test_a_lost_upload_is_the_servers_fault(lab):
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    lab.storage.upload(row(lab, number).file).unlink()
+    for _ in range(3):
+        lab.judge.judge(number)
+    assert row(lab, number).note == GAVE_UP
+
+
+def test_nobodys_files_are_swept_after_a_day(lab):
+    import os
+    import time
+
+    lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    keep = row(lab, 1).file
+    for place, name in ((lab.storage.uploads, "orphan.zip"), (lab.storage.incoming, "part.zip")):
+        for age, prefix in ((0, "new-"), (100_000, "old-")):
+            file = place / (prefix + name)
+            file.write_bytes(b"x")
+            os.utime(file, (time.time() - age,) * 2)
+    os.utime(lab.storage.upload(keep), (0, 0))
+    assert lab.storage.sweep([keep]) == 2
+    assert sorted(f.name for f in lab.storage.uploads.iterdir()) == sorted([keep, "new-orphan.zip"])

@@ -1,0 +1,235 @@
+"""The processes: start, stop, death and resurrection; the commands that go with them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+
+import pytest
+from kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
+
+
+@pytest.fixture
+def own(tmp_path):
+    made = Server(tmp_path / "grader")
+    yield made
+    made.close()
+
+
+def add_team(server, name):
+    done = pttt("grader", "add-team", name, "--data", server.data)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def submit(server, token, player, content, *options):
+    file = server.data / f"sent-{time.monotonic_ns()}.zip"
+    file.write_bytes(content)
+    options = (file, "--player", player, "--server", server.url, *options)
+    return pttt("submit", *options, PTTT_TOKEN=token)
+
+
+def test_submit_from_the_command_line(server):
+    token = add_team(server, "Terminal Team")
+    done = submit(server, token, 0, strategy_zip(0, 31))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-1].startswith("Accepted: expl")
+    again = submit(server, token, 0, strategy_zip(0, 31))
+    assert again.returncode == 0 and again.stdout.startswith("Submitted before: ")
+    wrong = submit(server, token, 0, zip_bytes(random_tensor(1, 31)))
+    assert wrong.returncode == 1
+    assert "Rejected: Invalid tensor shape: found (107, 6), expected (189, 6)" in wrong.stdout
+    fast = submit(server, token, 1, strategy_zip(1, 31), "--no-wait")
+    assert fast.returncode == 0 and len(fast.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--player", 0], "token is missing"),
+        (["--player", 0, "--token", "1.wrong"], "not known here"),
+        (["--player", 0, "--token", "a\u00e4"], "copy it again"),
+        (["--player", 0, "--token", "x", "--server", "ftp://x"], "no address of a grader"),
+        (["--player", 0, "--token", "x", "--server", "http://127.0.0.1:9"], "cannot be reached"),
+    ],
+)
+def test_submit_tells_what_is_wrong(server, arguments, words):
+    file = server.data / "some.zip"
+    file.write_bytes(strategy_zip(0, 1))
+    options = [] if "--server" in arguments else ["--server", server.url]
+    done = pttt("submit", file, *arguments, *options, PTTT_TOKEN="")
+    assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1
+    missing = pttt("submit", "nowhere.zip", "--player", 0, "--server", server.url, "--token", "x")
+    assert missing.returncode == 1 and "There is no such file" in missing.stderr
+
+
+def test_teams_are_managed(server):
+    def grader(*arguments):
+        return pttt("grader", *arguments, "--data", server.data)
+
+    token = add_team(server, "Team Q")
+    assert submit(server, token, 0, strategy_zip(0, 77)).returncode == 0
+    for name, words in (("team q", "already is a team"), ("uniform", "already is a team"), ("<b>", "cannot be a team")):
+        done = grader("add-team", name)
+        assert done.returncode == 1 and words in done.stderr and not done.stdout
+    fresh = grader("rotate-token", "Team Q").stdout.strip()
+    assert fresh != token and submit(server, token, 0, strategy_zip(0, 78)).returncode == 1
+    assert submit(server, fresh, 0, strategy_zip(0, 78)).returncode == 0
+    listed = [line.split()[:4] for line in grader("list-teams").stdout.splitlines()]
+    assert ["Team", "Q", "2", "2"] in listed and ["Uniform", "2", "2"] in [line[:3] for line in listed]
+    assert grader("remove-team", "Uniform", "--yes").returncode == 1
+    assert grader("remove-team", "Team Q", "--yes").returncode == 0
+    assert grader("remove-team", "Team Q", "--yes").returncode == 1
+    assert "Team Q" not in json.dumps(server.get("/api/leaderboard") + [server.get("/api/matrix")])
+    assert submit(server, fresh, 0, strategy_zip(0, 79)).returncode == 1
+    assert grader("rejudge", 1).returncode == 1
+
+
+def test_commands_without_a_grader_say_so(server, tmp_path):
+    for command in (["add-team", "x"], ["list-teams"], ["backup", tmp_path / "x.tar"]):
+        done = pttt("grader", *command, "--data", tmp_path / "nothing")
+        assert done.returncode == 1 and "There is no grader in" in done.stderr
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_second_worker_is_refused(server):
+    command = [sys.executable, "-m", "pttt_ooc.grader.worker", str(server.data)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 1 and "Another worker is at work" in done.stderr
+
+
+def test_serve_tells_what_is_wrong(server, tmp_path):
+    taken = socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    for options, words in (
+        (["--port", port, "--game", GAME], f"Cannot listen on 127.0.0.1, port {port}"),
+        (["--game", "chess"], "no game called 'chess'"),
+        (["--game", "pttt-classical", "--port", 0], "value of pttt-classical is not known"),
+    ):
+        done = pttt("serve", "--data", tmp_path / f"d{words[0]}", *options)
+        assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    other = pttt("serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
+    assert other.returncode == 1 and f"is for {GAME}" in other.stderr
+    taken.close()
+
+
+def test_backup_and_restore(lab, tmp_path):
+    lab.baseline()
+    token = lab.team("Team Safe")
+    assert lab.verdict(token, 0, strategy_zip(0, 81))["status"] == "Accepted"
+    assert lab.verdict(token, 1, b"no zip")["status"] == "Rejected"
+    waiting = lab.submit(token, 0, strategy_zip(0, 82))
+    copy, paths = tmp_path / "copy.tar", ("/api/leaderboard", "/api/matrix", "/api/submissions", "/api/history")
+    done = pttt("grader", "backup", copy, "--data", lab.data)
+    assert done.returncode == 0 and "5 submissions" in done.stdout, done.stderr
+    done = pttt("grader", "restore", copy, "--data", lab.data)
+    assert done.returncode == 1 and "is not empty" in done.stderr
+    assert pttt("grader", "restore", copy, "--data", tmp_path / "restored").returncode == 0
+
+    again = Lab(tmp_path / "restored")
+    assert [again.client.get(path).json() for path in paths] == [lab.client.get(path).json() for path in paths]
+    assert again.client.get("/api/submissions/3/file", headers=bearer(token)).content == strategy_zip(0, 81)
+    assert again.grader.secret != lab.grader.secret
+    again.run()
+    assert again.client.get(f"/api/submissions/{waiting}").json()["status"] == "Accepted"
+    # Matches against strategies whose gradients are not in the copy.
+    assert again.verdict(token, 1, strategy_zip(1, 81))["status"] == "Accepted"
+    values = again.client.get("/api/matrix").json()["values"]
+    assert len(values) == 2 and all(v is not None for row in values for v in row)
+    again.close()
+
+
+def test_copies_that_are_none_are_refused(server, tmp_path):
+    (tmp_path / "text.tar").write_text("nothing")
+    with tarfile.open(tmp_path / "other.tar", "w") as archive:
+        archive.add(__file__, "settings.yaml")
+    for name in ("text.tar", "other.tar", "missing.tar"):
+        done = pttt("grader", "restore", tmp_path / name, "--data", tmp_path / "d")
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+        assert not (tmp_path / "d").exists() and not (tmp_path / "d.wip").exists()
+
+
+# ---------------------------------------------------------------------------------------------
+# Death
+
+
+def assert_stops_cleanly(server, number):
+    pids = [server.pid_of("web"), server.pid_of("worker")]
+    before = len(server.events("stopped"))
+    server.process.send_signal(number)
+    assert server.process.wait(30) == 0
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    assert not server.events("killed") and len(server.events("stopped")) == before + 2
+
+
+def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
+    own.wait_for_verdicts(2)
+    token = add_team(own, "Team A")
+    worker, web = own.pid_of("worker"), own.pid_of("web")
+    os.kill(worker, signal.SIGSTOP)
+    for seed in range(3):
+        assert submit(own, token, seed % 2, strategy_zip(seed % 2, seed), "--no-wait").returncode == 0
+    assert own.get("/api/submissions/5")["position"] == 3
+    os.kill(worker, signal.SIGKILL)
+    os.kill(web, signal.SIGKILL)
+    # The socket outlives the web server: this waits and is answered by its successor.
+    assert submit(own, token, 1, strategy_zip(1, 9)).returncode == 0
+    own.wait_for_verdicts(6)
+    found = own.get("/api/submissions")["submissions"]
+    assert [s["status"] for s in found] == ["Accepted"] * 6
+    assert {e["child"] for e in own.events("died")} == {"web", "worker"} and own.pid_of("worker") != worker
+    assert_stops_cleanly(own, signal.SIGTERM)
+
+
+def test_children_end_with_a_killed_parent(own):
+    own.wait_until(lambda: own.events("ready"))
+    pids = [own.pid_of("web"), own.pid_of("worker")]
+    own.process.kill()
+    own.process.wait()
+    end = time.monotonic() + 30
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    own.start()  # and its place is free
+    own.wait_for_verdicts(2)
+    assert_stops_cleanly(own, signal.SIGINT)
+
+
+def test_without_the_extra_all_else_works(tmp_path):
+    """As after `make solve`: what the grader needs beyond the package is not there."""
+    script = """
+import sys
+for name in ("fastapi", "huey", "uvicorn", "prometheus_client", "python_multipart", "sqlalchemy"):
+    sys.modules[name] = None
+from pttt_ooc.cli import main
+main(sys.argv[1:])
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PTTT_TOKEN": "x"}
+    server = "http://127.0.0.1:9"
+    (tmp_path / "f.zip").write_bytes(b"x")
+    for arguments, code, words in (
+        (["--help"], 0, "grader"),
+        (["submit", "f.zip", "--player", "0", "--server", server], 1, "cannot be reached"),
+        (["serve"], 1, "pip install 'pttt-ooc[grader]'"),
+        (["grader", "list-teams"], 1, "pip install 'pttt-ooc[grader]'"),
+    ):
+        command = [sys.executable, "-c", script, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60)
+        assert done.returncode == code and words in done.stdout + done.stderr, done
+        assert "Traceback" not in done.stderr
+    assert [f.name for f in tmp_path.iterdir()] == ["f.zip"]
+
+
+@pytest.mark.parametrize(
+    "command", ["add-team", "rotate-token", "remove-team", "list-teams", "rejudge", "backup", "restore"]
+)
+def test_every_command_has_help_with_an_example(command):
+    done = pttt("grader", command, "--help")
+    assert done.returncode == 0 and f"Example: pttt grader {command}" in done.stdout and "--data DIR" in done.stdout
+    assert "Example: PTTT_TOKEN=... pttt submit " in pttt("submit", "--help").stdout
