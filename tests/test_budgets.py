@@ -1,71 +1,22 @@
-"""Solving in little memory: a hard limit around the whole process, and the same bits as with plenty."""
+"""Little memory: a hard limit around every process of the workflow, and the same bits as with plenty."""
 
 import json
-import os
 import resource
+import shutil
 import subprocess
-import sys
 
 import helpers
 import pytest
+import yaml
+from test_workflow import ROOT, Workflow
 
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.memory import MemoryPlan
-from pttt_ooc.solve import solve as solve_game
-from pttt_ooc.solve import solve_arrays
+from pttt_ooc.solve import solve, solve_arrays
+from pttt_ooc.stages import STAGES
 
 MB = 1_000_000
 PLENTY = 8000
-
-
-def solve(data, game, symmetry, budget, iterations, limit=None):
-    """Run the real command; its manifest."""
-    command = [
-        sys.executable,
-        "-c",
-        "from pttt_ooc.cli import main; main()",
-        "solve",
-        "--game",
-        game,
-        "--symmetry",
-        symmetry,
-        "--data",
-        data,
-    ]
-    command += ["--max-iterations", str(iterations), "--target-nashconv", "0", "--memory-mb", str(budget)]
-
-    def limited():
-        if limit:
-            resource.setrlimit(resource.RLIMIT_DATA, (limit * MB, limit * MB))
-
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        preexec_fn=limited,
-        timeout=3600,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads((data / game / symmetry / "solve.json").read_text())
-
-
-def check(data, game, symmetry, limit, iterations):
-    """Solve within `limit` MB and with plenty, from the start, and compare."""
-    solve(data, game, symmetry, PLENTY, 1)  # makes the index, which the limit is not about
-    found = {}
-    for budget, bound in ((limit, limit), (PLENTY, None)):
-        for work in (data / game / symmetry / "work").iterdir():
-            subprocess.run(["rm", "-r", str(work)], check=True)
-        found[budget] = solve(data, game, symmetry, budget, iterations, bound)
-    little, plenty = found[limit], found[PLENTY]
-    assert little["products"]["solution.zarr"] == plenty["products"]["solution.zarr"]
-    gaps = [f["result"]["nashconv"] for f in (little, plenty)]
-    assert gaps[0] == gaps[1]
-    for manifest in (little, plenty):
-        assert manifest["usage"]["peak_anonymous_mb"] <= manifest["memory"]["projected_mb"]
-    assert little["memory"]["projected_mb"] <= limit
-    return little, plenty
 
 
 def test_small_board_with_all_arrays_mapped(tmp_path):
@@ -76,13 +27,52 @@ def test_small_board_with_all_arrays_mapped(tmp_path):
     for budget, mapped in ((0, set(arrays)), (PLENTY, set())):
         room = MemoryPlan({}, arrays).room(budget, tmp_path / "scratch")
         assert set(arrays) - room.held == mapped
-        solution = solve_game(engine, settings, tmp_path / f"work-{budget}", "x", room=room)
+        solution = solve(engine, settings, tmp_path / f"work-{budget}", "x", room=room)
         found.append([strategy.probabilities.tobytes() for strategy in solution.strategies])
     assert found[0] == found[1]
+
+
+def run(directory, symmetry, budget, limit):
+    """The whole workflow on the full game, each process under a hard limit of MB if there is one; all manifests."""
+    workflow = Workflow.fresh(directory)
+    settings = yaml.safe_load((ROOT / "config.yaml").read_text())
+    settings |= {"symmetry": symmetry, "memory_mb": budget}
+    settings["solve"] |= {"max_iterations": 4, "target_nashconv": 0}
+    (directory / "config.yaml").write_text(yaml.safe_dump(settings))
+
+    def limited():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_DATA, (limit * MB, limit * MB))
+
+    done = subprocess.run(
+        workflow.command(),
+        cwd=directory,
+        env=workflow.environment,
+        capture_output=True,
+        text=True,
+        preexec_fn=limited,
+        timeout=3600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    data = directory / "data/pttt-abrupt" / symmetry
+    found = {stage: json.loads((data / f"{stage}.json").read_text()) for stage in STAGES}
+    shutil.rmtree(data)
+    return found
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("symmetry", "limit"), [("full", 384), ("none", 512)])
 def test_full_game_under_a_hard_limit(tmp_path, symmetry, limit):
-    little, plenty = check(tmp_path, "pttt-abrupt", symmetry, limit, 4)
-    assert little["memory"]["mapped_mb"] > plenty["memory"]["mapped_mb"] == 0
+    little = run(tmp_path / "little", symmetry, limit, limit)
+    plenty = run(tmp_path / "plenty", symmetry, PLENTY, None)
+    for stage in STAGES:
+        for manifests in (little, plenty):
+            memory = manifests[stage]["memory"]
+            assert manifests[stage]["usage"]["peak_anonymous_mb"] <= memory["projected_mb"] <= memory["budget_mb"], (
+                stage
+            )
+        for product, described in little[stage]["products"].items():
+            if product not in ("convergence.jsonl", "report.html", "convergence.svg", "strategies.h5"):  # tell the time
+                assert described["digest"] == plenty[stage]["products"][product]["digest"], product
+    assert little["solve"]["memory"]["mapped_mb"] > plenty["solve"]["memory"]["mapped_mb"] == 0
+    assert little["solve"]["result"]["nashconv"] == plenty["solve"]["result"]["nashconv"]
