@@ -39,10 +39,10 @@ from pttt_ooc.files import digest
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index
 from pttt_ooc.inputs import prepared
-from pttt_ooc.regret import next_probabilities
 from pttt_ooc.solve import solve
 from pttt_ooc.tables import read_index, read_timings
 from pttt_ooc.timing import Timing
+from pttt_ooc.tree import reach_of_regrets
 
 # Calls that change or sync anything on disk, as Python's own auditing names them.
 STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "mmap.__new__", "fcntl.flock"}
@@ -319,7 +319,7 @@ class Killer:
 
             class Mortal(Engine):
                 def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
-                    if within or kernel is next_probabilities:  # the first call for a slice downward
+                    if within or kernel is reach_of_regrets:  # the first call for a slice downward
                         count()
                     super().run(player, n, kernel, *arguments)
 
@@ -437,7 +437,7 @@ def job_of(game: str, data: Path, settings: SolveConfig) -> Job:
     """A job on the index of a game with symmetry, which is made in `data` if it is not there."""
     named_game(game)
     store = prepared(data, game, "full") / "index.zarr"
-    return Job(read_index(store, game), read_timings(store, game), settings)
+    return Job(read_index(store, game, "full"), read_timings(store, game), settings)
 
 
 def harass(options: argparse.Namespace, place: Path, note: Callable[[str], None]) -> None:

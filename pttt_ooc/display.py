@@ -158,9 +158,9 @@ def _figures(found: Evaluation) -> list[tuple[str, str]]:
 def solution(directory: Path) -> None:
     """Tell how a solve has ended."""
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
+    print(f"The solution is in {directory / 'solution.zarr'}.")
     _facts_table(
         [
-            ("solution", str(directory / "solution.zarr")),
             ("value of the game lies in", f"{result['value_lower']:.9f} .. {result['value_upper']:.9f}"),
             ("NashConv", f"{result['nashconv']:.3e}"),
             ("iterations", f"{result['iteration']} in {duration(result['seconds'])}"),

@@ -357,7 +357,7 @@ def test_a_file_in_place_of_the_data_directory(pttt):
 def test_a_damaged_index(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     pttt.ok("infosets", "--player", 0, data=place)
-    chunk = next(f for f in sorted((place / GAME / "none/index.zarr/players").rglob("0")) if f.is_file())
+    chunk = next(f for f in sorted((place / GAME / "none/index.zarr/none/players").rglob("0")) if f.is_file())
     content = bytearray(chunk.read_bytes())
     content[-1] ^= 1
     chunk.write_bytes(content)

@@ -195,7 +195,7 @@ def test_a_disk_too_full_to_begin(disk, expected, left):
 @pytest.mark.parametrize(
     ("name", "module", "says", "reached"),
     [
-        ("evaluate", solve, "Cannot write data/.*/convergence.jsonl", HALF),
+        ("atomic_write_text", solve, "Cannot write data/.*/convergence.jsonl", HALF),
         ("write_solution", stage, "Cannot (write the|create the) array strategy/.* in data", WHOLE),
         ("write_manifest", common, "Cannot write data/.*/solve.json", WHOLE),
     ],
@@ -378,7 +378,7 @@ def test_fsck_finds_all_and_writes_nothing(pttt):
     snapshot = pttt.snapshot
     (pttt.data / "work" / "killed at once" / "commits").mkdir(parents=True)
     assert pttt.fsck().out == "Checked 2 saved states and 4 products: all is well.\n"
-    flip(next(f for f in sorted((pttt.data / "index.zarr" / "players").rglob("0")) if f.is_file()))
+    flip(next(f for f in sorted((pttt.data / "index.zarr" / "full" / "players").rglob("0")) if f.is_file()))
     shutil.rmtree(pttt.data / "views.zarr")
     (pttt.data / "solve.json").write_text('{"format_version": 1, "stage": "solve"}')
     flip(snapshot / "regrets" / "0" / "0" / "c" / "0")

@@ -3,6 +3,14 @@
 import pytest
 from kit import Lab, Server
 
+from pttt_ooc.kernels import ensure_compiled
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled():
+    """Servers are not waited for as long as a first compilation takes."""
+    ensure_compiled()
+
 
 @pytest.fixture
 def lab(tmp_path):
