@@ -51,14 +51,16 @@ def ensure_compiled() -> None:
     first, names = "Compiling kernels, once for this machine ...", []
     if not console.is_terminal:
         print(first, file=sys.stderr, flush=True)
-    with console.status(first) if console.is_terminal else nullcontext() as status, ExitStack() as stack:
-        children = [stack.enter_context(_child(part)) for part in PARTS]
-        for name in _lines(children):
-            names.append(name)
-            if status:
-                status.update(f"{first} {len(names)} so far: {name}")
-    if any(child.returncode for child in children):
-        raise PtttError("Compiling the kernels failed, for the reason above.")
+    # Processes that write to the cache at the same moment may lose an entry: what is missing is made one by one.
+    for parts in (list(PARTS), *[[part] for part in PARTS]):
+        with console.status(first) if console.is_terminal else nullcontext() as status, ExitStack() as stack:
+            children = [stack.enter_context(_child(part)) for part in parts]
+            for name in _lines(children):
+                names.append(name)
+                if status:
+                    status.update(f"{first} {len(names)} so far: {name}")
+        if any(child.returncode for child in children):
+            raise PtttError("Compiling the kernels failed, for the reason above.")
     print(f"Compiled {len(names)} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.touch()

@@ -19,7 +19,7 @@ from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.resources import MB
 from pttt_ooc.store import Array, scratch_array
 
-_PROCESS = 195 * MB
+_PROCESS = 235 * MB  # in a job of Snakemake, which brings 40 MB along
 _THREAD = 10 * MB  # a stack, and what its C library sets aside
 
 Layout = Mapping[str, tuple[int, DTypeLike]]

@@ -11,6 +11,7 @@ import yaml
 from test_workflow import ROOT, Workflow
 
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.kernels import ensure_compiled
 from pttt_ooc.memory import MemoryPlan
 from pttt_ooc.solve import solve, solve_arrays
 from pttt_ooc.stages import STAGES
@@ -63,6 +64,7 @@ def run(directory, symmetry, budget, limit):
 @pytest.mark.full
 @pytest.mark.parametrize(("symmetry", "limit"), [("full", 384), ("none", 512)])
 def test_full_game_under_a_hard_limit(tmp_path, symmetry, limit):
+    ensure_compiled()  # which takes more memory, once, in processes of its own
     little = run(tmp_path / "little", symmetry, limit, limit)
     plenty = run(tmp_path / "plenty", symmetry, PLENTY, None)
     for stage in STAGES:
