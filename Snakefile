@@ -9,7 +9,6 @@
 # parameters are the part of config.yaml that it depends on, and a digest of its sources.  What the
 # solver resumes from is in work/, where Snakemake deletes nothing.
 
-import os
 import sys
 from os.path import relpath
 from pathlib import Path
@@ -17,11 +16,11 @@ from pathlib import Path
 from pttt_ooc.config import check_config
 from pttt_ooc.errors import PtttError
 from pttt_ooc.provenance import source_digest
+from pttt_ooc.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
 
-# Nothing here multiplies matrices: the threads that numpy would make for that only cost memory.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+small_threads()  # the jobs inherit it
 
 
 configfile: "config.yaml"

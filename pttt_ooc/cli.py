@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +17,7 @@ from pttt_ooc import __version__
 from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, of_system
 from pttt_ooc.game import named_game
 from pttt_ooc.grader.commands import add_commands
+from pttt_ooc.resources import small_threads
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -62,9 +62,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments
         Of the command; default: those of the process.
     """
-    # Nothing here multiplies matrices: the threads that numpy would make for that only cost memory.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    threading.stack_size(2 << 20)
+    small_threads()
     try:
         app(args=arguments, prog_name="pttt")
     except PtttError as error:

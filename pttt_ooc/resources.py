@@ -6,6 +6,7 @@ the room.  What a program really needs is its *anonymous* memory, so both are me
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import threading
@@ -14,8 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import psutil
 
 MB = 1_000_000
 _STATUS = Path("/proc/self/status")
@@ -42,14 +41,23 @@ class Usage:
 
 
 def small_threads() -> None:
-    """Give threads that are still to be started small stacks: they count as memory even where they are not used."""
+    """Let threads that are still to be started take little memory; to be called before numpy is imported.
+
+    Stacks count as memory even where they are not used.  Nothing here multiplies matrices, which numpy
+    would keep threads for.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     threading.stack_size(2 << 20)
 
 
 def anonymous_bytes() -> int:
     """Anonymous memory of this process now; where the system does not tell, the memory that is its own."""
     found = _status("RssAnon")
-    return int(psutil.Process().memory_full_info().uss) if found is None else found
+    if found is not None:
+        return found
+    import psutil
+
+    return int(psutil.Process().memory_full_info().uss)
 
 
 def peak_rss_bytes() -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from sqlalchemy import select
 
 from pttt_ooc.formats import export_strategy
@@ -11,6 +9,7 @@ from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.models import BASELINE, Submission, Team
 from pttt_ooc.grader.storage import Incoming, Storage
+from pttt_ooc.grader.submissions import kept
 from pttt_ooc.grader.teams import add_baseline
 from pttt_ooc.strategy import uniform_strategy
 
@@ -32,20 +31,9 @@ def submit_baseline(database: Database, storage: Storage, evaluator: Evaluator) 
                 while data := file.read(1 << 20):
                     incoming.write(data)
             path.unlink()
-            incoming.keep()
-            now = time.time()
+            submission = kept(incoming, team, player)
             with database.writing() as session:
-                session.add(
-                    Submission(
-                        team_id=team.id,
-                        player=player,
-                        file=incoming.name,
-                        digest=incoming.digest,
-                        size=incoming.size,
-                        received_at=now,
-                        changed_at=now,
-                    )
-                )
+                session.add(submission)
         except BaseException:
             incoming.discard()
             raise

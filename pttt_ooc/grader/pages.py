@@ -23,6 +23,8 @@ from pttt_ooc.pictures import MARKS
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 Signed = Annotated[Team | None, Depends(security.signed_team)]
 Seen = Annotated[str, Query(max_length=40)]
+PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
+TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
 Order = Annotated[str, Query(max_length=20)]
 _UNCHANGED = 204
 _RECENT = 12
@@ -171,8 +173,8 @@ def list_submissions(
     request: Request,
     grader: UsedGrader,
     team: Signed,
-    page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
-    of: Annotated[int | None, Query(ge=1, lt=1 << 31)] = None,
+    page: PageNumber = 1,
+    of: TeamNumber = None,
     status: str | None = None,
 ) -> Response:
     """All submissions, and the form for a new one."""
@@ -184,8 +186,8 @@ def submissions_part(
     request: Request,
     grader: UsedGrader,
     team: Signed,
-    page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
-    of: Annotated[int | None, Query(ge=1, lt=1 << 31)] = None,
+    page: PageNumber = 1,
+    of: TeamNumber = None,
     status: str | None = None,
     seen: Seen = "",
 ) -> Response:

@@ -33,6 +33,21 @@ class LimitError(GraderError):
         self.wait = wait
 
 
+def kept(incoming: Incoming, team: Team, player: int) -> Submission:
+    """Keep a file that has come in, and make the submission of it, which is still to be added to the database."""
+    incoming.keep()
+    now = time.time()
+    return Submission(
+        team_id=team.id,
+        player=player,
+        file=incoming.name,
+        digest=incoming.digest,
+        size=incoming.size,
+        received_at=now,
+        changed_at=now,
+    )
+
+
 @dataclass(frozen=True)
 class Page:
     """Part of a list: its rows, the number of all rows, and which part it is (from 1) of how many."""
@@ -96,17 +111,7 @@ def accept(
         if twin is not None:
             incoming.discard()
             return twin, False
-    incoming.keep()
-    now = time.time()
-    submission = Submission(
-        team_id=team.id,
-        player=player,
-        file=incoming.name,
-        digest=incoming.digest,
-        size=incoming.size,
-        received_at=now,
-        changed_at=now,
-    )
+    submission = kept(incoming, team, player)
     try:
         with database.writing() as session:
             check_limits(session, team, settings)
