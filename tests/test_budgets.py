@@ -8,6 +8,7 @@ import subprocess
 import helpers
 import pytest
 import yaml
+from patience import PATIENCE
 from test_workflow import ROOT, Workflow
 
 from pttt_ooc.config import SolveConfig
@@ -53,7 +54,7 @@ def run(directory, symmetry, budget, limit):
         capture_output=True,
         text=True,
         preexec_fn=limited,
-        timeout=3600,
+        timeout=10 * PATIENCE,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     data = directory / "data/pttt-abrupt" / symmetry

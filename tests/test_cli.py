@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import defaultdict
 from pathlib import Path
 from typing import get_args
@@ -18,10 +17,12 @@ import pytest
 import yaml
 from cli_runner import GAME, Runner, rounded, tensor_of, write_zip
 from helpers import SMALL, TINY, as_strategy, random_table, small_engine
+from patience import PATIENCE, wait_until
 
 import naive
 from pttt_ooc import __version__, cli, config, display
 from pttt_ooc.bundle import write_bundle
+from pttt_ooc.commits import Current
 from pttt_ooc.game import GAMES, named_game
 from pttt_ooc.solution import write_solution
 from pttt_ooc.strategy import fold
@@ -350,21 +351,25 @@ def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatc
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
+    """Wherever the signal meets it: the second run's budget is set when it is known how far the first has come."""
     place = tmp_path / "made"
-    endless = ("--target-nashconv", 0, "--max-iterations", 10**9, "--commit-seconds", 0, "--evaluate-every", 1000)
-    arguments = ("solve", *endless, "--game", GAME, "--data", place)
+    # Evaluated after the first iteration alone, when the gap is large: nothing else can end it.
+    endless = ("--target-nashconv", 0, "--evaluate-every", 10**9, "--commit-seconds", 0)
+    arguments = ("solve", *endless, "--max-iterations", 10**9, "--max-minutes", 10**6, "--game", GAME, "--data", place)
+
+    def committed():
+        return next((Current.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
+
     with process(*arguments, cwd=tmp_path) as running:
-        while not (files := list(place.glob("*/*/work/*/CURRENT.json"))) or not json.loads(files[0].read_text()).get(
-            "iteration"
-        ):
-            assert running.poll() is None, running.stderr.read()
-            time.sleep(0.05)
+        wait_until(committed, alive=lambda: running.poll() is None, told=lambda: "nothing was committed")
         running.send_signal(ending)
-        _, err = running.communicate(timeout=60)
-    assert running.returncode == 130
+        _, err = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 130, err
     assert "Interrupted; the same command continues" in err and "Traceback" not in err
-    more = ("--target-nashconv", 0.9, "--max-iterations", 10**9, "--evaluate-every", 1000)
-    assert "Continuing from iteration" in pttt.ok("solve", *more, data=place).err
+    reached = committed()
+    done = pttt.ok("solve", *endless, "--max-iterations", reached + 3, data=place)
+    assert f"Continuing from iteration {reached}." in done.err
+    assert committed() == reached + 3
 
 
 def test_display_has_the_promised_keys():

@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 import pytest
 import zarr
+from patience import PATIENCE
 
 GAME = "mini-2x3k2-abrupt"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
@@ -24,7 +25,7 @@ def solved(tmp_path_factory):
     options = ["--game", GAME, "--data", "data"]
     solve = ["solve", "--max-iterations", "30", "--target-nashconv", "0", *options]
     for arguments in (solve, ["export", f"data/{GAME}/full", "--output", "out", *options]):
-        subprocess.run([*COMMAND, *arguments], cwd=directory, env=ENVIRONMENT, check=True, timeout=300)
+        subprocess.run([*COMMAND, *arguments], cwd=directory, env=ENVIRONMENT, check=True, timeout=PATIENCE)
     return directory
 
 

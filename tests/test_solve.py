@@ -183,7 +183,7 @@ def test_threads_do_not_change_a_bit(tmp_path):
 
 
 def test_time_is_a_budget(tmp_path):
-    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=0.01))
+    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=0.001, evaluate_every=10**9))
     assert solution.stopped_by == "max_minutes"
     assert solution.rows[-1]["iteration"] == solution.iteration
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers import full_index
 from kit import GAME, as_strategy, npy_bytes, random_tensor, uniform_tensor, zip_bytes
+from patience import PATIENCE
 
 from pttt_ooc.grader.validation import Refusal, read_strategy
 from pttt_ooc.infosets import default_rows
@@ -144,6 +145,7 @@ from helpers import full_index
 from pttt_ooc.grader.validation import Refusal, read_strategy
 from pttt_ooc.infosets import default_rows
 from kit import uniform_tensor, zip_bytes
+from patience import PATIENCE
 index = full_index({GAME!r})
 rows = default_rows(index, 0)
 good = Path(sys.argv[1]).parent / "good.zip"
@@ -162,7 +164,7 @@ for name in sys.argv[1:]:
         [sys.executable, "-c", script, *map(str, files)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         env={"PYTHONPATH": f"{here}:{here.parent}:{here.parent.parent}", "PATH": "", "NUMBA_NUM_THREADS": "1"},
     )
     assert done.returncode == 0, done.stderr
