@@ -23,7 +23,7 @@ def wait_until(condition, *, alive=lambda: True, told=lambda: "it never came"):
 
 
 def wait_until_gone(pid):
-    """Wait until a process has ended with all its threads, and let go of its files and locks; somebody else reaps it."""
+    """Wait until a process, which somebody else reaps, has ended with all its threads, and let go of its files."""
     wait_until(lambda: set(_states(pid).values()) <= {"Z"}, told=lambda: f"process {pid} does not end")
 
 

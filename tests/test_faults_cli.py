@@ -321,8 +321,8 @@ def test_a_damaged_or_old_record(pttt, expected, harm, says):
 
 
 def test_two_solvers(pttt, expected):
-    endless = ("--max-iterations", 10**9, "--max-minutes", 10**6, "--evaluate-every", 10**9, "--algorithm", pttt.algorithm, *BUDGETS)
-    arguments = map(str, ("solve", "--game", GAME, *endless))
+    endless = ("--max-iterations", 10**9, "--max-minutes", 10**6, "--evaluate-every", 10**9, *BUDGETS)
+    arguments = map(str, ("solve", "--game", GAME, "--algorithm", pttt.algorithm, *endless))
     command = [sys.executable, "-m", "pttt_ooc.cli", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     before = Current.read(pttt.work)

@@ -357,8 +357,8 @@ def interrupted(workflow, end):
             start_new_session=True,
         )
         try:
-            alive = lambda: run.poll() is None  # noqa: E731
-            wait_until(lambda: workflow.committed() >= 5, alive=alive, told=(workflow.directory / "output.txt").read_text)
+            told = (workflow.directory / "output.txt").read_text
+            wait_until(lambda: workflow.committed() >= 5, alive=lambda: run.poll() is None, told=told)
             end(workflow, run)
             run.wait(PATIENCE)
             # Snakemake may be gone before the solver is, which lets go of its lock when it can write no more.
