@@ -117,11 +117,12 @@ class Board:
         self._numbers[self.NAMES.index(name)] = value
 
 
-def _observed(board: Board, hook: Callable[[], Any]) -> type[State]:
+def _observed(board: Board, hook: Callable[[], Any], on_open: Callable[[], None]) -> type[State]:
     class Observed(State):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             board["opened"] = self.iteration
+            on_open()
 
         def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
             board["committing"] = 1
@@ -144,6 +145,7 @@ def run(
     engine: Engine | None = None,
     commit_hook: Callable[[], Any] = _no_hook,
     on_iteration: Callable[[int], None] = lambda iteration: None,
+    on_open: Callable[[], None] = lambda: None,
 ) -> None:
     """Solve, in this process, and leave the strategies in ``strategies.npy`` beside the work directory."""
 
@@ -152,7 +154,7 @@ def run(
             board["first"] = row["iteration"]
         on_iteration(row["iteration"])
 
-    pttt_ooc.solve.State = _observed(board, commit_hook)  # type: ignore[misc]
+    pttt_ooc.solve.State = _observed(board, commit_hook, on_open)  # type: ignore[misc]
     try:
         solution = solve(engine or job.engine(), job.settings, work, FINGERPRINT, progress)
     finally:
@@ -212,6 +214,15 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_after(seconds: float) -> None:
+    """Be killed after so many seconds of processor time, at whatever instant that is.
+
+    The clock of the processor does not go on while others are at work, so that the instants are the same on a busy
+    machine.  The signal is not SIGKILL but ends a process in the same way: nobody handles it.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
 class Killer:
     """Starts solvers on one job, ends them, and checks what they leave.
 
@@ -226,12 +237,11 @@ class Killer:
     def __init__(self, job: Job, expected: Reference, place: Path) -> None:
         self.job, self.expected, self.work = job, expected, place / "work"
         self.tally = Tally()
+        self.seconds = 0.0  # processor time of the last solver
         self._errors = place / "error.txt"
 
-    def start(
-        self, solver: Callable[[Board], None], wait: Callable[[int, Board], None] = lambda child, board: None
-    ) -> Board:
-        """Run `solver` in a process; `wait` may kill it.  Checks all that it leaves.
+    def start(self, solver: Callable[[Board], None]) -> Board:
+        """Run `solver` in a process, in which it may be killed.  Checks all that it leaves.
 
         Raises
         ------
@@ -240,11 +250,11 @@ class Killer:
         """
         board, before = Board(), self._saved()
         child = forked(lambda: solver(board), self._errors)
-        wait(child, board)
-        _, status = os.waitpid(child, 0)
-        if status not in (0, signal.SIGKILL):
+        _, status, usage = os.wait4(child, 0)
+        if status not in (0, signal.SIGKILL, signal.SIGPROF):
             raise FaultError(f"The solver ended with status {status}: {self._errors.read_text()}")
         self._check(board, before)
+        self.seconds = usage.ru_utime + usage.ru_stime
         if status == 0:
             self._check_end()
         else:
@@ -286,21 +296,33 @@ class Killer:
         if self._saved() < self.job.settings.max_iterations:
             self.start(lambda board: run(self.job, self.work, board))
 
-    def random_instants(self, kills: int, chance: random.Random, longest: float, note: Callable[[str], None]) -> None:
-        """Kill until so many are killed, each within `longest` seconds from its start or from when its state was open.
+    def random_instants(
+        self, kills: int, chance: random.Random, share: float = 1 / 3, note: Callable[[str], None] = lambda line: None
+    ) -> None:
+        """Kill until so many are killed, each within a share of the processor time of a whole run.
 
-        Those that reach the end start anew.
+        That time begins with the start of the process, or else when its state is open.  Those that reach the end
+        start anew.
         """
+        self.finish()
+        whole = self.seconds
+        self.anew()
         while self.tally.killed < kills:
-            seconds, since_open = chance.uniform(0, longest), chance.random() < 0.5
+            seconds, since_open = chance.uniform(0, share * whole), chance.random() < 0.5
             if self._saved() >= self.job.settings.max_iterations:
                 self.anew()
             killed = self.tally.killed
-            self.start(lambda board: run(self.job, self.work, board), partial(_kill_after, seconds, since_open))
+            self.start(partial(self._mortal, seconds, since_open))
             if self.tally.killed > killed:
                 since = "the state was open" if since_open else "the start"
                 note(f"kill {self.tally.killed}, {seconds:.2f} s after {since}: iteration {self._saved()} is saved")
         self.finish()
+
+    def _mortal(self, seconds: float, since_open: bool, board: Board) -> None:
+        seconds = max(seconds, 1e-6)  # 0 would be never
+        if not since_open:
+            die_after(seconds)
+        run(self.job, self.work, board, on_open=partial(die_after, seconds) if since_open else lambda: None)
 
     def every_boundary(self, within: bool = False) -> int:
         """Kill before the first, second, third, ... slice that an iteration comes to; the number of them.
@@ -352,18 +374,6 @@ class Killer:
             last += stride
         self.finish()
         return board["steps"]
-
-
-def _kill_after(seconds: float, since_open: bool, child: int, board: Board) -> None:
-    """Kill the process `child`, if it has not ended before."""
-    until = time.perf_counter() + seconds
-    while since_open and board["opened"] < 0 or time.perf_counter() < until:
-        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            return
-        if since_open and board["opened"] < 0:
-            until = time.perf_counter() + seconds
-        time.sleep(max(0.0, min(until - time.perf_counter(), 0.003)))
-    os.kill(child, signal.SIGKILL)
 
 
 def counter(board: Board, last: int) -> Count:
@@ -452,9 +462,6 @@ def harass(options: argparse.Namespace, place: Path, note: Callable[[str], None]
     note(f"An uninterrupted run of {options.iterations} iterations ...")
     expected = reference(job, place / "reference")
     killer = Killer(job, expected, place)
-    started = time.perf_counter()
-    killer.finish()
-    seconds = time.perf_counter() - started
     for threads in (1, 2, 3, 5):
         note(f"{threads} threads ...")
         short = settings.model_copy(update={"max_iterations": 3})
@@ -462,11 +469,9 @@ def harass(options: argparse.Namespace, place: Path, note: Callable[[str], None]
         run(replace(job, settings=short, threads=threads), work, Board())
         if Current.read(work).checksums != expected.checksums[3]:
             raise FaultError(f"{threads} threads make other bits.")
-    note(f"Kills at random instants of runs that would take {seconds:.1f} s ...")
-    killer.anew()
-    killer.tally = Tally()
+    note("Kills at random instants ...")
     # A run that starts anew seldom comes to the end, so that most go on from where another was killed.
-    killer.random_instants(options.kills, random.Random(options.seed), seconds / 3, note)
+    killer.random_instants(options.kills, random.Random(options.seed), note=note)
     tally = killer.tally
     note(
         f"{tally.killed} kills at random instants, {tally.starting} of them before the state was open and "

@@ -38,7 +38,7 @@ from pttt_ooc.strategy import Strategy, uniform_strategy
 GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)
 WRONG_EVERY = 20
-PATIENCE = 120.0  # seconds without any progress
+PATIENCE = 600.0  # seconds without any progress
 
 
 class Files:
@@ -118,7 +118,7 @@ def wait_until(condition, seconds=PATIENCE):
 
 def ask(port, path, connection=None):
     """JSON of a page."""
-    connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", path)
     return json.loads(connection.getresponse().read())
 
@@ -131,7 +131,7 @@ def upload(port, token, player, content):
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "multipart/form-data; boundary=b"}
     end = time.monotonic() + PATIENCE
     while True:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         try:
             connection.request("POST", "/api/submissions", body, headers)
             answer = connection.getresponse()
@@ -150,9 +150,11 @@ def upload(port, token, player, content):
 def read_pages(port, path, stopping, pause, found):
     """Read a page again and again, and put the times and the number of failures into a queue."""
     times, failures = [], 0
-    while not stopping.is_set():
+    last = False
+    while not last:
+        last = stopping.is_set()  # and once more, so that at least one is read
         begun = time.perf_counter()
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()
@@ -216,7 +218,7 @@ def _measured(grader, made, flight, kill, pause):
     found = _verdicts(grader.port, len(made))
     seconds = time.perf_counter() - begun
     stopping.set()
-    times, failures = queue.get(timeout=60)
+    times, failures = queue.get(timeout=PATIENCE)
     reader.join()
     steady = np.array([spent for at, spent in times if not outage[0] <= at <= outage[1]]) * 1000
     wrong = sum(not _is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, made, strict=True))

@@ -252,30 +252,28 @@ def test_a_kill_at_every_step_of_creating_and_resuming(in_memory: Path) -> None:
 
 
 def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
+    """At instants of processor time, within the time that six commits take: each run makes about three."""
     chance = random.Random(5)
-    iteration = 0
-    for _ in range(30):
-        reading, writing = os.pipe()
+    begun = time.process_time()
+    committed(in_memory / "measured", 10)
+    six = (time.process_time() - begun) * 6 / 10
+    work, iteration, runs = in_memory / "work", 0, 0
+    while runs < 30 or iteration <= 30:
 
-        def solver(writing: int = writing) -> None:
-            with State.open(in_memory, LAYOUT, "f") as state:
-                os.write(writing, b"open")
+        def solver(seconds: float = chance.uniform(1e-6, six)) -> None:
+            with State.open(work, LAYOUT, "f") as state:
+                signal.setitimer(signal.ITIMER_PROF, seconds)
                 while True:
                     commit(state, state.iteration + 1)
 
-        child = in_child(solver)
-        os.read(reading, 4)
-        time.sleep(chance.uniform(0, 0.03))
-        os.kill(child, signal.SIGKILL)
-        assert was_killed(child)
-        os.close(reading)
-        os.close(writing)
-        assert fsck(in_memory) == []
-        with State.open(in_memory, LAYOUT, "f") as state:
+        _, status = os.waitpid(in_child(solver), 0)
+        assert status == signal.SIGPROF
+        assert fsck(work) == []
+        with State.open(work, LAYOUT, "f") as state:
             assert state.iteration >= iteration
             iteration = state.iteration
             assert_holds(state, iteration)
-    assert iteration > 30
+        runs += 1
 
 
 def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,10 +34,11 @@ def killer(reference, in_memory):
 
 
 def test_kills_at_a_hundred_random_instants(killer):
-    killer.random_instants(100, random.Random(3), 0.1, lambda line: None)
+    """Instants of processor time, so that neither the machine's speed nor what else it does decides where they are."""
+    killer.random_instants(100, random.Random(3))
     tally = killer.tally
-    assert tally.killed == 100 and tally.finished and tally.resumed > 30
-    assert tally.starting > 5 and tally.committing > 5
+    assert tally.killed == 100 and tally.finished and tally.resumed > 10
+    assert tally.starting and tally.committing
 
 
 @pytest.mark.parametrize("within", [False, pytest.param(True, marks=pytest.mark.full)])
@@ -61,13 +62,13 @@ def test_work_in_a_damaged_map_is_never_gone_on_with(killer, monkeypatch):
     """The harness itself: it notices a solver that resumes without reading what was saved."""
     monkeypatch.setattr(commits, "_restore", lambda *arguments: None)
     with pytest.raises(FaultError, match="The bits of iteration .* are not those"):
-        killer.random_instants(100, random.Random(3), 0.1, lambda line: None)
+        killer.random_instants(100, random.Random(3))
 
 
 def test_a_lost_commit_is_noticed(killer, monkeypatch):
     monkeypatch.setattr(commits, "atomic_write_text", lambda path, text: path.exists() or path.write_text(text))
     with pytest.raises((FaultError, AssertionError)):
-        killer.random_instants(100, random.Random(3), 0.1, lambda line: None)
+        killer.random_instants(100, random.Random(3))
 
 
 @pytest.mark.parametrize("algorithm", ["dcfr", "pdcfr+"])

@@ -1,13 +1,14 @@
-"""The same on PostgreSQL, where it can be started: an own cluster on the loopback, thrown away afterwards."""
+"""The same on PostgreSQL, where it can be started: an own cluster behind its own socket, thrown away afterwards."""
 
 import os
 import shutil
-import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 from kit import Lab, pttt, strategy_zip
+from patience import PATIENCE
 
 pytest.importorskip("psycopg")
 
@@ -33,13 +34,14 @@ def cluster(tmp_path_factory):
     data = home / "data"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": home, **user}
     subprocess.run([program("initdb"), "-D", data, "-U", "grader", "-A", "trust", "-N"], check=True, **quiet)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    options = f"-h 127.0.0.1 -p {port} -k '' -c fsync=off"
-    start = [program("pg_ctl"), "-D", data, "-w", "-t", "60", "-o", options, "-l", home / "log"]
-    subprocess.run([*start, "start"], check=True, **quiet)
-    yield f"postgresql+psycopg://grader@127.0.0.1:{port}/postgres"
-    subprocess.run([program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **quiet)
+    # A socket in a directory of its own: no port that others might take.  Its path has to be short.
+    with tempfile.TemporaryDirectory(dir="/tmp") as socket:
+        os.chmod(socket, 0o777)
+        options = f"-h '' -k {socket} -c fsync=off"
+        start = [program("pg_ctl"), "-D", data, "-w", "-t", str(int(PATIENCE)), "-o", options, "-l", home / "log"]
+        subprocess.run([*start, "start"], check=True, **quiet)
+        yield f"postgresql+psycopg://grader@/postgres?host={socket}"
+        subprocess.run([program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **quiet)
 
 
 def test_all_of_it_on_postgresql(cluster, tmp_path):

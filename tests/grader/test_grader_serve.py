@@ -11,6 +11,7 @@ import time
 
 import pytest
 from kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
+from patience import PATIENCE, freeze, wait_until_gone
 
 
 @pytest.fixture
@@ -100,7 +101,9 @@ def test_commands_without_a_grader_say_so(server, tmp_path):
 def test_a_second_worker_is_refused(server):
     command = [sys.executable, "-m", "pttt_ooc.grader.worker", str(server.data)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, stdin=subprocess.PIPE, capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(
+        command, stdin=subprocess.PIPE, capture_output=True, text=True, env=environment, timeout=PATIENCE
+    )
     assert done.returncode == 1 and "Another worker is at work" in done.stderr
 
 
@@ -163,7 +166,7 @@ def assert_stops_cleanly(server, number):
     pids = [server.pid_of("web"), server.pid_of("worker")]
     before = len(server.events("stopped"))
     server.process.send_signal(number)
-    assert server.process.wait(30) == 0
+    assert server.process.wait(PATIENCE) == 0
     assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
     assert not server.events("killed") and len(server.events("stopped")) == before + 2
 
@@ -172,12 +175,13 @@ def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
     own.wait_for_verdicts(2)
     token = add_team(own, "Team A")
     worker, web = own.pid_of("worker"), own.pid_of("web")
-    os.kill(worker, signal.SIGSTOP)
+    freeze(worker)
     for seed in range(3):
         assert submit(own, token, seed % 2, strategy_zip(seed % 2, seed), "--no-wait").returncode == 0
     assert own.get("/api/submissions/5")["position"] == 3
     os.kill(worker, signal.SIGKILL)
     os.kill(web, signal.SIGKILL)
+    wait_until_gone(web)
     # The socket outlives the web server: this waits and is answered by its successor.
     assert submit(own, token, 1, strategy_zip(1, 9)).returncode == 0
     own.wait_for_verdicts(6)
@@ -192,10 +196,8 @@ def test_children_end_with_a_killed_parent(own):
     pids = [own.pid_of("web"), own.pid_of("worker")]
     own.process.kill()
     own.process.wait()
-    end = time.monotonic() + 30
-    while any(os.path.exists(f"/proc/{pid}") for pid in pids):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    for pid in pids:
+        wait_until_gone(pid)
     own.start()  # and its place is free
     own.wait_for_verdicts(2)
     assert_stops_cleanly(own, signal.SIGINT)
@@ -220,7 +222,7 @@ main(sys.argv[1:])
         (["grader", "list-teams"], 1, "pip install 'pttt-ooc[grader]'"),
     ):
         command = [sys.executable, "-c", script, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=PATIENCE)
         assert done.returncode == code and words in done.stdout + done.stderr, done
         assert "Traceback" not in done.stderr
     assert [f.name for f in tmp_path.iterdir()] == ["f.zip"]
