@@ -4,12 +4,24 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 from disks import Disk, NoDiskError, in_memory_if_possible
 
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Hypothesis would have an example be slow where only the machine is busy.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The full-size game takes what time it takes."""
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.timeout(0))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def check(name, symmetry, seed, zero_probability):
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", helpers.TINY)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32), zero_probability=st.sampled_from([0.0, 0.3, 0.9]))
 def test_random_strategies_on_tiny_games(name, symmetry, seed, zero_probability):
     check(name, symmetry, seed, zero_probability)
