@@ -1,0 +1,89 @@
+"""Snakemake without the seconds that its start takes: one process imports it, and forks for every run.
+
+This file is also that process's program.  It imports nothing of the package, because every run finds the copy of the
+package in its own directory.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from typing import NamedTuple
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(arguments, directory, environment):
+    """Run Snakemake in a directory, as ``python -m snakemake`` would."""
+    with tempfile.TemporaryDirectory() as place:
+        files = [f"{place}/out", f"{place}/err"]
+        request = {"arguments": arguments, "directory": str(directory), "environment": environment, "files": files}
+        server = _server()
+        server.stdin.write(json.dumps(request) + "\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
+        texts = []
+        for file in files:
+            with open(file) as stream:
+                texts.append(stream.read())
+        return Done(code, *texts)
+
+
+@cache
+def _server():
+    # It ends when this process does, which closes its standard input.
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # threads do not survive a fork
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, __file__], env=environment, start_new_session=True, **pipes)
+
+
+def _serve():
+    import numpy  # noqa: F401
+    import pydantic  # noqa: F401
+    import snakemake.api  # noqa: F401
+    import snakemake.cli  # noqa: F401
+    import snakemake.report  # noqa: F401
+    import snakemake.workflow  # noqa: F401
+    import yaml  # noqa: F401
+    import zarr  # noqa: F401
+
+    for line in sys.stdin:
+        request = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            _become_snakemake(**request)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _become_snakemake(arguments, directory, environment, files):
+    for number, file in enumerate(files, 1):
+        os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.chdir(directory)
+    os.environ.clear()
+    os.environ.update({**environment, "PWD": directory})
+    sys.path[0] = directory
+    sys.argv = ["snakemake", *arguments]
+    from snakemake.cli import main
+
+    code = 1
+    try:
+        main(arguments)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve()
