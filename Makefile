@@ -6,6 +6,7 @@ CORES   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 PYTEST  ?=
 TARGETS ?=
 SERVE   ?=
+MUTATE  ?=
 
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -19,7 +20,7 @@ PROFILE := profiles/default
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve serve test check bench format lock clean
+.PHONY: help env solve serve test check bench mutate format lock clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
@@ -43,6 +44,9 @@ check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
+
+mutate: $(DEV) $(REFEREE) ## change the core in small ways and see whether a test notices (MUTATE="..." adds options)
+	$(BIN)/python -m benchmarks.mutation $(MUTATE)
 
 format: $(DEV) ## put the sources into the shape that check asks for
 	$(BIN)/ruff check --fix-only .

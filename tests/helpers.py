@@ -16,7 +16,6 @@ SMALL = [
     *(f"mini-2x3k3-{rule}{after}" for after in ("-after-1", "-after-1-4") for rule in ("abrupt", "classical")),
     *(f"pttt-{rule}-after-{moves}" for moves in ("0-5-1-8-3", "1-0-3-2-4-8") for rule in ("abrupt", "classical")),
 ]
-LARGER = ["mini-2x3k3-abrupt", "mini-2x3k3-classical"]
 FILE_GAME = "mini-2x3k2-abrupt"
 FILE_GAMES = TINY + [name for name in SMALL if "0-5-1-8-3" not in name]
 

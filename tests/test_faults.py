@@ -33,11 +33,11 @@ def killer(reference, in_memory):
     return Killer(job(), reference, in_memory)
 
 
-def test_kills_at_a_hundred_random_instants(killer):
+def test_kills_at_random_instants(killer):
     """Instants of processor time, so that neither the machine's speed nor what else it does decides where they are."""
-    killer.random_instants(100, random.Random(3))
+    killer.random_instants(50, random.Random(3))
     tally = killer.tally
-    assert tally.killed == 100 and tally.finished and tally.resumed > 10
+    assert tally.killed == 50 and tally.finished and tally.resumed > 5
     assert tally.starting and tally.committing
 
 
