@@ -38,7 +38,7 @@ GRACE = 120.0  # seconds that it may take besides, on a busy machine
 TESTS: dict[str, Sequence[str]] = {
     "game": ["test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
     "orders": ["test_index.py", "test_infosets.py", "test_formats.py", "test_gradient.py -k tiny"],
-    "views": ["test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
+    "views": ["test_views.py", "test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
     "index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
     "cells": ["test_gradient.py", "test_solve.py"],
     "timing": ["test_gradient.py", "test_store.py", "test_solve.py"],

@@ -4,6 +4,7 @@ This file is also that process's program.  It imports nothing of the package, be
 package in its own directory.
 """
 
+import atexit
 import json
 import os
 import subprocess
@@ -37,10 +38,11 @@ def run(arguments, directory, environment):
 
 @cache
 def _server():
-    # It ends when this process does, which closes its standard input.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # threads do not survive a fork
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, __file__], env=environment, start_new_session=True, **pipes)
+    server = subprocess.Popen([sys.executable, __file__], env=environment, start_new_session=True, **pipes)
+    atexit.register(server.communicate)  # closes its standard input, which ends it; so does our death
+    return server
 
 
 def _serve():
