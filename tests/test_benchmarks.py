@@ -1,5 +1,6 @@
 """The baseline walk, against the package; and the benchmarks' command, on a small board."""
 
+import ast
 import json
 import random
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import naive
-from benchmarks import convergence
+from benchmarks import convergence, mutation
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.game import GAMES
@@ -128,3 +129,50 @@ def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
 def test_a_wrong_variant_is_told_in_one_sentence(tmp_path, capsys, variant):
     assert convergence.main([variant, "--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"]) == 1
     assert f"variant {variant}: " in capsys.readouterr().err
+
+
+MUTATED = """
+def f(a, b=1):
+    # a comment, and a letter of two bytes: ä
+    if "ä" and a < b:
+        g(a, b)
+        raise ValueError(f"{a + b}")
+    return a + 2 if not b else True
+"""
+
+
+def test_mutants_are_small_changes():
+    found = mutation.mutants("m", MUTATED)
+    names = {mutant.name(MUTATED) for mutant in found}
+    assert {
+        "m: def f(a, b=1): => def f(a, b=(2)):",
+        'm: if "ä" and a < b: => if "ä" and (a <= b):',
+        'm: if "ä" and a < b: => if "ä" and (a >= b):',
+        "m: if \"ä\" and a < b: => if ('ä' or a < b):",
+        "m: if \"ä\" and a < b: => if (not ('ä' and a < b)):",
+        "m: g(a, b) => pass",
+        "m: g(a, b) => (g(b, a))",
+        'm: raise ValueError(f"{a + b}") => pass',
+        "m: return a + 2 if not b else True => return (a - 2) if not b else True",
+        "m: return a + 2 if not b else True => return a + 2 if (b) else True",
+        "m: return a + 2 if not b else True => return a + 2 if not b else (False)",
+    } <= names
+    assert not any("a - b" in name for name in names), "messages are not mutated"
+    for mutant in found:
+        ast.parse(mutant.applied(MUTATED))
+    assert mutation.sample("m", MUTATED, 3, 5) == mutation.sample("m", MUTATED, 8, 5)[:3]
+
+
+def test_every_module_of_the_core_has_tests_for_its_mutants():
+    for module, tests in mutation.TESTS.items():
+        assert (mutation.ROOT / "pttt_ooc" / f"{module}.py").exists()
+        assert all((mutation.ROOT / "tests" / step.split()[0]).exists() for step in tests)
+    assert mutation.KERNELS.issubset(mutation.TESTS)
+
+
+def test_mutants_without_consequence_are_not_counted(monkeypatch):
+    rows = [{"module": "m", "start": [n, 0], "name": f"m: {n}", "killed_by": "t" * (n > 2)} for n in range(6)]
+    monkeypatch.setattr(mutation, "equivalents", lambda: {"m: 0": "It is the same."})
+    told = mutation.summary(rows).splitlines()
+    assert told[0].split() == ["m", "3", "of", "5", "killed", "60%"]
+    assert told[-2:] == ["m.py:1: 1", "m.py:2: 2"]
