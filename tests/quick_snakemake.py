@@ -75,16 +75,7 @@ def _become_snakemake(arguments, directory, environment, files):
     sys.argv = ["snakemake", *arguments]
     from snakemake.cli import main
 
-    code = 1
-    try:
-        main(arguments)
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    sys.exit(main(arguments))  # the interpreter ends as it does for anybody
 
 
 if __name__ == "__main__":
