@@ -115,8 +115,8 @@ def accept(
         if twin is not None:
             incoming.discard()
             return twin, False
-    submission = kept(incoming, team, player)
     try:
+        submission = kept(incoming, team, player)
         with database.writing() as session:
             check_limits(session, team, settings)
             session.add(submission)
