@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.grader import standings, submissions
 from pttt_ooc.grader.context import UsedGrader
 from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
-from pttt_ooc.grader.receiving import Fields, receive
+from pttt_ooc.grader.receiving import take_in
 from pttt_ooc.grader.security import bearer
 from pttt_ooc.grader.shapes import (
     ErrorOut,
@@ -30,12 +30,15 @@ from pttt_ooc.grader.shapes import (
 router = APIRouter(prefix="/api")
 Bearer = Annotated[Team, Depends(bearer)]
 Number = Annotated[int, Path(ge=1, lt=1 << 31)]
+TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  # PostgreSQL takes no NUL
 _REFUSALS: dict[int | str, dict[str, object]] = {
     400: {"model": ErrorOut, "description": "The form is not as it should be."},
     401: {"model": ErrorOut, "description": "No token, or one that is not known."},
+    408: {"model": ErrorOut, "description": "The body has stopped, or comes too slowly."},
     413: {"model": ErrorOut, "description": "The file is too large."},
     415: {"model": ErrorOut, "description": "The body is no multipart form."},
-    429: {"model": ErrorOut, "description": "The team has reached a limit; see the header Retry-After."},
+    429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
+    507: {"model": ErrorOut, "description": "The grader's disk is full."},
 }
 _FORM = {
     "requestBody": {
@@ -55,13 +58,6 @@ _FORM = {
     },
     "security": [{"token": []}],
 }
-
-
-def player_of(fields: Fields) -> int:
-    """The player that a form names; 400 if it names none."""
-    if fields.get("player") not in ("0", "1"):
-        raise HTTPException(400, "The field player must be 0 or 1, and come before the file.")
-    return int(fields["player"])
 
 
 @router.get("", summary="The grader")
@@ -87,7 +83,7 @@ def leaderboard(grader: UsedGrader) -> list[StandingOut]:
 
 @router.get("/history", summary="Improvements")
 def history(
-    grader: UsedGrader, team: str | None = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    grader: UsedGrader, team: TeamName = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> list[ImprovementOut]:
     """The submissions that were their team's best when they were judged, latest first."""
     with grader.database.reading() as session:
@@ -117,7 +113,7 @@ def list_submissions(
     grader: UsedGrader,
     page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
     size: Annotated[int, Query(ge=1, le=100)] = 25,
-    team: str | None = None,
+    team: TeamName = None,
     status: Annotated[str | None, Query(pattern=f"^({'|'.join(STATUSES)})$")] = None,
 ) -> SubmissionsOut:
     """All submissions, latest first, a page at a time."""
@@ -139,9 +135,7 @@ def one_submission(grader: UsedGrader, number: Number) -> SubmissionOut:
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
 async def submit(request: Request, response: Response, grader: UsedGrader, team: Bearer) -> ReceivedOut:
     """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
-    await run_in_threadpool(grader.check_limits, team)
-    fields, incoming = await receive(request, grader.storage, grader.settings.max_upload_bytes, player_of)
-    submission, new = await grader.submit(team, player_of(fields), incoming)
+    submission, new = await take_in(request, grader, team)
     response.status_code = 201 if new else 200
     response.headers["Location"] = f"/api/submissions/{submission.id}"
     found = await run_in_threadpool(one_submission, grader, submission.id)

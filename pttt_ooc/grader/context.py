@@ -14,11 +14,13 @@ from huey.api import TaskWrapper
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.caching import Cache
 from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.inflight import InFlight
 from pttt_ooc.grader.models import Submission, Team
 from pttt_ooc.grader.queue import open_queue, task_of
 from pttt_ooc.grader.settings import Settings, read_settings
 from pttt_ooc.grader.storage import Incoming, Storage
 from pttt_ooc.grader.submissions import accept, check_limits
+from pttt_ooc.grader.throttle import Throttle
 from pttt_ooc.grader.value import GameValue, stored_value
 
 log = logging.getLogger("pttt.grader.web")
@@ -35,6 +37,12 @@ class Grader:
     secret: bytes
     cache: Cache = field(default_factory=Cache)
     taking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
+    in_flight: InFlight = field(init=False)
+    wrong_tokens: Throttle = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.in_flight = InFlight(self.storage)
+        self.wrong_tokens = Throttle(self.settings.wrong_tokens_per_hour)
 
     @classmethod
     def open(cls, data: Path) -> Grader:
@@ -59,10 +67,10 @@ class Grader:
         with self.database.reading() as session:
             return teams.authenticate(session, token)
 
-    def check_limits(self, team: Team) -> None:
-        """Raise a LimitError if the team may not submit now: before its file is read."""
+    def check_limits(self, team: Team, ahead: int) -> None:
+        """Raise a LimitError if the team may not submit now, before its file is read; `ahead` others are being read."""
         with self.database.reading() as session:
-            check_limits(session, team, self.settings)
+            check_limits(session, team, self.settings, ahead)
 
     async def submit(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
         """As :meth:`take`, in a thread, and no more than a few at the same time: the disk does one after the other."""

@@ -14,6 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.models import STATUSES, UNFINISHED, Submission, Team
 
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
 
 class Metrics:
     """The registry of one web server."""
@@ -94,7 +96,8 @@ class Measured:
             await self.app(scope, receive, sending)
         finally:
             route = _route(scope)
-            self.metrics.requests.labels(scope["method"], route, status).inc()
+            method = scope["method"] if scope["method"] in _METHODS else "other"  # anybody can invent one
+            self.metrics.requests.labels(method, route, status).inc()
             self.metrics.seconds.labels(route).observe(time.perf_counter() - begun)
 
 

@@ -13,10 +13,10 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
 
 from pttt_ooc.grader import figures, security, standings, submissions
-from pttt_ooc.grader.api import Number, file_of, player_of
+from pttt_ooc.grader.api import Number, file_of
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
-from pttt_ooc.grader.receiving import Fields, receive
+from pttt_ooc.grader.receiving import Fields, take_in
 from pttt_ooc.grader.rendering import Shown, render, render_part
 from pttt_ooc.pictures import MARKS
 
@@ -253,14 +253,11 @@ async def submit(request: Request, grader: UsedGrader) -> Response:
     team = await run_in_threadpool(security.session_team, request, grader)
     if team is None:
         raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
-    await run_in_threadpool(grader.check_limits, team)
 
     def check(fields: Fields) -> None:
         security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
-        player_of(fields)
 
-    fields, incoming = await receive(request, grader.storage, grader.settings.max_upload_bytes, check)
-    submission, new = await grader.submit(team, player_of(fields), incoming)
+    submission, new = await take_in(request, grader, team, check)
     if not request.headers.get("hx-request"):
         return RedirectResponse(f"/submissions/{submission.id}", 303)
     response = render(request, "parts/received.html", team, submission=submission, new=new)
@@ -308,6 +305,7 @@ async def sign_in(request: Request, grader: UsedGrader) -> Response:
     security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
     team = await run_in_threadpool(grader.team_of_token, fields.get("token", "").strip())
     if team is None:
+        security.count_wrong_token(request, grader)
         refusal = await run_in_threadpool(render, request, "sign_in.html", None, wrong=True)
         refusal.status_code = 401
         return refusal

@@ -3,36 +3,50 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
 from fastapi import HTTPException, Request
+from fastapi.concurrency import run_in_threadpool
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
-from pttt_ooc.grader.storage import RESERVE, Incoming, Storage
+from pttt_ooc.grader.context import Grader
+from pttt_ooc.grader.inflight import Flight
+from pttt_ooc.grader.models import Submission, Team
+from pttt_ooc.grader.storage import Incoming, Storage
 
 Fields = dict[str, str]
 _FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
 _STALLED = 60.0  # seconds without a byte
-_DRAIN = 32 << 20  # so much of a refused body is read, as browsers show the answer only when they have sent it
+_SLOWEST = 20_000  # bytes a second, on average: room on the disk is not promised for ever
 
 
 class _Form:
     """Collects the fields of a form and writes its file."""
 
-    def __init__(self, boundary: bytes, storage: Storage, limit: int, check: Callable[[Fields], object]) -> None:
+    def __init__(
+        self, boundary: bytes, storage: Storage, limit: int, check: Callable[[Fields], object], flight: Flight
+    ) -> None:
         self.fields: Fields = {}
         self.incoming: Incoming | None = None
         self.ended = False
-        self._storage, self._limit, self._check = storage, limit, check
+        self._storage, self._limit, self._check, self._flight = storage, limit, check, flight
         self._name, self._header, self._value, self._text = "", b"", b"", b""
         self._headers: dict[bytes, bytes] = {}
-        self._spent, self._is_file = 0, False
+        self._spent, self._is_file, self._whole = 0, False, 0
         names = ("part_begin", "part_data", "part_end", "header_field", "header_value", "header_end")
         callbacks: Any = {f"on_{n}": getattr(self, f"_{n}") for n in (*names, "headers_finished", "end")}
         self.parser = MultipartParser(boundary, callbacks)
+
+    def write(self, data: bytes) -> None:
+        """Parse the next bytes of the body, all of which count: before, between and after the parts as well."""
+        self._whole += len(data)
+        if self._whole > _longest_body(self._limit):
+            raise _too_large(self._limit)
+        self.parser.write(data)
 
     def _spend(self, size: int) -> None:
         self._spent += size
@@ -71,9 +85,10 @@ class _Form:
             self._text += data[start:end]
             return
         assert self.incoming is not None
-        self.incoming.write(data[start:end])
-        if self.incoming.size > self._limit:
+        if self.incoming.size + end - start > self._limit:
             raise _too_large(self._limit)
+        self.incoming.write(data[start:end])
+        self._flight.wrote(end - start)
 
     def _part_end(self) -> None:
         if not self._is_file:
@@ -83,66 +98,103 @@ class _Form:
         self.ended = True
 
 
+def _longest_body(limit: int) -> int:
+    return limit + 2 * _FIELDS_BYTES
+
+
 def _too_large(limit: int) -> HTTPException:
     return HTTPException(413, f"The file is larger than {limit:,} bytes, which is the limit here.")
 
 
-async def receive(
-    request: Request, storage: Storage, limit: int, check: Callable[[Fields], object]
-) -> tuple[Fields, Incoming]:
-    """The fields of a multipart form, and its part ``file`` in a file, which the caller keeps or discards.
+def player_of(fields: Fields) -> int:
+    """The player that a form names; 400 if it names none."""
+    if fields.get("player") not in ("0", "1"):
+        raise HTTPException(400, "The field player must be 0 or 1, and come before the file.")
+    return int(fields["player"])
+
+
+async def take_in(
+    request: Request, grader: Grader, team: Team, check: Callable[[Fields], object] = lambda fields: None
+) -> tuple[Submission, bool]:
+    """Receive a submission and hand it to the worker; returns it, and whether it is new.
 
     Parameters
     ----------
-    limit
-        Bytes that the file may have.
     check
         Called with the fields that came before the file, when the file begins; what it raises ends the request.
 
     Raises
     ------
-    HTTPException
-        If the body is no such form, or is too large, or there is no room for it, or its sender stalls.
+    HTTPException, LimitError, FullDiskError
+        If it is refused, as :func:`receive` and :func:`pttt_ooc.grader.submissions.accept` do.
     """
-    stream = request.stream()
+
+    def check_all(fields: Fields) -> None:
+        check(fields)
+        player_of(fields)
+
+    with grader.in_flight.begin(team.id) as flight:
+        await run_in_threadpool(grader.check_limits, team, flight.ahead)
+        fields, incoming = await receive(request, grader, check_all, flight)
+        return await grader.submit(team, player_of(fields), incoming)
+
+
+async def receive(
+    request: Request, grader: Grader, check: Callable[[Fields], object], flight: Flight
+) -> tuple[Fields, Incoming]:
+    """The fields of a multipart form, and its part ``file`` in a file, which the caller keeps or discards.
+
+    Parameters
+    ----------
+    check
+        As of :func:`take_in`.
+    flight
+        What is in flight; room on the disk is promised to it.
+
+    Raises
+    ------
+    HTTPException
+        If the body is no such form, or is too large, or its sender stalls.
+    FullDiskError
+        If there is no room for it.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    boundary = options.get(b"boundary", b"")
+    if kind != b"multipart/form-data" or not 1 <= len(boundary) <= 200:
+        raise HTTPException(415, "A submission is a form (multipart/form-data) with the fields player and file.")
+    limit = grader.settings.max_upload_bytes
+    length = _length_of(request, limit)
+    grader.in_flight.promise(flight, length)
+    form = _Form(boundary, grader.storage, limit, check, flight)
     try:
-        kind, options = parse_options_header(request.headers.get("content-type"))
-        boundary = options.get(b"boundary", b"")
-        if kind != b"multipart/form-data" or not 1 <= len(boundary) <= 200:
-            raise HTTPException(415, "A submission is a form (multipart/form-data) with the fields player and file.")
-        _check_length(request, storage, limit)
-        form = _Form(boundary, storage, limit, check)
-    except HTTPException:
-        await _drain(stream)
-        raise
-    try:
-        await _feed(stream, form)
+        await _feed(request.stream(), form, _STALLED + length / _SLOWEST)
         if not form.ended or form.incoming is None:
             raise HTTPException(400, "The form has no file, or is cut off.")
         return form.fields, form.incoming
-    except BaseException as error:
+    except BaseException:
         if form.incoming is not None:
             form.incoming.discard()
-        if isinstance(error, HTTPException) and error.status_code != 408:
-            await _drain(stream)
         raise
 
 
-def _check_length(request: Request, storage: Storage, limit: int) -> None:
+def _length_of(request: Request, limit: int) -> int:
+    """Bytes that the body may have."""
     text = request.headers.get("content-length", "")
-    length = int(text) if text.isdecimal() and len(text) < 19 else None
-    if length is not None and length > limit + 2 * _FIELDS_BYTES:
+    length = int(text) if text.isdecimal() and len(text) < 19 else _longest_body(limit)
+    if length > _longest_body(limit):
         raise _too_large(limit)
-    if storage.free_bytes() < (length or limit) + RESERVE:
-        raise HTTPException(507, "The grader's disk is full; tell the instructors.")
+    return length
 
 
-async def _feed(stream: Any, form: _Form) -> None:
+async def _feed(stream: Any, form: _Form, seconds: float) -> None:
+    end = time.monotonic() + seconds
     try:
         while True:
             data = await asyncio.wait_for(anext(stream), _STALLED)
             # Parsing and writing small pieces takes less time than handing them to a thread.
-            form.parser.write(data)
+            form.write(data)
+            if time.monotonic() > end:
+                raise HTTPException(408, f"It has not come within {seconds:.0f} seconds, which is too slow.")
     except StopAsyncIteration:
         return
     except TimeoutError:
@@ -151,12 +203,3 @@ async def _feed(stream: Any, form: _Form) -> None:
         raise HTTPException(400, "The form is damaged; send it again.") from None
     except ClientDisconnect:
         raise HTTPException(400, "The connection was closed.") from None
-
-
-async def _drain(stream: Any) -> None:
-    left = _DRAIN
-    try:
-        while left > 0:
-            left -= len(await asyncio.wait_for(anext(stream), 5))
-    except (StopAsyncIteration, TimeoutError, ClientDisconnect, RuntimeError):
-        return

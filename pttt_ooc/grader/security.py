@@ -7,6 +7,7 @@ another site is refused before anything else.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import secrets
@@ -16,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from fastapi import HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pttt_ooc.grader.context import Grader, UsedGrader
@@ -23,7 +25,7 @@ from pttt_ooc.grader.models import Team
 
 SESSION, VISITOR = "pttt_session", "pttt_visitor"
 FORM_FIELD = "form_token"
-_FORM_BYTES = 8192
+_FORM_BYTES, _FORM_SECONDS = 8192, 20.0
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -69,10 +71,21 @@ def bearer(request: Request, grader: UsedGrader) -> Team:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     team = grader.team_of_token(token.strip()) if scheme.lower() == "bearer" else None
     if team is None:
+        if token:
+            count_wrong_token(request, grader)
         missing = "There is no token" if not token else "The token is not known here"
         sentence = f"{missing}; send your team's as the header 'Authorization: Bearer TOKEN'."
         raise HTTPException(401, sentence, {"WWW-Authenticate": "Bearer"})
     return team
+
+
+def count_wrong_token(request: Request, grader: Grader) -> None:
+    """Count a token that is not known; 429 if there have been too many from the same address."""
+    address = request.client.host if request.client else None
+    wait = grader.wrong_tokens.spend(address)
+    if wait > 0:
+        sentence = f"Too many wrong tokens have come from your address; try again in {int(wait // 60) + 1} min."
+        raise HTTPException(429, sentence, {"Retry-After": str(int(wait) + 1), "Connection": "close"})
 
 
 # ---------------------------------------------------------------------------------------------
@@ -149,7 +162,10 @@ def check_origin(request: Request) -> None:
     """Refuse a request that a browser sends on behalf of another site."""
     site = request.headers.get("sec-fetch-site", "same-origin")
     origin = request.headers.get("origin")
-    foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+    try:
+        foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
+    except ValueError:  # such as http://[
+        foreign = True
     if foreign or site not in ("same-origin", "none"):
         raise HTTPException(403, "This form was sent from another site; open the grader's own page and send it there.")
 
@@ -162,12 +178,18 @@ def check_form(request: Request, grader: Grader, given: str) -> None:
 
 
 async def small_form(request: Request) -> dict[str, str]:
-    """The fields of a small form; 413 if it is not small."""
+    """The fields of a small form; 413 if it is not small, 408 if it does not come."""
     body = b""
-    async for data in request.stream():
-        body += data
-        if len(body) > _FORM_BYTES:
-            raise HTTPException(413, "This form is longer than any that is asked for.")
+    try:
+        async with asyncio.timeout(_FORM_SECONDS):
+            async for data in request.stream():
+                body += data
+                if len(body) > _FORM_BYTES:
+                    raise HTTPException(413, "This form is longer than any that is asked for.")
+    except TimeoutError:
+        raise HTTPException(408, f"The form has not come within {_FORM_SECONDS:.0f} seconds; send it again.") from None
+    except ClientDisconnect:
+        raise HTTPException(400, "The connection was closed.") from None
     try:
         return dict(parse_qsl(body.decode("ascii"), max_num_fields=10))
     except ValueError:

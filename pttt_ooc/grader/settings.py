@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,15 @@ def _ordered(value: object) -> object:
     raise ValueError("a list of two numbers from -1 to 1, the lower one first, or null")
 
 
+def _networks(value: object) -> object:
+    if isinstance(value, list | tuple) and all(isinstance(x, str) for x in value):
+        try:
+            return tuple(str(ipaddress.ip_network(x)) for x in value)
+        except ValueError:
+            pass
+    raise ValueError("a list of IP addresses or networks, such as [127.0.0.1, 10.0.0.0/8], or []")
+
+
 def _database(value: object) -> object:
     try:
         make_url(str(value))
@@ -59,6 +69,17 @@ class Settings(BaseModel):
         default=None, description="Any SQLAlchemy URL; null: an SQLite file in the data directory."
     )
     threads: Whole | None = Field(default=None, ge=1, description="Of the evaluation; null: all cores.")
+    trusted_proxies: Annotated[tuple[str, ...], BeforeValidator(_networks)] = Field(
+        default=(),
+        description="Addresses or networks of reverse proxies, such as [127.0.0.1], whose X-Forwarded-For and "
+        "X-Forwarded-Proto are believed.",
+    )
+    connections_per_address: Whole = Field(
+        default=256, ge=1, description="Open at the same time; trusted proxies have no such limit."
+    )
+    wrong_tokens_per_hour: Whole = Field(
+        default=60, ge=1, description="From one address, before it is told to wait; right tokens always pass."
+    )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
 
     @cached_property

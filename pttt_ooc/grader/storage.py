@@ -5,16 +5,19 @@ Names of files are the server's own; nothing that was uploaded names anything.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import os
 import secrets
 import shutil
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from pttt_ooc.errors import StoreError
+from pttt_ooc.errors import GraderError, StoreError
 from pttt_ooc.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
 
 if TYPE_CHECKING:
@@ -23,7 +26,27 @@ if TYPE_CHECKING:
 RESERVE = 200_000_000
 """Bytes of the disk that uploads leave free."""
 
-_ABANDONED = 24 * 3600.0  # seconds after which what has no row in the database is nobody's
+_ABANDONED = 3600.0  # seconds after which a whole upload that has no row in the database is nobody's
+
+
+class FullDiskError(GraderError):
+    """There is no room on the disk."""
+
+    def __init__(self) -> None:
+        super().__init__("The grader's disk is full; tell the instructors.")
+
+
+def is_full_disk(error: BaseException | None) -> bool:
+    """Whether an error, or what it was raised from, says that there is no room on the disk, or no more of a quota."""
+    while error is not None:
+        if isinstance(error, FullDiskError) or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        # SQLite has a code of its own for it, PostgreSQL a state.
+        original = getattr(error, "orig", None)
+        if getattr(original, "sqlite_errorname", None) == "SQLITE_FULL" or getattr(original, "sqlstate", "") == "53100":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 class Storage:
@@ -82,13 +105,22 @@ class Storage:
         return self.uploads / file
 
     def sweep(self, known: Iterable[str]) -> int:
-        """Delete uploads that were never finished or have no row; returns how many."""
+        """Delete whole uploads that have no row; returns how many."""
         keep, old = set(known), time.time() - _ABANDONED
-        lost = [f for f in self.incoming.iterdir() if f.stat().st_mtime < old]
-        lost += [f for f in self.uploads.iterdir() if f.name not in keep and f.stat().st_mtime < old]
+        lost = [f for f in self.uploads.iterdir() if f.name not in keep and f.stat().st_mtime < old]
         for file in lost:
             file.unlink(missing_ok=True)
         return len(lost)
+
+    def sweep_incoming(self) -> int:
+        """Delete uploads that nobody is writing any more; returns how many."""
+        swept = 0
+        for path in self.incoming.iterdir():
+            with suppress(FileNotFoundError, BlockingIOError), open(path, "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # whoever writes it holds this lock
+                path.unlink()
+                swept += 1
+        return swept
 
     # -----------------------------------------------------------------------------------------
     # Gradients
@@ -132,6 +164,7 @@ class Incoming:
         self.name = f"{secrets.token_hex(16)}.zip"
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115
+        fcntl.flock(self._file, fcntl.LOCK_EX)  # ends with this process, however it ends
         self._hash = hashlib.blake2b(digest_size=32)
         self.size = 0
 
@@ -151,12 +184,13 @@ class Incoming:
         with explained("keep the upload"):
             self._file.flush()
             os.fsync(self._file.fileno())
-            self._file.close()
             os.replace(self._path, self._storage.upload(self.name))
+            self._file.close()
             fsync_directory(self._storage.uploads)
 
     def discard(self) -> None:
         """Delete the file, wherever it is by now."""
-        self._file.close()
+        with suppress(OSError):  # a full disk does not take what is still in the buffer either
+            self._file.close()
         self._path.unlink(missing_ok=True)
         self._storage.upload(self.name).unlink(missing_ok=True)

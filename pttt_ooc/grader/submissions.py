@@ -58,13 +58,17 @@ class Page:
     pages: int
 
 
-def check_limits(session: Session, team: Team, settings: Settings) -> None:
-    """Raise a LimitError if `team` may not submit now."""
+def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 0) -> None:
+    """Raise a LimitError if `team` may not submit now, with `ahead` files of it still on their way in."""
     waiting = session.scalar(
         select(func.count()).where(Submission.team_id == team.id, Submission.status.in_(UNFINISHED))
     )
-    if waiting is not None and waiting >= settings.waiting_per_team:
-        raise LimitError(f"{waiting} submissions of {team.name} still wait for a verdict; wait for one of them.", 5)
+    waiting = (waiting or 0) + ahead
+    if waiting >= settings.waiting_per_team:
+        coming = f" or come in ({ahead})" if ahead else ""
+        raise LimitError(
+            f"{waiting} submissions of {team.name} still wait for a verdict{coming}; wait for one of them.", 5
+        )
     since = time.time() - HOUR
     times = list(
         session.scalars(
@@ -74,10 +78,10 @@ def check_limits(session: Session, team: Team, settings: Settings) -> None:
             .limit(settings.submissions_per_hour)
         )
     )
-    if len(times) >= settings.submissions_per_hour:
+    if times and len(times) + ahead >= settings.submissions_per_hour:
         wait = times[-1] - since
         raise LimitError(
-            f"{team.name} has made {len(times)} submissions within an hour, which is the limit; "
+            f"{team.name} has made {len(times) + ahead} submissions within an hour, which is the limit; "
             f"the next one can be made in {int(wait // 60) + 1} min.",
             wait,
         )
@@ -111,8 +115,8 @@ def accept(
         if twin is not None:
             incoming.discard()
             return twin, False
-    submission = kept(incoming, team, player)
     try:
+        submission = kept(incoming, team, player)
         with database.writing() as session:
             check_limits(session, team, settings)
             session.add(submission)

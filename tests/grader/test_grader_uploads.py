@@ -211,8 +211,8 @@ def test_a_stalled_upload_ends(lab, monkeypatch):
     async def upload():
         headers = [(b"content-type", b"multipart/form-data; boundary=xyz")]
         request = Request({"type": "http", "method": "POST", "headers": headers}, never)
-        with pytest.raises(Exception, match="Nothing has come"):
-            await receiving.receive(request, lab.storage, 1000, lambda fields: None)
+        with lab.grader.in_flight.begin(1) as flight, pytest.raises(Exception, match="Nothing has come"):
+            await receiving.receive(request, lab.grader, lambda fields: None, flight)
 
     asyncio.run(upload())
     assert nothing_was_kept(lab)

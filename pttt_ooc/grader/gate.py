@@ -1,0 +1,137 @@
+"""What every request passes before the application sees it, and every answer after.
+
+Requests that no honest client sends are refused; HEAD is answered as GET without the body; what the application has not
+read of a body is read and thrown away, within bounds, so that clients that send first and read later see the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger("pttt.grader.web")
+_HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
+_HEAD_BYTES, _HEADERS = 32_768, 100
+_DRAIN_SECONDS, _DRAIN_PAUSE = 60.0, 5.0  # for all of an unread body, and without a byte of it
+
+
+class Gate:
+    """The first and last of the application's layers but those that count and add headers.
+
+    Parameters
+    ----------
+    drained
+        Bytes of an unread body that are read after the application has answered.
+    proxies
+        Whether the settings name any reverse proxy.
+    """
+
+    def __init__(self, app: ASGIApp, drained: int, proxies: bool) -> None:
+        self.app, self._drained = app, drained
+        self._warns = not proxies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if self._warns and "x-forwarded-for" in headers and (scope.get("client") or ("",))[0] in ("127.0.0.1", "::1"):
+            self._warns = False  # once is enough
+            log.warning("a proxy sends X-Forwarded-For, but trusted_proxies in settings.yaml does not name it")
+        wrong = _what_is_wrong(scope, headers)
+        if wrong is not None:
+            refusal = PlainTextResponse(wrong + "\n", 400, {"Connection": "close"})
+            await refusal(scope, receive, send)
+            return
+        if scope["method"] == "HEAD":
+            scope, send = _as_get(scope), _without_body(send)
+        if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
+            body = _Body(receive, send, headers.get("expect", "").lower() == "100-continue", self._drained)
+            await self.app(scope, body.receive, body.send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _what_is_wrong(scope: Scope, headers: Headers) -> str | None:
+    if "transfer-encoding" in headers and ("content-length" in headers or scope.get("http_version") == "1.0"):
+        # A proxy may see other requests in it than this server: RFC 9112, section 6.1.
+        return "A request has either Content-Length or Transfer-Encoding."
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > _HEAD_BYTES or len(headers) > _HEADERS:
+        return "The request has more headers, or longer ones, than any that is asked for."
+    if not scope["path"].startswith("/"):
+        return "The address of a page begins with a slash."
+    if "\0" in scope["path"]:
+        return "The address has a character that no address has."
+    hosts = headers.getlist("host")
+    if len(hosts) > 1 or not all(_HOST.fullmatch(host) for host in hosts):
+        return "The header Host is none."
+    return None
+
+
+# ---------------------------------------------------------------------------------------------
+# HEAD
+
+
+def _as_get(scope: Scope) -> Scope:
+    # Files are then named instead of read; ranges are for GET only.
+    headers = [(name, value) for name, value in scope["headers"] if name != b"range"]
+    extensions = {**scope.get("extensions", {}), "http.response.pathsend": {}}
+    return {**scope, "method": "GET", "headers": headers, "extensions": extensions}
+
+
+def _without_body(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        elif message["type"] == "http.response.pathsend":
+            message = {"type": "http.response.body", "body": b""}
+        await send(message)
+
+    return sending
+
+
+# ---------------------------------------------------------------------------------------------
+# Bodies
+
+
+class _Body:
+    """The body of one request, which is read to its end before the answer, or else ends the connection."""
+
+    def __init__(self, receive: Receive, send: Send, waits: bool, limit: int) -> None:
+        self._receive, self._send = receive, send
+        self._waits = waits  # the client sends the body only when it is asked to
+        self._limit = limit
+        self._ended = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._waits = False
+        self._ended = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and not self._ended:
+            await self._answer_early(message)
+        await self._send(message)
+
+    async def _answer_early(self, start: Message) -> None:
+        # Whoever has stalled already is not waited for again.
+        if self._waits or start["status"] == 408 or not await self._drain():
+            MutableHeaders(scope=start)["Connection"] = "close"
+
+    async def _drain(self) -> bool:
+        left = self._limit
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while not self._ended and left >= 0:
+                    message = await asyncio.wait_for(self.receive(), _DRAIN_PAUSE)
+                    left -= len(message.get("body", b""))
+        except TimeoutError:
+            return False
+        return self._ended

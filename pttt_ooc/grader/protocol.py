@@ -1,0 +1,197 @@
+"""Connections: HTTP/1.1 as uvicorn speaks it, with an end to everything that a client can leave unfinished.
+
+A connection waits for a whole head of a request, or for a client that takes its answer, for so many seconds and no
+longer.  Bodies have their time in the application.  One address has so many connections, of which the one that has
+waited longest for its head gives way to a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pttt_ooc.grader.throttle import network_of
+
+_BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n"
+    b"Content-Length: 58\r\nConnection: close\r\n\r\nThere are too many connections; close some, or wait a bit.\n"
+)
+
+
+@dataclass
+class Door:
+    """What all connections share.
+
+    Parameters
+    ----------
+    per_address, total
+        Connections that may be open at the same time.
+    trusted
+        Networks of reverse proxies, which have no limit of their own.
+    head_seconds
+        For the head of a request, from the connection's beginning or the end of the last answer.
+    reading_seconds
+        For a client to take what it has been sent.
+    """
+
+    per_address: int
+    total: int
+    trusted: tuple[str, ...] = ()
+    head_seconds: float = 15.0
+    reading_seconds: float = 60.0
+    _open: dict[str, dict[Connection, None]] = field(default_factory=lambda: defaultdict(dict), init=False)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._open.values()))
+
+    def enter(self, connection: Connection, address: str) -> bool:
+        """Whether there is room for a connection."""
+        mine = self._open.get(address, {})
+        full = len(self) >= self.total
+        if full or (len(mine) >= self.per_address and not self._is_trusted(address)):
+            everybody = (c for those in self._open.values() for c in those) if full else mine
+            idle = min((c for c in everybody if c.waits_for_head), key=lambda c: c.since, default=None)
+            if idle is None:
+                return False
+            self.leave(idle, idle.address)
+            idle.transport.abort()
+        self._open[address][connection] = None
+        return True
+
+    def leave(self, connection: Connection, address: str) -> None:
+        """Forget a connection."""
+        mine = self._open.get(address, {})
+        mine.pop(connection, None)
+        if not mine:
+            self._open.pop(address, None)
+
+    def _is_trusted(self, address: str) -> bool:
+        try:
+            found = ipaddress.ip_network(address)
+        except ValueError:
+            return False
+        networks = map(ipaddress.ip_network, self.trusted)
+        return any(n.version == found.version and n.overlaps(found) for n in networks)
+
+
+class Connection(H11Protocol):
+    """One connection.
+
+    Attributes
+    ----------
+    address
+        The peer's, or its network.
+    waits_for_head
+        Whether the next that is to come is the head of a request, or the rest of it.
+    since
+        When that began, in seconds of the event loop's clock.
+    """
+
+    def __init__(self, door: Door, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self._door = door
+        self.address, self.waits_for_head, self.since = "unknown", False, 0.0
+        self._head: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, or refuse."""
+        super().connection_made(transport)
+        self.address = network_of(self.client[0] if self.client else None)
+        if not self._door.enter(self, self.address):
+            transport.write(_BUSY)
+            transport.close()
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        super().connection_lost(exc)
+        self._door.leave(self, self.address)
+        for timer in (self._head, self._reading):
+            if timer is not None:
+                timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come."""
+        if not self.transport.is_closing():
+            super().data_received(data)
+            self._look()
+
+    def on_response_complete(self) -> None:
+        """Turn to the next request."""
+        super().on_response_complete()
+        self._look()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close what has been idle for long."""
+        super().timeout_keep_alive_handler()
+        self._look()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, and end the connection; the application hears that its client is gone."""
+        begun = self.cycle is not None and not self.cycle.response_complete
+        if begun:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+    def shutdown(self) -> None:
+        """As the server stops."""
+        if self.transport.is_closing() or self.conn.our_state is h11.ERROR:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    # -----------------------------------------------------------------------------------------
+    # Time
+
+    def _look(self) -> None:
+        """Start or stop the clocks, after whatever has happened."""
+        closing = self.transport.is_closing()
+        waits = not closing and self.conn.their_state is h11.IDLE
+        if waits and not self.waits_for_head:
+            self.since = self.loop.time()
+            self._head = self.loop.call_later(self._door.head_seconds, self._head_is_late)
+        elif not waits and self._head is not None:
+            self._head.cancel()
+            self._head = None
+        self.waits_for_head = waits
+        if closing:
+            self._start_reading()
+
+    def _head_is_late(self) -> None:
+        if self.conn.trailing_data[0]:
+            self.send_408_response()
+        else:
+            self.transport.close()
+        self._look()
+
+    def send_408_response(self) -> None:
+        """Tell that the head of the request has not come in time, and end the connection."""
+        self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        self.transport.close()
+
+    def pause_writing(self) -> None:
+        """The client does not take what it is sent."""
+        super().pause_writing()
+        self._start_reading()
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        super().resume_writing()
+        if self._reading is not None and not self.transport.is_closing():
+            self._reading.cancel()
+            self._reading = None
+
+    def _start_reading(self) -> None:
+        if self._reading is None:
+            self._reading = self.loop.call_later(self._door.reading_seconds, self.transport.abort)

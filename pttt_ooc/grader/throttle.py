@@ -1,0 +1,59 @@
+"""How often one address may be wrong.
+
+Limits are by address, never by the name of a team: nobody can lock out somebody else.  What is right always passes,
+however often the address has been wrong, as a whole campus may share one address.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+import time
+from collections import OrderedDict
+
+_ADDRESSES = 10_000  # remembered at most; those that were heard of longest ago are forgotten
+_IPV6_NETWORK = 64  # bits of an address that one customer has as a whole
+
+
+def network_of(address: str | None) -> str:
+    """The address, or its network if it is of IPv6; what is no address is ``"unknown"``."""
+    try:
+        found = ipaddress.ip_address((address or "").partition("%")[0])
+    except ValueError:
+        return "unknown"
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((found, _IPV6_NETWORK), strict=False))
+
+
+class Throttle:
+    """A leaky bucket for each address.
+
+    Parameters
+    ----------
+    per_hour
+        Times that fit into a bucket, which is also what runs out of it in an hour.
+    """
+
+    def __init__(self, per_hour: int) -> None:
+        self._per_hour = per_hour
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # level, and when that was
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def spend(self, address: str | None) -> float:
+        """Count one time; returns 0, or, if the bucket is full, the seconds until there is room."""
+        name, now = network_of(address), time.monotonic()
+        leak = self._per_hour / 3600.0
+        with self._lock:
+            level, since = self._buckets.pop(name, (0.0, now))
+            level = max(0.0, level - (now - since) * leak)
+            full = level + 1 > self._per_hour
+            self._buckets[name] = (level if full else level + 1, now)
+            if len(self._buckets) > _ADDRESSES:
+                self._buckets.popitem(last=False)
+        return (level + 1 - self._per_hour) / leak if full else 0.0
