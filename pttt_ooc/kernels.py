@@ -136,22 +136,23 @@ def compile_solver(directory: Path) -> None:
 
 
 def compile_rest(directory: Path) -> None:
-    """Evaluate, write and read strategies of the smallest game."""
+    """Evaluate, assess, write and read strategies of the smallest game."""
+    from pttt_ooc.assess import assess
     from pttt_ooc.engine import Engine
     from pttt_ooc.evaluate import evaluate
     from pttt_ooc.formats import export_strategy, read_strategy_file, strategy_from_tensor
-    from pttt_ooc.index import build_index
     from pttt_ooc.infosets import default_rows, read_infosets, write_infosets
     from pttt_ooc.strategy import fold, unfold, uniform_strategy
 
     game = named_game(GAME)
-    whole, engine = build_index(game, "none"), Engine.of_game(game, "full", np.float64, threads=1)
+    engine, plain = (Engine.of_game(game, symmetry, np.float64, threads=1) for symmetry in ("full", "none"))
+    whole = plain.index
     strategies = (uniform_strategy(engine.index, 0), uniform_strategy(engine.index, 1))
     evaluate(*strategies, engine)
-    engine.close()
     for strategy in strategies:
         player, file, tensor = strategy.player, directory / "infosets.txt", directory / "tensor.zip"
         unfolded = unfold(strategy, whole)
+        assess(unfolded, plain)
         fold(unfolded, engine.index)
         write_infosets(whole, player, file, default_rows(whole, player))
         rows = read_infosets(whole, player, file)

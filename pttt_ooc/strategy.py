@@ -81,6 +81,8 @@ class _Images:
     """For each view of an index without symmetry, where its representative has the same entries."""
 
     def __init__(self, whole: Index, folded: Index, player: int) -> None:
+        if whole.game != folded.game:
+            raise StrategyError(f"A strategy of game {folded.game.name} cannot be laid out for {whole.game.name}.")
         self.game, self.player = whole.game, player
         self.whole, self.folded = whole.players[player], folded.players[player]
         self.group = folded.group

@@ -24,7 +24,6 @@ import numpy as np
 from pttt_ooc.jit import kernel
 
 CHUNK = 256  # orders
-ACTIONS = 16  # at most
 
 
 @kernel
@@ -176,7 +175,7 @@ def reach_of_strategy(
 ):
     """Reach of some views under a strategy, whose `weights` are scaled to sum to 1 at every infoset."""
     total = np.empty(CHUNK, node_reach.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_reach.dtype)
+    probabilities = np.empty((block_start.shape[1] - 1) * CHUNK, node_reach.dtype)  # a row for each square
     for view in range(first_view, last_view):
         tables = (block_start, parent_start, parent_map, relabelling)
         reached = _pull_reach(view, node_start, *tables, sequence_reach, node_reach, view_is_reached)
@@ -219,7 +218,7 @@ def reach_of_regrets(
     `strategy_sums` may be empty: then nothing is added up.
     """
     total = np.empty(CHUNK, node_reach.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_reach.dtype)
+    probabilities = np.empty((block_start.shape[1] - 1) * CHUNK, node_reach.dtype)  # a row for each square
     for view in range(first_view, last_view):
         tables = (block_start, parent_start, parent_map, relabelling)
         reached = _pull_reach(view, node_start, *tables, sequence_reach, node_reach, view_is_reached)
@@ -272,7 +271,7 @@ def update_regrets(
     """
     total = np.empty(CHUNK, node_values.dtype)
     expected = np.empty(CHUNK, node_values.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_values.dtype)
+    probabilities = np.empty(child_start.shape[1] * CHUNK, node_values.dtype)  # a row for each square
     zero = node_values.dtype.type(0)
     for view in range(first_view, last_view):
         orders = node_start[view + 1] - node_start[view]
@@ -338,7 +337,7 @@ def values_of_strategy(
     """
     total = np.empty(CHUNK, node_values.dtype)
     values = np.empty(CHUNK, node_values.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_values.dtype)
+    probabilities = np.empty(child_start.shape[1] * CHUNK, node_values.dtype)  # a row for each square
     for view in range(first_view, last_view):
         orders = node_start[view + 1] - node_start[view]
         start = sequence_start[view] - sequence_offset
@@ -406,7 +405,11 @@ def best_values(
 def average_strategy(first_view, last_view, node_start, sequence_start, sequence_offset, strategy_sums, probabilities):
     """Behavioural probabilities of a sum of realization plans; uniform where nobody ever went."""
     total = np.empty(CHUNK, strategy_sums.dtype)
-    chunk = np.empty(ACTIONS * CHUNK, strategy_sums.dtype)
+    actions = 0  # at most
+    for view in range(first_view, last_view):
+        size = sequence_start[view + 1] - sequence_start[view]
+        actions = max(actions, size // max(node_start[view + 1] - node_start[view], 1))
+    chunk = np.empty(actions * CHUNK, strategy_sums.dtype)
     for view in range(first_view, last_view):
         orders = node_start[view + 1] - node_start[view]
         start = sequence_start[view] - sequence_offset

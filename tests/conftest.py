@@ -12,6 +12,14 @@ from disks import Disk, NoDiskError, in_memory_if_possible
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile once, before several processes that run tests would each do so."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        from pttt_ooc.kernels import ensure_compiled
+
+        ensure_compiled()
+
+
 @pytest.fixture
 def in_memory(tmp_path: Path) -> Iterator[Path]:
     """A directory in memory where there is one."""

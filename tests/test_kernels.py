@@ -87,7 +87,9 @@ def test_strangers_are_found():
 def test_the_digest_covers_all_kernels_and_the_tuples_that_they_take():
     for name, tree in MODULES.items():
         compiled = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and is_compiled(n)]
-        tuples = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and "NamedTuple" in map(ast.unparse, n.bases)]
+        tuples = [
+            n.name for n in tree.body if isinstance(n, ast.ClassDef) and "NamedTuple" in map(ast.unparse, n.bases)
+        ]
         assert name in jit.SOURCES or not compiled + tuples, name
 
 
