@@ -25,6 +25,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.files import atomic_write_text
 from pttt_ooc.game import named_game
 from pttt_ooc.provenance import versions
+from pttt_ooc.resources import cores
 from pttt_ooc.tables import read_pairs
 
 LEGEND = """\
@@ -93,7 +94,7 @@ def measure(options: argparse.Namespace, note: Callable[[str], None]) -> dict[st
     return {
         "game": game.name,
         "histories": baseline.histories,
-        "cores": measures.cores(),
+        "cores": cores(),
         "load_before": round(load, 2),
         "memory_bytes_per_second": speed,
         "baseline": {"histories": baseline.visited, "threads": baseline.threads},

@@ -6,7 +6,6 @@ several goes, after one that is not counted (it compiles, and touches the memory
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +28,7 @@ from pttt_ooc.engine import Engine, Reach
 from pttt_ooc.errors import StoreError
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.game import Game
+from pttt_ooc.resources import cores
 from pttt_ooc.solve import solve, state_layout
 from pttt_ooc.stages import enumerate as enumerate_stage
 from pttt_ooc.stages import index as index_stage
@@ -83,11 +83,6 @@ def timed(work: Callable[[], Any], repeats: int) -> Spent:
         work()
         found.append((time.perf_counter() - begun, time.process_time() - cpu))
     return Spent(median(f[0] for f in found), median(f[1] for f in found))
-
-
-def cores() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 @contextmanager

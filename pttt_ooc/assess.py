@@ -70,9 +70,9 @@ class Assessment:
 
 
 def plan_of(strategy: Strategy, engine: Engine) -> Floats:
-    """Realization plan of a strategy: float, shape (own sequences,)."""
-    check_layout(strategy, engine.index)
-    return engine.reach(strategy.player, strategy.probabilities).sequences
+    """Realization plan of a strategy: float64, shape (own sequences,)."""
+    check_layout(strategy, engine.index, strategy.player)
+    return engine.in_precision(np.float64).reach(strategy.player, strategy.probabilities).sequences
 
 
 def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], None] = lambda share: None) -> Assessment:
@@ -83,7 +83,7 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     strategy
         On the engine's index.
     engine
-        On an index without symmetry; in double precision, for an exact result.
+        On an index without symmetry; of any precision, for double precision is what it is done in.
     on_progress
         Called with the share of the work that is done, 0 to 1; what it raises ends the work.
 
@@ -91,10 +91,13 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     ------
     ValueError
         If the index is folded by symmetry, where a sequence stands for several and sums would miss them.
+    StrategyError
+        If the strategy is laid out for another game or symmetry.
     """
     if engine.index.symmetry != "none":
         raise ValueError(f"strategies are assessed without symmetry, but this index has {engine.index.symmetry!r}")
-    check_layout(strategy, engine.index)
+    check_layout(strategy, engine.index, strategy.player)
+    engine = engine.in_precision(np.float64)
     other = 1 - strategy.player
     reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[other]
     gradient = np.empty(i.sequences, engine.dtype)

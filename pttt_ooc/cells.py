@@ -5,11 +5,11 @@ See :mod:`pttt_ooc.timing` for what they are good for.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.game import Game
+from pttt_ooc.jit import kernel
 from pttt_ooc.orders import all_orders, order_counts
 from pttt_ooc.views import Ints
 
@@ -20,7 +20,7 @@ Kinds = tuple[int, ...]  # see `kinds_of`
 Pattern = tuple[tuple[int, int], ...]  # for each square of a view, ascending: kind, key number
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _times(table, placed, classical):
     """Time of every square (by square number) in every order of `table`; see `order_times`."""
     count, n = table.shape
@@ -60,7 +60,7 @@ class Side:
         return self._cache[kinds]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def split(times, keys, cut):
     """Prefix set, code of the prefix times and code of the suffix times of each order."""
     count = len(times)

@@ -5,7 +5,6 @@ Libraries that take long to import are imported by the commands that need them, 
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from pathlib import Path
@@ -17,7 +16,7 @@ from pttt_ooc import __version__
 from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, of_system
 from pttt_ooc.game import named_game
 from pttt_ooc.grader.commands import add_commands
-from pttt_ooc.resources import small_threads
+from pttt_ooc.resources import cores, small_threads
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -100,10 +99,6 @@ def _check_output(path: Path, suffix: str = "") -> None:
         raise StoreError(f"Cannot write {path}: it is a directory; name a file.")
     if path.suffix.lower() != suffix and suffix:
         raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 # ---------------------------------------------------------------------------------------------
@@ -237,7 +232,7 @@ def evaluate(
     given = (inputs.given_strategy(p0, 0, game, infosets0), inputs.given_strategy(p1, 1, game, infosets1))
     directory = inputs.prepared(data, game, symmetry)
     index = read_index(directory / "index.zarr", game, symmetry)
-    with open_engine(index, directory, np.float64, threads or _cores()) as engine:
+    with open_engine(index, directory, np.float64, threads or cores()) as engine:
         strategies = [inputs.load_strategy(one, engine.index, data) for one in given]
         result = evaluated(strategies[0], strategies[1], engine, asked or inputs.known_value(rules, given))
     display.evaluation(result, as_json)
@@ -347,7 +342,7 @@ def solve(
     try:
         inputs.prepared(data, settings.game, settings.symmetry)
         budget = settings.memory_mb
-        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or _cores(), memory_mb=budget)
+        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     except KeyboardInterrupt:
         print("Interrupted; the same command continues from what is on disk.", file=sys.stderr)
         raise typer.Exit(130) from None

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.game import GAMES
@@ -41,7 +51,10 @@ def _number(value: Any) -> Any:
 
 Name = Annotated[str, BeforeValidator(_known_game), Field(json_schema_extra={"enum": list(GAMES)})]
 Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
-Whole = Annotated[int, BeforeValidator(_number)]
+Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), BeforeValidator(_number)]
+Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1000), BeforeValidator(_number)]
+Level = Annotated[int, Field(ge=0, le=9), BeforeValidator(_number)]
+Whole = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(_number)]
 Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
 
 
@@ -53,19 +66,19 @@ class SolveConfig(_Section):
     """How the game is solved, and when to stop."""
 
     algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
-    alpha: Real | None = Field(default=None, description="Discount of positive regrets; null: the algorithm's default.")
-    beta: Real | None = Field(
+    alpha: Exponent | None = Field(
+        default=None, description="Discount of positive regrets; null: the algorithm's default."
+    )
+    beta: Exponent | None = Field(
         default=None,
         description="Discount of negative regrets, in sap... distrust of predictions; null: the algorithm's default.",
     )
-    gamma: Real | None = Field(
+    gamma: Weight | None = Field(
         default=None,
-        ge=0,
         description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default.",
     )
     horizon: Whole = Field(
         default=1000,
-        ge=1,
         description="Iterations during which the parameters of hs-dcfr and hs-pcfr+ move; no other algorithm has any.",
     )
     restart_average: Real | None = Field(
@@ -80,8 +93,8 @@ class SolveConfig(_Section):
     target_nashconv: Real = Field(
         default=1e-3, ge=0, description="Stop when the gap is at most this; 0: never stop for it."
     )
-    max_iterations: Whole = Field(default=2000, ge=1, description="Stop after this many iterations.")
-    max_minutes: Real = Field(default=60.0, gt=0, description="Stop after this many minutes of solving.")
+    max_iterations: Whole = Field(default=2000, description="Stop after this many iterations.")
+    max_minutes: Real = Field(default=60.0, gt=0, le=1e7, description="Stop after this many minutes of solving.")
     evaluate_every: Real = Field(
         default=1.2,
         gt=1,
@@ -92,12 +105,20 @@ class SolveConfig(_Section):
     )
     precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
 
+    @field_validator("beta")
+    @classmethod
+    def _distrust(cls, beta: float | None, known: ValidationInfo) -> float | None:
+        algorithm = known.data.get("algorithm", "")
+        if beta is not None and beta < 0 and algorithm.startswith("sap"):
+            raise ValueError(f"at least 0 with the algorithm {algorithm}, which divides by 1 + beta")
+        return beta
+
 
 class ExportConfig(_Section):
     """The files for the course and for others."""
 
     dtype: Precision = Field(default="float32", description="Of the probabilities in the files.")
-    compression_level: Whole = Field(default=1, ge=0, le=9, description="Of the zip files: 0 none, 1 fast, 9 small.")
+    compression_level: Level = Field(default=1, description="Of the zip files: 0 none, 1 fast, 9 small.")
     infosets_0: Path | None = Field(
         default=None, description="A file of player 0's infosets that fixes the order of rows."
     )
@@ -122,7 +143,7 @@ class Config(_Section):
         default="full", description="full: one of the positions that mirror each other is solved."
     )
     memory_mb: Whole = Field(
-        default=512, ge=1, description="Most memory a stage may use, MB; what does not fit is mapped from files."
+        default=512, description="Most memory a stage may use, MB; what does not fit is mapped from files."
     )
     solve: SolveConfig = SolveConfig()
     export: ExportConfig = ExportConfig()
@@ -156,6 +177,11 @@ def load_config(path: Path) -> Config:
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         problem = getattr(error, "problem", None) or "it cannot be parsed"
         raise ConfigError(f"{path} is not YAML{where}: {problem}.") from error
+    except (ValueError, RecursionError) as error:  # from what YAML's own errors do not tell
+        raise ConfigError(
+            f"{path} cannot be read: a number has thousands of digits, a date does not exist, "
+            "or brackets are nested thousands deep."
+        ) from error
     return check_config({} if content is None else content, str(path))
 
 
@@ -177,7 +203,7 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
     config = check_section(Config, content, source)
     for key in ("infosets_0", "infosets_1"):
         file = getattr(config.export, key)
-        if file is not None and not file.is_file():
+        if file is not None and not os.path.isfile(file):  # also false where the name is impossible
             raise ConfigError(f"{source}: export.{key} is {_shown(str(file))}, but there is no such file.")
     return config
 
@@ -232,6 +258,7 @@ _WANTED = {
     "finite_number": "a number, and finite",
     "int_from_float": "a whole number",
     "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number, and not that large",
     "int_type": "a whole number",
     "bool_parsing": "true or false",
     "bool_type": "true or false",
@@ -260,7 +287,10 @@ def _dotted(path: tuple[str | int, ...]) -> str:
 def _shown(value: Any) -> str:
     if value is None:
         return "empty"
-    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    except ValueError:  # Python writes no numbers of thousands of digits
+        return "a number of thousands of digits"
     text = text if len(text) <= 60 else text[:57] + "..."
     return repr(text) if isinstance(value, str) else text
 

@@ -6,7 +6,6 @@ depend on the number of threads.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ from pttt_ooc import gradient, tree
 from pttt_ooc.game import Game
 from pttt_ooc.index import Index, PlayerIndex, Symmetry, build_index
 from pttt_ooc.memory import Layout, Room
+from pttt_ooc.resources import cores
 from pttt_ooc.timing import Timing, build_timing
 from pttt_ooc.views import Ints, find_pairs
 
@@ -121,9 +121,14 @@ class Engine:
     dtype
         float32 or float64: of reach, gradients and values.
     threads
-        Number of threads; default: all cores.
+        Number of threads, 1 or more; default: as many as cores.
     pool
         Threads that somebody else stops; default: own ones.
+
+    Raises
+    ------
+    ValueError
+        If `dtype` or `threads` is another.
     """
 
     def __init__(
@@ -135,7 +140,11 @@ class Engine:
         pool: ThreadPoolExecutor | None = None,
     ) -> None:
         self.index, self.timings, self.dtype = index, timings, np.dtype(dtype)
-        self.threads = threads or len(os.sched_getaffinity(0))
+        if self.dtype not in (np.float32, np.float64):
+            raise ValueError(f"an engine computes with float32 or float64, not with {self.dtype}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"an engine has 1 thread or more, not {threads}")
+        self.threads = cores() if threads is None else threads
         self._pool = pool or ThreadPoolExecutor(self.threads)
         self._local = threading.local()
 
@@ -153,7 +162,9 @@ class Engine:
         return cls(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
 
     def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
-        """An engine on the same threads, which end with this one's, that computes with floats of another size."""
+        """An engine on the same threads, which end with this one's: itself, or one that computes with other floats."""
+        if self.dtype == dtype:
+            return self
         return Engine(self.index, self.timings, dtype, self.threads, self._pool)
 
     def close(self) -> None:
@@ -211,8 +222,15 @@ class Engine:
             float, shape (sequences,): scaled to sum to 1 at every infoset.
         into
             Where to write it; default: new arrays.
+
+        Raises
+        ------
+        ValueError
+            If `weights` have another shape.
         """
         i = self.index.players[player]
+        if weights.shape != (i.sequences,):
+            raise ValueError(f"player {player} has {i.sequences:,} sequences, but weights have shape {weights.shape}")
         reach = into or Reach.of(i, np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype))
         for n in range(i.slices):
             part = i.sequences_of(n)
@@ -257,7 +275,8 @@ class Engine:
 
 def thread_needs(engine: Engine) -> dict[str, int]:
     """Bytes of the cells that all threads of an engine work on together, in single and in double precision."""
-    return {"cells": engine.threads * (engine.scratch_bytes() + engine.in_precision(np.float64).scratch_bytes())}
+    engines = {engine, engine.in_precision(np.float64)}  # one, if the engine's precision is double
+    return {"cells": engine.threads * sum(each.scratch_bytes() for each in engines)}
 
 
 def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:

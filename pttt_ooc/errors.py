@@ -15,6 +15,10 @@ class UnknownGameError(PtttError):
     """No game of this name."""
 
 
+class GameError(PtttError, ValueError):
+    """The rules of a game contradict each other, or the game is too big for what was asked."""
+
+
 class ConfigError(PtttError):
     """A key or value of the configuration is refused."""
 

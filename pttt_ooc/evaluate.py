@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from pttt_ooc import tree
 from pttt_ooc.engine import Engine, Reach, slice_arrays, slice_layout
@@ -92,14 +91,14 @@ class Evaluator:
     Parameters
     ----------
     engine
-        In double precision, for exact results.
+        Of any precision: evaluation takes the same threads and computes in double precision.
     room
         With :func:`evaluation_arrays` of the engine's index among its arrays; default: memory.
     """
 
     def __init__(self, engine: Engine, room: Room | None = None) -> None:
-        self.engine = engine
-        room = room or in_memory(evaluation_arrays(engine.index, engine.dtype))
+        self.engine = engine.in_precision(np.float64)
+        room = room or in_memory(evaluation_arrays(engine.index))
         self._reach = (room.take("evaluation: reach of nodes"), room.take("evaluation: reach of sequences"))
         self._best = slice_arrays(room, "evaluation: best responses")
         self._expected = (room.take("evaluation: expected 0"), room.take("evaluation: expected 1"))
@@ -108,8 +107,8 @@ class Evaluator:
         """As :func:`evaluate`."""
         begun = time.perf_counter()
         strategies = (strategy0, strategy1)
-        for strategy in strategies:
-            check_layout(strategy, self.engine.index)
+        for player, strategy in enumerate(strategies):
+            check_layout(strategy, self.engine.index, player)
         value, best_0 = self._responses(0, strategies, with_value=True)
         _, best_1 = self._responses(1, strategies, with_value=False)
         seconds = time.perf_counter() - begun
@@ -136,8 +135,9 @@ class Evaluator:
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
 
 
-def evaluation_arrays(index: Index, dtype: DTypeLike = np.float64) -> Layout:
-    """The arrays that an :class:`Evaluator` wants."""
+def evaluation_arrays(index: Index) -> Layout:
+    """The arrays that an :class:`Evaluator` wants: all in double precision."""
+    dtype = np.float64
     most = {kind: max(getattr(i, kind) for i in index.players) for kind in ("nodes", "sequences")}
     slices = slice_layout(index, dtype, "evaluation: best responses")
     return {
@@ -157,25 +157,39 @@ def evaluate(
     Parameters
     ----------
     strategy0, strategy1
-        Of player 0 and 1, on the engine's index.  Probabilities are scaled to sum to 1 at every
-        infoset, in the engine's precision.
+        Of player 0 and 1, laid out as the engine's index is.  Probabilities are scaled to sum to 1 at
+        every infoset, in double precision.
     engine
-        In double precision, for an exact result.
+        Of any precision: evaluation takes the same threads and computes in double precision.
     game_value
         Interval that holds the value of the game; default: :func:`reference_value`.
 
     Raises
     ------
     StrategyError
-        If a strategy is laid out for another index.
+        If a strategy is the other player's, or laid out for another game or symmetry.
     """
     return Evaluator(engine)(strategy0, strategy1, game_value)
 
 
-def check_layout(strategy: Strategy, index: Index) -> None:
-    """Raise a StrategyError unless the strategy is one on this very index."""
-    if strategy.index is not index:
+def check_layout(strategy: Strategy, index: Index, player: int) -> None:
+    """Raise a StrategyError unless the strategy is one of `player`, laid out as `index` is."""
+    if strategy.player != player:
+        raise StrategyError(f"A strategy of player {player} is wanted, but this one is player {strategy.player}'s.")
+    mine = strategy.index
+    for what, own, wanted in (
+        ("game", mine.game.name, index.game.name),
+        ("symmetry", mine.symmetry, index.symmetry),
+    ):
+        if own != wanted:
+            raise StrategyError(
+                f"Player {player}'s strategy is laid out for {what} {own}, but is to be evaluated with {what} {wanted}."
+            )
+    if mine.game != index.game:
+        raise StrategyError(f"Player {player}'s strategy is for another game that is called {index.game.name} too.")
+    shape = (index.players[player].sequences,)
+    if strategy.probabilities.shape != shape:
         raise StrategyError(
-            f"Player {strategy.player}'s strategy is laid out for symmetry {strategy.index.symmetry}, "
-            f"but is to be evaluated with symmetry {index.symmetry}."
+            f"Player {player}'s strategy has probabilities of shape {strategy.probabilities.shape}, "
+            f"but in game {index.game.name} with symmetry {index.symmetry} the shape is {shape}."
         )

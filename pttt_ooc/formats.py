@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
@@ -25,6 +24,7 @@ from pttt_ooc.errors import StrategyError, StrategyFileError
 from pttt_ooc.files import replacing
 from pttt_ooc.index import Index
 from pttt_ooc.infosets import infoset_text, layout_of, row_blocks
+from pttt_ooc.jit import kernel
 from pttt_ooc.strategy import Strategy
 from pttt_ooc.views import Ints
 
@@ -40,7 +40,7 @@ _HEADER_BYTES = 1 << 17  # a version 1 header has at most 64 KiB; what claims mo
 # Strategies as tensors
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _gather(layout, nodes, probabilities, out):
     opening = 0
     for square in layout.opening:
@@ -86,7 +86,7 @@ def tensor_from_strategy(
 NOT_FINITE, NEGATIVE, ILLEGAL, TOO_LARGE, BAD_SUM = 1, 2, 3, 4, 5
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _scatter(layout, nodes, block, tolerance, out):
     """Check rows and write them to `out`, normalised: (0 or what is wrong, row, square)."""
     opening = 0

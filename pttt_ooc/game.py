@@ -10,12 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Literal
+from typing import Literal, get_args
 
-from pttt_ooc.errors import UnknownGameError
+from pttt_ooc.errors import GameError, UnknownGameError
 
 TurnRule = Literal["abrupt", "classical"]
 Squares = tuple[int, ...]
+
+MOST_SQUARES = 10
+"""Squares of the largest board: an infoset's text has one digit for each."""
 
 
 def mask_of(squares: Squares) -> int:
@@ -46,6 +49,11 @@ class Game:
         For each player, squares placed before the game starts, in order.  They are part of every
         infoset's text; the opponent has not seen them.  Player 0 has as many as player 1 (and
         then moves first) or one more (and then player 1 does).
+
+    Raises
+    ------
+    GameError
+        If the rules contradict each other, or the board has more than :data:`MOST_SQUARES` squares.
     """
 
     name: str
@@ -58,10 +66,21 @@ class Game:
     def __post_init__(self) -> None:
         counts = [len(o) for o in self.opening]
         taken = [s for o in self.opening for s in o]
-        if counts[0] - counts[1] not in (0, 1) or len(set(taken)) != len(taken):
-            raise ValueError(f"game {self.name}: the opening is not a sequence of alternating placements")
-        if any(self.wins(p, self.opening_mask(p)) for p in (0, 1)):
-            raise ValueError(f"game {self.name}: the opening already contains a winning set")
+        if min(self.rows, self.columns) < 1 or self.squares > MOST_SQUARES:
+            problem = f"a board of {self.rows} x {self.columns} squares; a game has 1 to {MOST_SQUARES}"
+        elif self.turn_rule not in get_args(TurnRule):
+            problem = f"no turn rule is called {self.turn_rule!r}; choose from {', '.join(get_args(TurnRule))}"
+        elif not all(0 <= s < self.squares for s in taken):
+            problem = "the opening has a square that is not on the board"
+        elif any(w < 0 or w >> self.squares for sets in self.winning_sets for w in sets):
+            problem = "a winning set has a square that is not on the board"
+        elif counts[0] - counts[1] not in (0, 1) or len(set(taken)) != len(taken):
+            problem = "the opening is not a sequence of alternating placements"
+        elif any(self.wins(p, self.opening_mask(p)) for p in (0, 1)):
+            problem = "the opening already contains a winning set"
+        else:
+            return
+        raise GameError(f"Game {self.name}: {problem}.")
 
     @property
     def squares(self) -> int:

@@ -12,12 +12,12 @@ whatever the number of threads.  Kernels take plain arrays; the arrays are those
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from pttt_ooc.jit import kernel
 from pttt_ooc.timing import WORD
 
 LANES = 8  # groups side by side: one AVX register of float32
@@ -131,13 +131,13 @@ def _compiled_turn(source, first, source_step, target, place, target_step):
     return implementation
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def room_of(cells):
     """Cells of a lane, with one more for orders that do not take part, rounded up to whole vectors."""
     return (cells + LANES) // LANES * LANES
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _gather(y, start, pattern, patterns, cells):
     """Add a source's orders up by key times; return whether any was non-zero."""
     cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
@@ -155,7 +155,7 @@ def _gather(y, start, pattern, patterns, cells):
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _scatter(cells, sign, out, start, pattern, patterns):
     """Read cells back by key times and add them to the receiver's orders."""
     cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
@@ -164,21 +164,21 @@ def _scatter(cells, sign, out, start, pattern, patterns):
         part[r] += sign * cells[cell[r]]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _interleave(lanes, room, together):
     """Put the lanes, one after the other with `room` for as many cells, side by side."""
     for cell in range(0, room, LANES):
         _turn(lanes, cell, room, together, cell * LANES, LANES)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _separate(together, room, lanes):
     """The inverse of `_interleave`."""
     for cell in range(0, room, LANES):
         _turn(together, cell * LANES, LANES, lanes, cell, room)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def find_rows(source, rows, width, found):
     """Tell, as bits of words, which rows of `width` cells hold anything but zeros; return whether any does."""
     any_row = False
@@ -194,7 +194,7 @@ def find_rows(source, rows, width, found):
     return any_row
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
     """Add, to each of the `rows` rows of `target`, those of the `terms` rows of `source` that the matrix names.
 
@@ -220,7 +220,7 @@ def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
                 _add_one(part, c, width, chosen, target, place + c * step, step)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
     """x += operator `number` times z, in all lanes; `turned` has room for one matrix of cells.
 
@@ -268,7 +268,7 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
         e = run
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def receive(
     views,
     chosen,

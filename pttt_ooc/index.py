@@ -16,11 +16,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.errors import GameError
 from pttt_ooc.game import Game
 from pttt_ooc.orders import order_counts, relabelled_ranks
 from pttt_ooc.views import Ints, Pairs, attempts, find_pairs, image_of
 
 Symmetry = Literal["none", "full"]
+MOST_RELABELLED = 1 << 16
+"""Orders of a view that ranks of 16 bits tell apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +207,13 @@ def infoset_counts(game: Game, pairs: Pairs, player: int) -> Ints:
 
 
 def build_index(game: Game, symmetry: Symmetry, pairs: Pairs | None = None) -> Index:
-    """Index all nodes and sequences of both players."""
+    """Index all nodes and sequences of both players.
+
+    Raises
+    ------
+    GameError
+        If views have more orders than the tables of a symmetry group can tell apart.
+    """
     pairs = find_pairs(game) if pairs is None else pairs
     built = [_PlayerBuilder(game, symmetry, pairs, player) for player in (0, 1)]
     return Index(game, symmetry, (built[0].index, built[1].index), (built[0].orbits, built[1].orbits))
@@ -251,8 +260,6 @@ class _PlayerBuilder:
         key = (order, kinds_of(placed, self.counts.opening, squares))
         if key not in self._tables:
             ranks = relabelled_ranks(placed, failed, np.array(symmetry), *self.counts.tables)
-            if len(ranks) and ranks.max() > np.iinfo(np.uint16).max:
-                raise OverflowError("orders of one view do not fit the 16-bit relabelling tables")
             self._tables[key] = self._size
             self._relabelling.append(ranks.astype(np.uint16))
             self._size += len(ranks)
@@ -262,6 +269,12 @@ class _PlayerBuilder:
         game, size = self.game, self.game.squares
         n = attempts(placed, failed)
         orders = self.counts.of(placed, failed)
+        most = int(orders[decides].max(initial=0))
+        if len(self.group) > 1 and most > MOST_RELABELLED:
+            raise GameError(
+                f"Game {game.name} has a view with {most:,} orders; symmetry full works with at most "
+                f"{MOST_RELABELLED:,} of them: choose symmetry none."
+            )
         actions = size - len(game.opening[self.player]) - n
         start = np.concatenate([[0], np.cumsum(orders)])
         sequence_start = np.concatenate([[0], np.cumsum(np.where(decides, orders * actions, 0))])

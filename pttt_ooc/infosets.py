@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.files import replacing
 from pttt_ooc.index import Index
+from pttt_ooc.jit import kernel
 from pttt_ooc.memory import Layout as Arrays
 from pttt_ooc.orders import order_counts, rank_order, unrank
 from pttt_ooc.views import Ints
@@ -73,12 +73,12 @@ def layout_of(index: Index, player: int) -> Layout:
 # The order of rows
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _view_of(layout, node):
     return np.searchsorted(layout.node_start, node, side="right") - 1
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _children(layout, child_start, parents, first, last, out):
     count = 0
     for node in parents:
@@ -130,7 +130,7 @@ def row_blocks(rows: Ints) -> Iterator[tuple[int, Ints]]:
 # Infosets as text
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _write_texts(layout, nodes, out):
     squares = np.empty(layout.squares, np.int64)
     start = len(layout.opening)
@@ -192,7 +192,7 @@ def write_infosets(index: Index, player: int, path: Path, rows: Ints | None = No
             f.write(as_lines(infoset_texts(index, player, nodes)))
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _parse_line(layout, line, squares):
     size, start, n = layout.squares, len(layout.opening), (len(line) - 1) // 2
     if len(line) % 2 == 0 or line[0] != BAR:
@@ -222,7 +222,7 @@ def _parse_line(layout, line, squares):
     return NO_INFOSET if rank < 0 else layout.node_start[layout.view_of_key[at]] + rank
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _parse_lines(layout, data, rows, count, seen):
     """Parse whole lines until one is bad: (rows filled, bytes used, 0 or what is bad, its node if doubled)."""
     squares = np.empty(layout.squares, np.int64)

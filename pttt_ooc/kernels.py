@@ -1,33 +1,35 @@
 """Compilation of all kernels, once for each machine and version of the sources.
 
-Numba keeps what it has compiled in a cache on disk.  Filling it takes some time and much memory, so
-that it is done by processes of their own, before a stage begins: this module run as a program.
+Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.jit` gives.  Filling it takes
+some time and much memory, so that it is done by processes of their own, before a stage begins: this module run as
+a program.
 """
 
 from __future__ import annotations
 
-import hashlib
+import fcntl
 import os
+import re
 import selectors
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
-import llvmlite.binding as llvm
-import numba
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
 from rich.console import Console
 
-from pttt_ooc import gradient
+from pttt_ooc import gradient, jit
 from pttt_ooc.errors import PtttError
 from pttt_ooc.game import named_game
 
 GAME = "mini-2x2k2-abrupt"
+KEPT = 5  # versions of the sources whose compiled code is kept
 _PACKAGE = Path(__file__).parent
 
 
@@ -42,11 +44,31 @@ def ensure_compiled() -> None:
     cache = getattr(gradient.receive, "stats", None)
     if cache is None:  # numba is told to compile nothing
         return
-    stamp = Path(cache.cache_path) / f"compiled-{_digest()}"
+    directory = Path(cache.cache_path)
+    stamp = directory / f"compiled-{jit.DIGEST}"
     if stamp.exists():
         return
-    for file in stamp.parent.glob("*.nb[ic]"):  # numba does not notice that a kernel of another module has changed
-        file.unlink(missing_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    with _alone(directory):
+        if not stamp.exists():
+            _compile()
+            stamp.touch()
+            forget_versions(directory)
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Let one process at a time compile; the operating system ends the lock however the process ends."""
+    with open(directory / "compiling.lock", "a", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("Waiting for another process, which compiles the kernels ...", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _compile() -> None:
     console, begun = Console(stderr=True), time.perf_counter()
     first, names = "Compiling kernels, once for this machine ...", []
     if not console.is_terminal:
@@ -62,8 +84,18 @@ def ensure_compiled() -> None:
         if any(child.returncode for child in children):
             raise PtttError("Compiling the kernels failed, for the reason above.")
     print(f"Compiled {len(names)} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
-    stamp.parent.mkdir(parents=True, exist_ok=True)
-    stamp.touch()
+
+
+def forget_versions(directory: Path) -> None:
+    """Delete the compiled code of all versions of the sources but the latest few, so that the cache does not grow."""
+    versions: dict[str, list[Path]] = defaultdict(list)
+    for file in [*directory.glob("compiled-*"), *directory.glob("*.nb[ic]")]:  # stamps first
+        named = re.search(r"-([0-9a-f]{16})(\.\d+\.nbc|\.nbi|)$", file.name)
+        versions[named[1] if named else ""].append(file)
+    ages = {version: max(file.stat().st_mtime for file in files) for version, files in versions.items()}
+    for version in sorted(versions, key=lambda version: -ages[version])[KEPT:]:
+        for file in versions[version]:
+            file.unlink(missing_ok=True)
 
 
 def _child(part: str) -> subprocess.Popen[str]:
@@ -86,16 +118,6 @@ def _lines(children: list[subprocess.Popen[str]]) -> Iterator[str]:
                     ready.unregister(key.fileobj)
 
 
-def _digest() -> str:
-    """Names what the cache depends on: the sources, numba, and the processor."""
-    total = hashlib.blake2b(digest_size=8)
-    for part in (numba.__version__, llvm.get_host_cpu_name(), sys.version):
-        total.update(part.encode())
-    for file in sorted(_PACKAGE.glob("*.py")):
-        total.update(file.read_bytes())
-    return total.hexdigest()
-
-
 def compile_solver(directory: Path) -> None:
     """Do two iterations with the smallest game, so that every kernel is called with the types that it will have."""
     from pttt_ooc.commits import State
@@ -114,22 +136,23 @@ def compile_solver(directory: Path) -> None:
 
 
 def compile_rest(directory: Path) -> None:
-    """Evaluate, write and read strategies of the smallest game."""
+    """Evaluate, assess, write and read strategies of the smallest game."""
+    from pttt_ooc.assess import assess
     from pttt_ooc.engine import Engine
     from pttt_ooc.evaluate import evaluate
     from pttt_ooc.formats import export_strategy, read_strategy_file, strategy_from_tensor
-    from pttt_ooc.index import build_index
     from pttt_ooc.infosets import default_rows, read_infosets, write_infosets
     from pttt_ooc.strategy import fold, unfold, uniform_strategy
 
     game = named_game(GAME)
-    whole, engine = build_index(game, "none"), Engine.of_game(game, "full", np.float64, threads=1)
+    engine, plain = (Engine.of_game(game, symmetry, np.float64, threads=1) for symmetry in ("full", "none"))
+    whole = plain.index
     strategies = (uniform_strategy(engine.index, 0), uniform_strategy(engine.index, 1))
     evaluate(*strategies, engine)
-    engine.close()
     for strategy in strategies:
         player, file, tensor = strategy.player, directory / "infosets.txt", directory / "tensor.zip"
         unfolded = unfold(strategy, whole)
+        assess(unfolded, plain)
         fold(unfolded, engine.index)
         write_infosets(whole, player, file, default_rows(whole, player))
         rows = read_infosets(whole, player, file)

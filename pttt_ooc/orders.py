@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.game import Game
+from pttt_ooc.jit import kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def order_counts(game: Game, player: int) -> OrderCounts:
     return OrderCounts(game.opening_mask(1 - player), orders, ending_failed)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def popcount(mask):
     """Number of squares in a bit mask."""
     count = 0
@@ -87,7 +87,7 @@ def popcount(mask):
     return count
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def unrank(rank, placed, failed, opening, orders, ending_failed, out):
     """Write the squares of the order number `rank` of view (placed, failed) into `out`; return n."""
     p = popcount(placed)
@@ -123,7 +123,7 @@ def unrank(rank, placed, failed, opening, orders, ending_failed, out):
     return n
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def rank_order(squares, n, placed, opening, orders, ending_failed):
     """Rank of the order `squares[:n]`, of which those in the mask `placed` were placed.
 
@@ -160,7 +160,7 @@ def rank_order(squares, n, placed, opening, orders, ending_failed):
     return rank
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def all_orders(placed, failed, opening, orders, ending_failed):
     """Every order of a view: int8 array of shape (number of orders, n) of squares."""
     p = popcount(placed)
@@ -172,7 +172,7 @@ def all_orders(placed, failed, opening, orders, ending_failed):
     return table
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def relabelled_ranks(placed, failed, symmetry, opening, orders, ending_failed):
     """Where a symmetry takes the orders of a view.
 

@@ -23,7 +23,7 @@ _STAGE = (
     *("errors", "files", "manifests", "memory", "provenance", "resources", "store"),
     *("stages/__init__", "stages/common"),
 )
-_VIEWS = ("game", "orders", "views")
+_VIEWS = ("game", "jit", "orders", "views")
 _INDEX = (*_VIEWS, "cells", "index", "tables", "timing")
 _SOLUTION = (*_INDEX, "solution", "strategy")
 _ENGINE = (*_SOLUTION, "engine", "evaluate", "gradient", "tree", "stages/engines")

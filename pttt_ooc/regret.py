@@ -17,6 +17,7 @@ In a scheduled rule, alpha, beta and gamma move in equal steps during the first 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -70,7 +71,11 @@ class Rule:
 
 def _discount(t: int, exponent: float) -> float:
     """``t^a / (t^a + 1)``, and 0 at ``t`` = 0."""
-    power = float(t) ** exponent if t else 0.0
+    if not t:
+        return 0.0
+    if exponent * math.log(t) > 100:
+        return 1.0  # rounded: the power itself may be too large for a float
+    power: float = float(t) ** exponent
     return power / (power + 1)
 
 

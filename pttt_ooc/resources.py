@@ -40,6 +40,11 @@ class Usage:
     peak_anonymous_mb: float = 0.0
 
 
+def cores() -> int:
+    """Number of cores that this process may use; where the system does not tell, of all cores."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def small_threads() -> None:
     """Let threads that are still to be started take little memory; to be called before numpy is imported.
 

@@ -140,7 +140,7 @@ class Solver:
         self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None], room: Room
     ) -> None:
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
-        self.evaluator = Evaluator(engine.in_precision(np.float64), room)
+        self.evaluator = Evaluator(engine, room)
         self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
         self.rule = RULES[config.algorithm]
         self.alpha = self.rule.alpha if config.alpha is None else config.alpha

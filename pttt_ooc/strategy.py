@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.index import Index, actions_of
+from pttt_ooc.jit import kernel
 from pttt_ooc.memory import Layout
 from pttt_ooc.orders import order_counts, relabelled_ranks
 from pttt_ooc.views import image_of
@@ -53,7 +53,7 @@ def uniform_strategy(index: Index, player: int, dtype: Any = np.float32, into: F
     return Strategy(index, player, probabilities)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _copy_view(source, target, source_start, target_start, ranks, actions):
     """Copy all actions of a view; order `r` and action `j` of the target come from `ranks[r]`, `actions[j]`."""
     orders = len(ranks)
@@ -64,7 +64,7 @@ def _copy_view(source, target, source_start, target_start, ranks, actions):
             target[here + r] = source[there + ranks[r]]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _largest_difference(source, target, source_start, target_start, ranks, actions):
     """Largest difference between the target and what `_copy_view` would write."""
     orders = len(ranks)
@@ -81,6 +81,8 @@ class _Images:
     """For each view of an index without symmetry, where its representative has the same entries."""
 
     def __init__(self, whole: Index, folded: Index, player: int) -> None:
+        if whole.game != folded.game:
+            raise StrategyError(f"A strategy of game {folded.game.name} cannot be laid out for {whole.game.name}.")
         self.game, self.player = whole.game, player
         self.whole, self.folded = whole.players[player], folded.players[player]
         self.group = folded.group

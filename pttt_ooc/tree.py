@@ -19,14 +19,14 @@ Reaches alone are arrays of the whole player.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from pttt_ooc.jit import kernel
+
 CHUNK = 256  # orders
-ACTIONS = 16  # at most
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _pull_reach(
     view, node_start, block_start, parent_start, parent_map, relabelling, sequence_reach, node_reach, view_is_reached
 ):
@@ -60,7 +60,7 @@ def _pull_reach(
     return reached
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _add_child_values(view, action, first, count, child_start, child_map, relabelling, child_offset, child_values, out):
     """Add to `out` the values of what an action leads to, for the orders `first` to `first` + `count`."""
     for outcome in range(2):
@@ -79,7 +79,7 @@ def _add_child_values(view, action, first, count, child_start, child_map, relabe
                 out[r] += values[ranks[r]]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def add_child_values(
     first_view,
     last_view,
@@ -105,7 +105,7 @@ def add_child_values(
             _add_child_values(view, action, 0, orders, *tables, values)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _normalise(weights, start, orders, actions, count, total, out):
     """Probabilities in proportion to weights, `CHUNK` a row; where all are zero, the same for all actions."""
     total[:count] = 0
@@ -116,7 +116,7 @@ def _normalise(weights, start, orders, actions, count, total, out):
     _divide(weights, start, orders, actions, count, total, out)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _divide(weights, start, orders, actions, count, total, out):
     uniform = total.dtype.type(1 / actions)
     for action in range(actions):
@@ -126,7 +126,7 @@ def _divide(weights, start, orders, actions, count, total, out):
             target[r] = row[r] / total[r] if total[r] > 0 else uniform
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _match_regrets(regrets, predictions, look_ahead, start, orders, actions, count, total, out):
     """Regret matching: probabilities in proportion to what is positive; predictions may be empty."""
     zero = total.dtype.type(0)
@@ -147,7 +147,7 @@ def _match_regrets(regrets, predictions, look_ahead, start, orders, actions, cou
     _divide(out, 0, CHUNK, actions, count, total, out)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def _multiply_reach(probabilities, orders, actions, count, nodes, start, sequence_reach):
     """Reach of sequences: reach of the node times the action's probability."""
     for action in range(actions):
@@ -157,7 +157,7 @@ def _multiply_reach(probabilities, orders, actions, count, nodes, start, sequenc
             target[r] = nodes[r] * row[r]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def reach_of_strategy(
     first_view,
     last_view,
@@ -175,7 +175,7 @@ def reach_of_strategy(
 ):
     """Reach of some views under a strategy, whose `weights` are scaled to sum to 1 at every infoset."""
     total = np.empty(CHUNK, node_reach.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_reach.dtype)
+    probabilities = np.empty((block_start.shape[1] - 1) * CHUNK, node_reach.dtype)  # a row for each square
     for view in range(first_view, last_view):
         tables = (block_start, parent_start, parent_map, relabelling)
         reached = _pull_reach(view, node_start, *tables, sequence_reach, node_reach, view_is_reached)
@@ -193,7 +193,7 @@ def reach_of_strategy(
             _multiply_reach(probabilities, orders, size // orders, count, nodes, start + first, sequence_reach)
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def reach_of_regrets(
     first_view,
     last_view,
@@ -218,7 +218,7 @@ def reach_of_regrets(
     `strategy_sums` may be empty: then nothing is added up.
     """
     total = np.empty(CHUNK, node_reach.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_reach.dtype)
+    probabilities = np.empty((block_start.shape[1] - 1) * CHUNK, node_reach.dtype)  # a row for each square
     for view in range(first_view, last_view):
         tables = (block_start, parent_start, parent_map, relabelling)
         reached = _pull_reach(view, node_start, *tables, sequence_reach, node_reach, view_is_reached)
@@ -242,7 +242,7 @@ def reach_of_regrets(
                 sums[at] = sums[at] * discount + newest[at]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def update_regrets(
     first_view,
     last_view,
@@ -271,7 +271,7 @@ def update_regrets(
     """
     total = np.empty(CHUNK, node_values.dtype)
     expected = np.empty(CHUNK, node_values.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_values.dtype)
+    probabilities = np.empty(child_start.shape[1] * CHUNK, node_values.dtype)  # a row for each square
     zero = node_values.dtype.type(0)
     for view in range(first_view, last_view):
         orders = node_start[view + 1] - node_start[view]
@@ -314,7 +314,7 @@ def update_regrets(
                         newest[r] = values[r] - expected[r]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def values_of_strategy(
     first_view,
     last_view,
@@ -337,7 +337,7 @@ def values_of_strategy(
     """
     total = np.empty(CHUNK, node_values.dtype)
     values = np.empty(CHUNK, node_values.dtype)
-    probabilities = np.empty(ACTIONS * CHUNK, node_values.dtype)
+    probabilities = np.empty(child_start.shape[1] * CHUNK, node_values.dtype)  # a row for each square
     for view in range(first_view, last_view):
         orders = node_start[view + 1] - node_start[view]
         start = sequence_start[view] - sequence_offset
@@ -360,7 +360,7 @@ def values_of_strategy(
                     mine[r] += row[r] * values[r]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def best_values(
     first_view,
     last_view,
@@ -401,11 +401,15 @@ def best_values(
                 mine[r] += best[r]
 
 
-@numba.njit(cache=True, nogil=True)
+@kernel
 def average_strategy(first_view, last_view, node_start, sequence_start, sequence_offset, strategy_sums, probabilities):
     """Behavioural probabilities of a sum of realization plans; uniform where nobody ever went."""
     total = np.empty(CHUNK, strategy_sums.dtype)
-    chunk = np.empty(ACTIONS * CHUNK, strategy_sums.dtype)
+    actions = 0  # at most
+    for view in range(first_view, last_view):
+        size = sequence_start[view + 1] - sequence_start[view]
+        actions = max(actions, size // max(node_start[view + 1] - node_start[view], 1))
+    chunk = np.empty(actions * CHUNK, strategy_sums.dtype)
     for view in range(first_view, last_view):
         orders = node_start[view + 1] - node_start[view]
         start = sequence_start[view] - sequence_offset

@@ -24,6 +24,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(0))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile once, before several processes that run tests would each do so."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        from pttt_ooc.kernels import ensure_compiled
+
+        ensure_compiled()
+
+
 @pytest.fixture
 def in_memory(tmp_path: Path) -> Iterator[Path]:
     """A directory in memory where there is one."""

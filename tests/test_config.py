@@ -60,6 +60,28 @@ def test_committed_schema_is_the_one_of_the_models():
             {"solve": {"commit_seconds": float("inf")}},
             "solve.commit_seconds is Infinity, but must be a number, and finite.",
         ),
+        ({"solve": {"alpha": 1001}}, "solve.alpha is 1001, but must be less than or equal to 1000."),
+        (
+            {"solve": {"algorithm": "dcfr", "beta": -1e4}},
+            "solve.beta is -10000.0, but must be greater than or equal to -1000.",
+        ),
+        ({"solve": {"gamma": 1e300}}, "solve.gamma is 1e+300, but must be less than or equal to 1000."),
+        ({"solve": {"gamma": float("nan")}}, "solve.gamma is NaN, but must be a number, and finite."),
+        (
+            {"solve": {"algorithm": "sapcfr+", "beta": -0.1}},
+            "solve.beta is -0.1, but must be at least 0 with the algorithm sapcfr+, which divides by 1 + beta.",
+        ),
+        ({"solve": {"horizon": 10**10}}, "solve.horizon is 10000000000, but must be less than or equal to 1000000000."),
+        (
+            {"solve": {"horizon": 1 << 20000}},
+            "solve.horizon is a number of thousands of digits, but must be less than or equal to 1000000000.",
+        ),
+        (
+            {"solve": {"max_iterations": "9" * 4999}},
+            f"solve.max_iterations is '{'9' * 57}...', but must be a whole number, and not that large.",
+        ),
+        ({"solve": {"max_minutes": 1e300}}, "solve.max_minutes is 1e+300, but must be less than or equal to 10000000."),
+        ({"memory_mb": 10**400}, f"memory_mb is 1{'0' * 56}..., but must be less than or equal to 1000000000."),
         ({"solve": {"max_minuts": 3}}, "there is no key solve.max_minuts (did you mean max_minutes?)."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
         ({"colour": 1}, "there is no key colour; choose from game, symmetry, memory_mb, solve, export, report."),
@@ -84,6 +106,7 @@ def test_committed_schema_is_the_one_of_the_models():
         ({"export": {"compression_level": 10}}, "export.compression_level is 10, but must be less than or equal to 9."),
         ({"export": {"bundle": "perhaps"}}, "export.bundle is 'perhaps', but must be true or false."),
         ({"export": {"infosets_0": "no.txt"}}, "export.infosets_0 is 'no.txt', but there is no such file."),
+        ({"export": {"infosets_0": "a" * 300}}, f"export.infosets_0 is '{'a' * 57}...', but there is no such file."),
         ({"export": {"infosets_1": 3}}, "export.infosets_1 is 3, but must be the name of a file."),
         ({"report": {"infosets": "|"}}, "report.infosets is '|', but must be a list."),
         ({"report": {"title": ""}}, "report.title is '', but must be a text that is not empty."),
@@ -108,6 +131,9 @@ def test_numbers_that_yaml_reads_as_text():
         ("solve: [", "is not YAML (line 1"),
         ("a: b: c", "is not YAML (line 1, column 5)"),
         ("- 1", "no keys with values"),
+        (f"solve: {{max_iterations: {'9' * 5000}}}", "cannot be read: a number has thousands of digits"),
+        ("report: {title: 2024-99-99}", "a date does not exist"),
+        ("[" * 5000, "brackets are nested thousands deep"),
     ],
 )
 def test_files_that_are_no_configuration(tmp_path, text, complaint):
@@ -123,3 +149,8 @@ def test_missing_and_empty_files(tmp_path):
         load_config(tmp_path / "none.yaml")
     (tmp_path / "empty.yaml").write_text("# nothing\n")
     assert load_config(tmp_path / "empty.yaml") == Config()
+
+
+def test_negative_beta_is_for_rules_that_discount_regrets():
+    assert check_config({"solve": {"algorithm": "dcfr", "beta": -3}}).solve.beta == -3
+    assert check_config({"solve": {"algorithm": "sapcfr+", "beta": 0}}).solve.beta == 0

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
+from pttt_ooc import engine as engine_module
 from pttt_ooc import gradient
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.game import GAMES
@@ -73,15 +74,18 @@ def test_every_infoset_and_every_node_that_matters_is_there(name):
         assert all(gradient[text] == 0 for text in missing)
 
 
-def test_threads_do_not_change_a_bit():
-    name = "pttt-abrupt-after-1-0-3-2-4-8"
+def test_threads_do_not_change_a_bit(monkeypatch):
+    monkeypatch.setattr(engine_module, "RUN_WORK", 20)
+    name = "mini-2x3k3-abrupt-after-1"
     rng = random.Random(5)
     table = naive.random_strategy(GAMES[name], 1, rng, 0.2)
     found = []
     for threads in (1, 2, 5):
-        engine = helpers.small_engine(name, "none", np.float32, threads)
+        engine = engine_module.Engine.of_game(GAMES[name], "none", np.float32, threads)
+        assert max(len(runs) for player in engine._gradient_runs for runs in player) > 9
         strategy = helpers.as_strategy(engine.index, 1, table)
         found.append(engine.gradient(0, engine.reach(1, strategy.probabilities)))
+        engine.close()
     for nodes, sequences in found[1:]:
         assert np.array_equal(nodes, found[0][0])
         assert np.array_equal(sequences, found[0][1])

@@ -59,6 +59,7 @@ def test_crlf_and_missing_last_newline(tmp_path, end):
         ("|0.", "no infoset of player 0 in mini-2x3k2-abrupt"),
         ("|0*0*", "no infoset of player 0"),
         ("|0*1*", "no infoset of player 0"),
+        ("|0.1*", "no infoset of player 0"),  # of a view that occurs, in an order that does not
     ],
 )
 def test_bad_lines(tmp_path, line, what):
@@ -115,3 +116,22 @@ def test_empty_and_unreadable_file(tmp_path):
 def test_folded_index_is_refused():
     with pytest.raises(ValueError, match="symmetry 'full'"):
         infosets.default_rows(build_index(named_game(FILE_GAME), "full"), 0)
+
+
+@pytest.mark.parametrize("name", ["mini-2x2k2-abrupt", "mini-2x2k2-classical", "mini-2x3k3-abrupt-after-1-4"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_texts_are_read_exactly_if_they_are_infosets(name, player):
+    index, possible = full_index(name), set(default_texts(name, player))
+    squares, start = index.game.squares, "|" + "".join(f"{s}*" for s in index.game.opening[player])
+    texts = [start]
+    for text in texts:
+        if len(text) < len(start) + 2 * 4:
+            free = [s for s in range(squares) if f"{s}" not in text]
+            texts += [f"{text}{s}{outcome}" for s in free for outcome in "*."]
+    assert possible < set(texts) | {text for text in possible if len(text) > len(start) + 8}
+    layout, read = infosets.layout_of(index, player), set()
+    for text in texts:
+        line = np.frombuffer(text.encode(), np.uint8)
+        if infosets._parse_line(layout, line, np.empty(squares, np.int64)) >= 0:
+            read.add(text)
+    assert read == possible & set(texts)

@@ -1,11 +1,17 @@
 """Time and memory of a block."""
 
+import ast
+import os
+
 import numpy as np
 import pytest
 from patience import wait_until
 
-from pttt_ooc import resources
-from pttt_ooc.resources import MB, anonymous_bytes, measured, peak_rss_bytes
+from pttt_ooc import resources, store
+from pttt_ooc.engine import Engine
+from pttt_ooc.game import named_game
+from pttt_ooc.provenance import PACKAGE
+from pttt_ooc.resources import MB, anonymous_bytes, cores, measured, peak_rss_bytes
 
 
 @pytest.fixture
@@ -55,3 +61,37 @@ def test_usage_is_filled_in_after_an_error():
             raise KeyError
     except KeyError:
         assert usage.peak_rss_mb > 0
+
+
+ONLY_ON_LINUX = {
+    *("sched_getaffinity", "sched_setaffinity", "posix_fallocate", "posix_fadvise", "fdatasync", "memfd_create"),
+    *("getrandom", "copy_file_range", "splice", "pidfd_open", "eventfd", "getxattr", "setxattr", "O_TMPFILE", "pipe2"),
+}
+
+
+def test_what_other_systems_lack_is_asked_for_in_one_place_each():
+    found = set()
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ONLY_ON_LINUX and ast.unparse(node.value) == "os":
+                found.add((file.stem, node.attr))
+    assert found == {("resources", "sched_getaffinity"), ("store", "posix_fallocate")}
+
+
+def test_systems_that_lack_them_are_served(monkeypatch, tmp_path):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    engine = Engine.of_game(named_game("mini-2x2k2-abrupt"))
+    engine.close()
+    assert cores() == engine.threads == 3
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert cores() == 1
+    with open(tmp_path / "reserved", "wb") as file:
+        store._reserve(file, 100)
+    assert (tmp_path / "reserved").stat().st_size == 100
+
+
+def test_cores_are_those_that_this_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {2, 5} if process == 0 else set(), raising=False)
+    assert cores() == 2

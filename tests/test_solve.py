@@ -1,6 +1,10 @@
 """The loop: convergence, budgets, and going on where a run stopped, bit by bit."""
 
+import importlib.util
 import json
+from contextlib import closing
+from dataclasses import replace
+from itertools import product
 
 import helpers
 import numpy as np
@@ -8,12 +12,19 @@ import pytest
 
 import naive
 import naive_cfr
+from pttt_ooc import assess as assess_module
+from pttt_ooc import engine, jit, tree
+from pttt_ooc import evaluate as evaluate_module
+from pttt_ooc import solve as solve_module
+from pttt_ooc.assess import assess
 from pttt_ooc.commits import State
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.evaluate import evaluate
+from pttt_ooc.game import named_game
+from pttt_ooc.memory import in_memory
 from pttt_ooc.regret import RULES
-from pttt_ooc.solve import is_scheduled, last_scheduled, solve, state_layout
-from pttt_ooc.strategy import unfold
+from pttt_ooc.solve import is_scheduled, last_scheduled, solve, solve_arrays, state_layout
+from pttt_ooc.strategy import Strategy, unfold
 
 NAME = "mini-2x3k2-abrupt"
 
@@ -30,8 +41,9 @@ def config(**changes):
 
 def run(tmp_path, settings, name=NAME, symmetry="full", threads=2, folder="work", fingerprint="test", **options):
     dtype = np.dtype(settings.precision).type
-    engine = helpers.small_engine(name, symmetry, dtype, threads)
-    return solve(engine, settings, tmp_path / folder, fingerprint, **options)
+    return solve(
+        helpers.small_engine(name, symmetry, dtype, threads), settings, tmp_path / folder, fingerprint, **options
+    )
 
 
 def bits(solution):
@@ -177,9 +189,73 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     assert again.rows[-1]["nashconv"] == first.rows[-1]["nashconv"]
 
 
-def test_threads_do_not_change_a_bit(tmp_path):
-    found = {tuple(bits(run(tmp_path, config(), threads=n, folder=str(n)))) for n in (1, 2, 3)}
-    assert len(found) == 1
+def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
+    settings, name = config(max_iterations=20, commit_seconds=1000), "mini-2x3k3-abrupt-after-1"
+    whole = bits(run(tmp_path, settings, name, folder="whole"))
+    monkeypatch.setattr(engine, "RUN_WORK", 20)
+    for threads in (1, 2, 3):
+        with closing(engine.Engine.of_game(named_game(name), "full", np.float32, threads)) as cut:
+            for runs in (cut._runs, cut._gradient_runs):
+                assert max(len(part) for parts in runs for part in parts) > 7
+            assert bits(solve(cut, settings, tmp_path / str(threads), "test")) == whole
+
+
+def passes_in_chunks_of(orders, monkeypatch):
+    """The module of the passes as plain Python, which takes short chunks without being compiled again."""
+    with monkeypatch.context() as patch:
+        patch.setattr(jit, "kernel", lambda function: function)
+        spec = importlib.util.spec_from_file_location("plain_tree", tree.__file__)
+        plain = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(plain)
+    assert plain.CHUNK == tree.CHUNK
+    plain.CHUNK = orders
+    return plain
+
+
+@pytest.mark.parametrize(("algorithm", "symmetry"), [("dcfr", "full"), ("sapdcfr+", "none")])
+def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algorithm, symmetry):
+    small = helpers.small_engine("mini-2x3k3-abrupt-after-1" if symmetry == "full" else NAME, symmetry)
+    rng = np.random.default_rng(3)
+    settings, players = config(algorithm=algorithm, precision="float64"), small.index.players
+    assert 5 < max(int(np.diff(player.node_start)[player.decides].max()) for player in players) < tree.CHUNK
+    random = [Strategy(small.index, p, rng.random(player.sequences)) for p, player in enumerate(players)]
+    layout, found = state_layout(small.index, settings), []
+    regrets = {name: rng.normal(size=shape) for name, (shape, _) in layout.items()}
+    for passes in (tree, passes_in_chunks_of(5, monkeypatch)):
+        for module in (engine, evaluate_module, solve_module, assess_module):
+            monkeypatch.setattr(module, "tree", passes)
+        with State.open(tmp_path / passes.__name__, layout, "test") as state:
+            for name, array in state.arrays.items():
+                array[...] = abs(regrets[name]) if "sums" in name else regrets[name]
+            room = in_memory(solve_arrays(small.index, settings))
+            solver = solve_module.Solver(small, settings, state, lambda row: None, room)
+            solver.begin()
+            solver.iterate()
+            made = [strategy.probabilities.tobytes() for strategy in solver.average()]
+            made += [array.tobytes() for array in state.arrays.values()]
+        made.append(replace(evaluate(*random, small), seconds=0))
+        if symmetry == "none":
+            made += [assess(strategy, small).gradient.sequences.tobytes() for strategy in random]
+        found.append(made)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("algorithm", list(RULES))
+def test_coefficients_are_numbers_however_extreme_the_parameters(algorithm):
+    rule = RULES[algorithm]
+    for alpha, beta in product((-1000, -3, 0, 400, 1000), repeat=2):
+        for t in (1, 2, 11, 10**9):
+            found = rule.coefficients(t, alpha, abs(beta) if algorithm.startswith("sap") else beta)
+            assert 0 <= found.discount_positive <= 1 and 0 <= found.discount_negative <= 1
+            assert 0 <= found.look_ahead <= 1001
+    if "dcfr" in algorithm:
+        assert rule.coefficients(12, 400, 0).discount_positive == 1
+        assert rule.coefficients(12, -400, 0).discount_positive == 0
+
+
+def test_large_exponents_are_solved_with(tmp_path):
+    solution = run(tmp_path, config(algorithm="dcfr", alpha=400, beta=-400, gamma=400, max_iterations=30))
+    assert solution.iteration == 30 and 0 < solution.rows[-1]["nashconv"] < 0.5
 
 
 def test_time_is_a_budget(tmp_path):

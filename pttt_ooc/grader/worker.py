@@ -29,6 +29,7 @@ from pttt_ooc.grader.queue import open_queue, task_of, waiting
 from pttt_ooc.grader.settings import read_settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import find_value
+from pttt_ooc.resources import cores
 
 log = logging.getLogger("pttt.grader.worker")
 _BEAT = 2.0  # seconds between two signs of life
@@ -45,7 +46,7 @@ def run(data: Path, stopping: threading.Event) -> None:
         If another worker is at work in the directory, or the grader cannot be opened.
     """
     settings, storage = read_settings(data), Storage(data)
-    threads = settings.threads or len(os.sched_getaffinity(0))
+    threads = settings.threads or cores()
     with _alone(data):
         database = Database.of(data, settings.database_url, settings.game)
         beating = threading.Thread(target=_beat, args=(storage.alive, stopping), daemon=True)

@@ -1,0 +1,57 @@
+"""The decorator of all kernels, and where their compiled code is kept.
+
+Numba keeps compiled code on disk.  It compiles a kernel anew when the text of the kernel's own module
+has changed, but a kernel is also made of what it takes from other modules: kernels that it calls,
+constants, the fields of named tuples.  So the names of the files in the cache carry a digest of all
+modules that kernels are made of.  Code of another version is never found, and after a return to an
+earlier version that version's code is still there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+SOURCES = ("cells", "formats", "gradient", "infosets", "jit", "orders", "strategy", "timing", "tree")
+"""The modules that hold kernels, or constants and named tuples that kernels use.
+
+A kernel may use nothing of any other module of the package.
+"""
+
+
+def _digest() -> str:
+    """Names what compiled code depends on: the sources, Python, numba, LLVM, and the processor."""
+    total = hashlib.blake2b(digest_size=8)
+    for part in (sys.version, numba.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name()):
+        total.update(part.encode() + b"\n")
+    for name in SOURCES:
+        total.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return total.hexdigest()
+
+
+DIGEST = _digest()
+"""The version of the kernels, in the name of every file of the cache."""
+
+
+class _Files(CompileResultCacheImpl):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}-{DIGEST}"
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Files
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function when it is first called, to code that runs without the interpreter's lock."""
+    compiled: Any = numba.njit(nogil=True)(function)
+    if compiled is not function:  # it is, if numba is told to compile nothing
+        compiled._cache = _Cache(function)  # as numba's `cache=True` does, with other names of files
+    return compiled

@@ -1,0 +1,201 @@
+"""Compiled code: none of another version of the sources is ever used, and kernels take only what its name covers."""
+
+import ast
+import builtins
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pttt_ooc import jit, kernels
+from pttt_ooc.provenance import PACKAGE, source_file
+
+
+def modules():
+    return {
+        str(file.relative_to(PACKAGE).with_suffix("")): ast.parse(file.read_text(encoding="utf-8"))
+        for file in PACKAGE.rglob("*.py")
+    }
+
+
+MODULES = modules()
+
+
+def imports(tree):
+    """Where each name that a module imports comes from: a module of the package, or an empty text."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            home = (node.module or "").removeprefix("pttt_ooc").lstrip(".").replace(".", "/")
+            inside = node.level or (node.module or "").startswith("pttt_ooc")
+            for alias in node.names:
+                inner = f"{home}/{alias.name}".lstrip("/")
+                found[alias.asname or alias.name] = (inner if source_file(inner).is_file() else home) if inside else ""
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                inside = alias.name.startswith("pttt_ooc")
+                found[alias.asname or alias.name.split(".")[0]] = alias.name[9:].replace(".", "/") if inside else ""
+    return found
+
+
+def loaded(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - set(dir(builtins))
+
+
+def is_compiled(function):
+    """Whether a function is a kernel, or one of those that write the compiler's instructions."""
+    return any(loaded(decorator) & {"kernel", "intrinsic", "overload"} for decorator in function.decorator_list)
+
+
+def made_of(tree):
+    """All names of a module that its kernels are made of, directly or through other names of the module."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    waiting = [name for function in functions if is_compiled(function) for name in loaded(function)]
+    homes = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                homes |= dict.fromkeys(loaded(target), node)
+    done = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in done:
+            done.add(name)
+            waiting += loaded(homes[name]) if name in homes else []
+    return done
+
+
+def strangers(tree):
+    """What kernels are made of that comes from a module of the package whose text is not in the digest."""
+    homes = imports(tree)
+    return {f"{homes[name]}.{name}" for name in made_of(tree) if homes.get(name) and homes[name] not in jit.SOURCES}
+
+
+@pytest.mark.parametrize("name", jit.SOURCES)
+def test_kernels_are_made_of_nothing_that_the_digest_leaves_out(name):
+    assert not strangers(MODULES[name])
+
+
+def test_strangers_are_found():
+    text = "from pttt_ooc.game import N\nfrom pttt_ooc.timing import WORD\nM = N + WORD\n@kernel\ndef f(): return M"
+    assert strangers(ast.parse(text)) == {"game.N"}
+    assert strangers(ast.parse("from pttt_ooc import game as g\n@kernel\ndef f(): return g.N")) == {"game.g"}
+    assert not strangers(ast.parse("from pttt_ooc.game import N\ndef f(): return N"))
+
+
+def test_the_digest_covers_all_kernels_and_the_tuples_that_they_take():
+    for name, tree in MODULES.items():
+        compiled = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and is_compiled(n)]
+        tuples = [
+            n.name for n in tree.body if isinstance(n, ast.ClassDef) and "NamedTuple" in map(ast.unparse, n.bases)
+        ]
+        assert name in jit.SOURCES or not compiled + tuples, name
+
+
+def test_all_kernels_are_kept_by_version():
+    for name, tree in MODULES.items():
+        if name != "jit":  # numba's own decorators know nothing of versions
+            assert not {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} & {"njit", "jit", "vectorize"}
+            assert not imports(tree).keys() & {"njit", "vectorize", "guvectorize", "cfunc"}, name
+
+
+TWO = "from pttt_ooc.jit import kernel\nfrom pttt_ooc.orders import one\n@kernel\ndef two(): return one() + 1\n"
+RUN = "from pttt_ooc.infosets import two; print(two(), len(two.stats.cache_hits))"
+
+
+def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
+    package = tmp_path / "pttt_ooc"
+    package.mkdir()
+    for name in ("__init__", *jit.SOURCES):
+        (package / f"{name}.py").touch()
+    (package / "jit.py").write_text(source_file("jit").read_text())
+    (package / "infosets.py").write_text(TWO)
+
+    def run(one):
+        source = f"from pttt_ooc.jit import kernel\n@kernel\ndef one(): return {one}\n"
+        (package / "orders.py").write_text(source)
+        return subprocess.check_output(command, cwd=tmp_path, env=environment, text=True).split()
+
+    command = [sys.executable, "-B", "-c", RUN]  # Python's own cache looks at seconds and sizes only
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "NUMBA_DISABLE_JIT")}
+    environment |= {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert [run(1), run(2), run(1)] == [["2", "0"], ["3", "0"], ["2", "1"]]
+
+
+def test_the_digest_is_of_all_sources(monkeypatch, tmp_path):
+    for name in jit.SOURCES:
+        (tmp_path / f"{name}.py").touch()
+    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
+    found = {jit._digest()}
+    for name in jit.SOURCES:
+        (tmp_path / f"{name}.py").write_text(name)
+        found.add(jit._digest())
+    monkeypatch.setattr(jit.llvm, "get_host_cpu_name", lambda: "another")
+    found.add(jit._digest())
+    assert len(found) == len(jit.SOURCES) + 2
+
+
+def names(directory):
+    return {file.name for file in directory.iterdir()}
+
+
+def test_the_latest_versions_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(kernels, "KEPT", 2)
+    versions = {}
+    for age, version in enumerate(("", "a" * 16, "b" * 16, "c" * 16)):
+        end = f"-{version}" if version else ""
+        versions[age] = {f"cells.split-63.py311{end}.nbi", f"cells.split-63.py311{end}.12.nbc", f"compiled{end or '-'}"}
+        for name in versions[age]:
+            (tmp_path / name).touch()
+            os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    (tmp_path / "cells.cpython-311.pyc").touch()
+    kernels.forget_versions(tmp_path)
+    assert names(tmp_path) == versions[0] | versions[1] | {"cells.cpython-311.pyc"}
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache with nothing in it, and a list of what is compiled into it."""
+    done = []
+
+    class Kernel:
+        class stats:
+            cache_path = str(tmp_path / "cache")
+
+    monkeypatch.setattr(kernels.gradient, "receive", Kernel)
+    monkeypatch.setattr(kernels, "_compile", lambda: done.append(jit.DIGEST))
+    return done
+
+
+def test_each_version_is_compiled_once(cache, monkeypatch):
+    for version in ("a" * 16, "b" * 16, "a" * 16):
+        monkeypatch.setattr(jit, "DIGEST", version)
+        kernels.ensure_compiled()
+    assert cache == ["a" * 16, "b" * 16]
+
+
+def test_a_failed_compilation_is_repeated(cache, monkeypatch):
+    def fail():
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(kernels, "_compile", fail)
+        kernels.ensure_compiled()
+    kernels.ensure_compiled()
+    assert len(cache) == 1
+
+
+def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys):
+    tried = []
+
+    def lock(file, how):  # the other process is through when the lock is free
+        tried.append(how)
+        if how & kernels.fcntl.LOCK_NB:
+            raise BlockingIOError
+        (kernels.Path(file.name).parent / f"compiled-{jit.DIGEST}").touch()
+
+    monkeypatch.setattr(kernels.fcntl, "flock", lock)
+    kernels.ensure_compiled()
+    assert len(tried) == 2 and not cache
+    assert capsys.readouterr().err == "Waiting for another process, which compiles the kernels ...\n"
