@@ -315,7 +315,7 @@ def test_another_game_without_symmetry(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("config", "place"), [("test-abrupt-plain", f"{GAME}/none"), ("test-classical", "mini-2x3k2-classical/full")]
+    ("config", "place"), [("test-abrupt-plain", f"{GAME}/none"), ("test-classical", "mini-2x2k2-classical/full")]
 )
 def test_plans_for_other_games(tmp_path, config, place):
     workflow = Workflow.fresh(tmp_path / "w", config)
