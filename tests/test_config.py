@@ -80,7 +80,10 @@ def test_committed_schema_is_the_one_of_the_models():
             {"solve": {"max_iterations": "9" * 4999}},
             f"solve.max_iterations is '{'9' * 57}...', but must be a whole number, and not that large.",
         ),
-        ({"solve": {"max_minutes": 1e300}}, "solve.max_minutes is 1e+300, but must be less than or equal to 10000000."),
+        (
+            {"solve": {"max_minutes": 1e300}},
+            "solve.max_minutes is 1e+300, but must be less than or equal to 1000000000.",
+        ),
         ({"memory_mb": 10**400}, f"memory_mb is 1{'0' * 56}..., but must be less than or equal to 1000000000."),
         ({"solve": {"max_minuts": 3}}, "there is no key solve.max_minuts (did you mean max_minutes?)."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
