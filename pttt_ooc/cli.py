@@ -6,15 +6,18 @@ Libraries that take long to import are imported by the commands that need them, 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 from pttt_ooc import __version__
-from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, of_system
+from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, did_you_mean, of_system, on_one_line
 from pttt_ooc.game import named_game
 from pttt_ooc.grader.commands import add_commands
 from pttt_ooc.resources import small_threads
@@ -32,6 +35,10 @@ Symmetry = Literal["none", "full"]
 TensorType = Literal["float16", "float32", "float64"]
 
 GameOption = Annotated[str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.")]
+ToldGameOption = Annotated[
+    str | None,
+    typer.Option("--game", metavar="NAME", help="The game; default: what the files tell, or else pttt-abrupt."),
+]
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where indices are kept; made if missing.")]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of threads; default: all cores.")]
@@ -45,7 +52,34 @@ Infosets1Option = Annotated[
 KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
 DATA = Path("data")
 
+
+class _Commands(TyperGroup):
+    """All commands; what is wrong with an option's value is said in our words."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = _refusal(error)
+            raise
+
+
+def _refusal(error: typer.BadParameter) -> str:
+    """What is wrong with a value, where typer repeats the words of pydantic, which checks options for it."""
+    cause = error.__cause__
+    problem = cause.errors()[0] if hasattr(cause, "errors") else None
+    if problem is None:
+        return error.message
+    from pttt_ooc.config import shown, wanted
+
+    if problem["type"] == "value_error":  # one of a list of names
+        given, *known = re.findall("'([^']*)'", str(problem["ctx"]["error"])) or [""]
+        return f"{shown(problem['input'])} is not one of {', '.join(known)}{did_you_mean(given, known)}."
+    return f"{shown(problem['input'])}, but must be {wanted(problem)}."
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Phantom Tic-Tac-Toe and its relatives, solved exactly.",
     no_args_is_help=True,
     add_completion=False,
@@ -63,18 +97,36 @@ def main(arguments: list[str] | None = None) -> None:
         Of the command; default: those of the process.
     """
     small_threads()
+    sentence = ""
     try:
-        app(args=arguments, prog_name="pttt")
+        if sys.stdout is None:
+            raise StoreError("There is no standard output to write to: it is closed.")
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
+        try:
+            app(args=arguments, prog_name="pttt")
+        finally:
+            _flush()
     except PtttError as error:
         sentence = str(error)
     except OSError as error:
         sentence = of_system(error)
     except MemoryError:
         sentence = NO_MEMORY
-    else:
-        return
-    print(sentence, file=sys.stderr)
-    sys.exit(1)
+    if sentence:
+        print(on_one_line(sentence), file=sys.stderr)
+        sys.exit(1)
+
+
+def _flush() -> None:
+    """Write what is left for standard output now: at the end of the process an error would have no sentence."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise StoreError(f"Cannot write to standard output: {error.strerror}.") from error
 
 
 def _print_version(wanted: bool) -> None:
@@ -92,6 +144,15 @@ def _options(
     """Phantom Tic-Tac-Toe and its relatives, solved exactly."""
 
 
+def _check_output_directory(path: Path) -> None:
+    """Refuse a directory that could not be made or written to, before any work is done."""
+    there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
+    if not there.is_dir():
+        raise StoreError(f"Cannot make the directory {path}: {there} is a file.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise StoreError(f"Cannot write to {there}: it is read-only, or not yours; name another directory.")
+
+
 def _check_output(path: Path, suffix: str = "") -> None:
     """Refuse a file that could not be written, before any work is done."""
     if not path.parent.is_dir():
@@ -100,6 +161,12 @@ def _check_output(path: Path, suffix: str = "") -> None:
         raise StoreError(f"Cannot write {path}: it is a directory; name a file.")
     if path.suffix.lower() != suffix and suffix:
         raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
+    _check_output_directory(path.parent)
+
+
+def _check_game(name: str | None) -> None:
+    if name is not None:
+        named_game(name)
 
 
 def _cores() -> int:
@@ -185,21 +252,23 @@ def validate(
     infosets: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The player's infosets, in the order of the rows.")
     ] = None,
-    game: GameOption = "pttt-abrupt",
+    game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Check a strategy, row by row.
 
     What is said is that it is valid, or the first thing that is wrong, with row, infoset and square.
     """
-    named_game(game)
+    _check_game(game)
     from pttt_ooc import inputs
+    from pttt_ooc.given import game_of, given_strategy
 
-    given = inputs.given_strategy(file, player, game, infosets)
-    index = inputs.open_index(data, game)
+    given = given_strategy(file, player, infosets)
+    name = game_of([given], game).name
+    index = inputs.open_index(data, name)
     inputs.load_strategy(given, index, data)
     count = int(index.players[player].infosets_by_slice().sum())
-    print(f"{file}: valid, a strategy of player {player} in {game} for all {count:,} infosets.")
+    print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
 
 
 @app.command(epilog="Example: pttt evaluate pttt_pl0.zip pttt_pl1.zip --json")
@@ -217,7 +286,7 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: ThreadsOption = None,
-    game: GameOption = "pttt-abrupt",
+    game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Evaluate two strategies exactly.
@@ -225,22 +294,25 @@ def evaluate(
     Found are the value for player 0, what the best responses of both players get, NashConv (their sum), and how far
     each player's worst case is below the value of the game: its exploitability.
     """
-    rules = named_game(game)
+    _check_game(game)
     import numpy as np
 
     from pttt_ooc import display, inputs
     from pttt_ooc.evaluate import evaluate as evaluated
+    from pttt_ooc.given import game_of, given_strategy
     from pttt_ooc.stages.engines import open_engine
     from pttt_ooc.tables import read_index
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
-    given = (inputs.given_strategy(p0, 0, game, infosets0), inputs.given_strategy(p1, 1, game, infosets1))
-    directory = inputs.prepared(data, game, symmetry)
-    index = read_index(directory / "index.zarr", game, symmetry)
+    given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
+    rules = game_of(given, game)
+    known = inputs.known_value(rules, given, data)
+    directory = inputs.prepared(data, rules.name, symmetry)
+    index = read_index(directory / "index.zarr", rules.name, symmetry)
     with open_engine(index, directory, np.float64, threads or _cores()) as engine:
         strategies = [inputs.load_strategy(one, engine.index, data) for one in given]
-        result = evaluated(strategies[0], strategies[1], engine, asked or inputs.known_value(rules, given))
-    display.evaluation(result, as_json)
+        result = inputs.with_value(evaluated(strategies[0], strategies[1], engine), asked, known)
+    display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -250,33 +322,38 @@ def evaluate(
 @app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")
 def export(
     solution: Annotated[str, typer.Argument(metavar="SOLUTION", help="The directory of a solution.")],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The directory for the files; it must exist.")],
+    output: Annotated[Path, typer.Option(metavar="DIR", help="The directory for the files; made if missing.")],
     dtype: Annotated[Precision, typer.Option(help="Of the probabilities.")] = "float32",
     compression_level: LevelOption = 1,
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
     bundle: Annotated[bool, typer.Option(help="Whether to write strategies.h5.")] = True,
-    game: GameOption = "pttt-abrupt",
+    game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Write a solution's files for the course.
 
     These are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
     """
-    named_game(game)
-    _check_output(output / "pttt_pl0.zip")
+    _check_game(game)
+    _check_output_directory(output)
     import tempfile
 
     from pttt_ooc import infosets, inputs
     from pttt_ooc.bundle import write_bundle
     from pttt_ooc.formats import export_strategy
+    from pttt_ooc.given import check_infosets_file, game_of, given_strategy
 
-    given = [inputs.given_strategy(solution, player, game) for player in (0, 1)]
+    given = [given_strategy(solution, player) for player in (0, 1)]
     if given[0].kind != "solution":
         raise StoreError(f"{solution} is not the directory of a solution.")
-    index = inputs.open_index(data, game)
+    for order in (infosets0, infosets1):
+        if order is not None:
+            check_infosets_file(order)
+    index = inputs.open_index(data, game_of(given, game).name)
     rows = (inputs.rows_of(index, 0, infosets0), inputs.rows_of(index, 1, infosets1))
     strategies = (inputs.load_strategy(given[0], index, data), inputs.load_strategy(given[1], index, data))
+    output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".export-", dir=output) as name:
         aside = Path(name)
         for strategy in strategies:
@@ -284,7 +361,7 @@ def export(
             infosets.write_infosets(index, player, aside / f"player{player}-infosets.txt", rows[player])
             export_strategy(strategy, rows[player], aside / f"pttt_pl{player}.zip", dtype, compression_level)
         if bundle:
-            facts = {"solution": given[0].attrs}
+            facts = {"solution": given[0].said}
             write_bundle(aside / "strategies.h5", index, strategies, facts, rows, dtype)
         for file in sorted(aside.iterdir()):
             file.replace(output / file.name)
@@ -379,8 +456,7 @@ def fsck(
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
     """The configuration of a file, if any, with the options of the command line in its place."""
-    if top["game"] is not None:
-        named_game(top["game"])
+    _check_game(top["game"])
     from pttt_ooc.config import check_config, load_config
 
     content: dict[str, Any] = load_config(config).model_dump(mode="json") if config else {}
