@@ -6,21 +6,18 @@ Libraries that take long to import are imported by the commands that need them, 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
-from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
 
 from pttt_ooc import __version__
-from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, did_you_mean, of_system, on_one_line
+from pttt_ooc.console import Commands, check_output, check_output_directory, run
+from pttt_ooc.errors import StoreError
 from pttt_ooc.game import named_game
 from pttt_ooc.grader.commands import add_commands
-from pttt_ooc.resources import small_threads
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -52,34 +49,8 @@ Infosets1Option = Annotated[
 KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
 DATA = Path("data")
 
-
-class _Commands(TyperGroup):
-    """All commands; what is wrong with an option's value is said in our words."""
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = _refusal(error)
-            raise
-
-
-def _refusal(error: typer.BadParameter) -> str:
-    """What is wrong with a value, where typer repeats the words of pydantic, which checks options for it."""
-    cause = error.__cause__
-    problem = cause.errors()[0] if hasattr(cause, "errors") else None
-    if problem is None:
-        return error.message
-    from pttt_ooc.config import shown, wanted
-
-    if problem["type"] == "value_error":  # one of a list of names
-        given, *known = re.findall("'([^']*)'", str(problem["ctx"]["error"])) or [""]
-        return f"{shown(problem['input'])} is not one of {', '.join(known)}{did_you_mean(given, known)}."
-    return f"{shown(problem['input'])}, but must be {wanted(problem)}."
-
-
 app = typer.Typer(
-    cls=_Commands,
+    cls=Commands,
     help="Phantom Tic-Tac-Toe and its relatives, solved exactly.",
     no_args_is_help=True,
     add_completion=False,
@@ -96,37 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments
         Of the command; default: those of the process.
     """
-    small_threads()
-    sentence = ""
-    try:
-        if sys.stdout is None:
-            raise StoreError("There is no standard output to write to: it is closed.")
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
-        try:
-            app(args=arguments, prog_name="pttt")
-        finally:
-            _flush()
-    except PtttError as error:
-        sentence = str(error)
-    except OSError as error:
-        sentence = of_system(error)
-    except MemoryError:
-        sentence = NO_MEMORY
-    if sentence:
-        print(on_one_line(sentence), file=sys.stderr)
-        sys.exit(1)
-
-
-def _flush() -> None:
-    """Write what is left for standard output now: at the end of the process an error would have no sentence."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise StoreError(f"Cannot write to standard output: {error.strerror}.") from error
+    run(app, "pttt", arguments)
 
 
 def _print_version(wanted: bool) -> None:
@@ -142,26 +83,6 @@ def _options(
     ] = False,
 ) -> None:
     """Phantom Tic-Tac-Toe and its relatives, solved exactly."""
-
-
-def _check_output_directory(path: Path) -> None:
-    """Refuse a directory that could not be made or written to, before any work is done."""
-    there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
-    if not there.is_dir():
-        raise StoreError(f"Cannot make the directory {path}: {there} is a file.")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise StoreError(f"Cannot write to {there}: it is read-only, or not yours; name another directory.")
-
-
-def _check_output(path: Path, suffix: str = "") -> None:
-    """Refuse a file that could not be written, before any work is done."""
-    if not path.parent.is_dir():
-        raise StoreError(f"Cannot write {path}: there is no directory {path.parent}; make it first.")
-    if path.is_dir():
-        raise StoreError(f"Cannot write {path}: it is a directory; name a file.")
-    if path.suffix.lower() != suffix and suffix:
-        raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
-    _check_output_directory(path.parent)
 
 
 def _check_game(name: str | None) -> None:
@@ -204,7 +125,7 @@ def infosets(
     """
     named_game(game)
     if output:
-        _check_output(output)
+        check_output(output)
     from pttt_ooc import infosets, inputs
 
     index = inputs.open_index(data, game)
@@ -235,7 +156,7 @@ def uniform(
     At every infoset it attempts all legal squares with the same probability.
     """
     named_game(game)
-    _check_output(output, ".zip")
+    check_output(output, ".zip")
     from pttt_ooc import infosets, inputs
     from pttt_ooc.formats import export_strategy
     from pttt_ooc.strategy import uniform_strategy
@@ -336,7 +257,7 @@ def export(
     These are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
     """
     _check_game(game)
-    _check_output_directory(output)
+    check_output_directory(output)
     import tempfile
 
     from pttt_ooc import infosets, inputs

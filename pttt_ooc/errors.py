@@ -62,4 +62,4 @@ NO_MEMORY = "There is not enough memory for this."
 
 def of_system(error: OSError) -> str:
     """One sentence about an error of the operating system that nobody has explained better."""
-    return f"{error.filename or 'A file'} cannot be used: {error.strerror or error}."
+    return f"{error.filename or 'A file, or standard output,'} cannot be used: {error.strerror or error}."

@@ -142,7 +142,7 @@ def truncated_npy():
 
 def pickled_npy():
     np.save("bad.npy", np.array([{"a": 1}], object))
-    return "bad.npy", "shape"
+    return "bad.npy", "dtype"
 
 
 def empty_npy():
