@@ -61,6 +61,16 @@ def test_committed_schema_is_the_one_of_the_models():
             "solve.commit_seconds is Infinity, but must be a number, and finite.",
         ),
         ({"solve": {"max_minuts": 3}}, "there is no key solve.max_minuts (did you mean max_minutes?)."),
+        (
+            {"target_nashconv": 1},
+            "there is no key target_nashconv (did you mean solve.target_nashconv, in the section solve?).",
+        ),
+        ({"solve": {1: 2}}, "there is no key solve.1."),
+        (
+            {"solve": {"max_iterations": 1e99}},
+            "solve.max_iterations is 1e+99, but must be a whole number with fewer digits.",
+        ),
+        ({"report": {"title": 3}}, "report.title is 3, but must be a text."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
         ({"colour": 1}, "there is no key colour; choose from game, symmetry, memory_mb, solve, export, report."),
         ({1: 2}, "there is no key 1; choose from game, symmetry, memory_mb, solve, export, report."),
@@ -108,6 +118,12 @@ def test_numbers_that_yaml_reads_as_text():
         ("solve: [", "is not YAML (line 1"),
         ("a: b: c", "is not YAML (line 1, column 5)"),
         ("- 1", "no keys with values"),
+        ("solve:\n  alpha: 1\n  alpha: 2\n", "(line 3, column 3): the key alpha is here a second time."),
+        ("solve: {}\nsolve: {}\n", "(line 2, column 1): the key solve is here a second time."),
+        ("solve:\n\talpha: 1\n", "(line 2, column 1): a tab stands here; indent with spaces."),
+        ("&a [*a]", "but a list that holds itself."),
+        ("a: " + "[" * 3000, "nested too deeply."),
+        ("\0", "a character that YAML does not allow."),
     ],
 )
 def test_files_that_are_no_configuration(tmp_path, text, complaint):
