@@ -71,10 +71,12 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml --group build --quiet \
 	--generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
+# What would fail later is refused before anything is made: an old Python, a path that Snakemake does not cope with.
 # pip is the last thing that venv installs: an interrupted start is repeated.
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Python 3.11 or newer is needed, but '$(PYTHON)' is not: set it, as in 'make PYTHON=python3.12'." >&2; exit 1; }
+	@$(PYTHON) -B -m pttt_ooc.place
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "'$(PYTHON)' cannot make virtual environments: install its venv module (Debian: python3-venv)." >&2; exit 1; }
 	@echo "Making $(VENV) ..."

@@ -13,14 +13,23 @@ import sys
 from os.path import relpath
 from pathlib import Path
 
-from pttt_ooc.config import check_config
+from pttt_ooc.config import check_config, read_yaml
 from pttt_ooc.errors import PtttError
+from pttt_ooc.place import check_place
 from pttt_ooc.provenance import source_digest
 from pttt_ooc.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
 
 small_threads()  # the jobs inherit it
+
+try:
+    check_place(Path(sys.executable), Path.cwd(), Path(workflow.basedir))
+    for file in map(Path, ["config.yaml", *map(relpath, workflow.overwrite_configfiles)]):
+        if file.exists():
+            read_yaml(file)  # of a doubled key, Snakemake would take the last without a word
+except PtttError as error:
+    sys.exit(str(error))
 
 
 configfile: "config.yaml"

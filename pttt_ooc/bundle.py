@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -167,29 +168,66 @@ def read_bundle_strategy(path: Path, index: Index, player: int) -> NDArray[np.fl
     StrategyError
         If the tensor has another shape or dtype, or a row that is no probability distribution.
     """
+    with _opened(path) as f:
+        game, _ = _said(path, f)
+        if game != index.game.name:
+            raise StrategyFileError(f"{path}: The strategies are for {game}, not for {index.game.name}.")
+        infosets, tensor = _datasets(path, f, player)
+        reader = RowReader(index, player, f"{path}, player{player}/infosets")
+        for start in range(0, len(infosets), BLOCK_ROWS):
+            reader.feed(as_lines(infosets[start : start + BLOCK_ROWS]))
+        return strategy_from_tensor(index, player, tensor, reader.finish(), source=f"{path}, player{player}/strategy")
+
+
+@dataclass(frozen=True)
+class BundleHeader:
+    """What a hand-over file says of itself.
+
+    Attributes
+    ----------
+    game
+        Its name for the game.
+    facts
+        What :func:`write_bundle` was told.
+    shape
+        Of the tensor of the player that was asked for.
+    """
+
+    game: str
+    facts: dict[str, Any]
+    shape: tuple[int, ...]
+
+
+def read_bundle_header(path: Path, player: int) -> BundleHeader:
+    """What a hand-over file says of itself, which takes no time; errors as :func:`read_bundle_strategy`."""
+    with _opened(path) as f:
+        game, facts = _said(path, f)
+        return BundleHeader(game, facts, tuple(_datasets(path, f, player)[1].shape))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[h5py.File]:
     try:
         with h5py.File(path, "r") as f:
-            infosets, tensor = _datasets(path, f, index, player)
-            reader = RowReader(index, player, f"{path}, player{player}/infosets")
-            for start in range(0, len(infosets), BLOCK_ROWS):
-                reader.feed(as_lines(infosets[start : start + BLOCK_ROWS]))
-            return strategy_from_tensor(
-                index, player, tensor, reader.finish(), source=f"{path}, player{player}/strategy"
-            )
-    except (OSError, RuntimeError) as error:
+            yield f
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # of h5py, on damaged or hostile files
         reason = getattr(error, "strerror", None) or str(error)
         raise StrategyFileError(f"{path}: Not a readable HDF5 file ({reason}).") from error
 
 
-def _datasets(path: Path, f: h5py.File, index: Index, player: int) -> tuple[h5py.Dataset, h5py.Dataset]:
-    """The two datasets of `player`, after a check of what the file says that it is."""
-    version, game = f.attrs.get("format_version"), f.attrs.get("game")
-    if version is None or game is None:
+def _said(path: Path, f: h5py.File) -> tuple[str, dict[str, Any]]:
+    """Game and facts, after a check of the format."""
+    version, game, facts = (f.attrs.get(name) for name in ("format_version", "game", "facts"))
+    if version is None or not isinstance(game, str):
         raise StrategyFileError(f"{path}: This HDF5 file is no hand-over file, it lacks 'format_version' or 'game'.")
-    if version != FORMAT_VERSION:
+    if np.ndim(version) or version != FORMAT_VERSION:
         raise StrategyFileError(f"{path}: The format version is {version}, but only {FORMAT_VERSION} can be read.")
-    if game != index.game.name:
-        raise StrategyFileError(f"{path}: The strategies are for {game}, not for {index.game.name}.")
+    told = json.loads(facts) if isinstance(facts, str) else {}
+    return game, told if isinstance(told, dict) else {}
+
+
+def _datasets(path: Path, f: h5py.File, player: int) -> tuple[h5py.Dataset, h5py.Dataset]:
+    """The two datasets of `player`."""
     found = [f.get(f"player{player}/{name}") for name in ("infosets", "strategy")]
     for name, dataset in zip(("infosets", "strategy"), found, strict=True):
         if not isinstance(dataset, h5py.Dataset):

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, of_system
+from pttt_ooc.console import Commands, check_output, check_output_directory, run
+from pttt_ooc.errors import StoreError
 from pttt_ooc.game import named_game
 from pttt_ooc.grader.commands import add_commands
-from pttt_ooc.resources import cores, small_threads
+from pttt_ooc.resources import cores
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -31,6 +32,10 @@ Symmetry = Literal["none", "full"]
 TensorType = Literal["float16", "float32", "float64"]
 
 GameOption = Annotated[str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.")]
+ToldGameOption = Annotated[
+    str | None,
+    typer.Option("--game", metavar="NAME", help="The game; default: what the files tell, or else pttt-abrupt."),
+]
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where indices are kept; made if missing.")]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of threads; default: all cores.")]
@@ -45,6 +50,7 @@ KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
 DATA = Path("data")
 
 app = typer.Typer(
+    cls=Commands,
     help="Phantom Tic-Tac-Toe and its relatives, solved exactly.",
     no_args_is_help=True,
     add_completion=False,
@@ -61,19 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments
         Of the command; default: those of the process.
     """
-    small_threads()
-    try:
-        app(args=arguments, prog_name="pttt")
-    except PtttError as error:
-        sentence = str(error)
-    except OSError as error:
-        sentence = of_system(error)
-    except MemoryError:
-        sentence = NO_MEMORY
-    else:
-        return
-    print(sentence, file=sys.stderr)
-    sys.exit(1)
+    run(app, "pttt", arguments)
 
 
 def _print_version(wanted: bool) -> None:
@@ -91,14 +85,9 @@ def _options(
     """Phantom Tic-Tac-Toe and its relatives, solved exactly."""
 
 
-def _check_output(path: Path, suffix: str = "") -> None:
-    """Refuse a file that could not be written, before any work is done."""
-    if not path.parent.is_dir():
-        raise StoreError(f"Cannot write {path}: there is no directory {path.parent}; make it first.")
-    if path.is_dir():
-        raise StoreError(f"Cannot write {path}: it is a directory; name a file.")
-    if path.suffix.lower() != suffix and suffix:
-        raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
+def _check_game(name: str | None) -> None:
+    if name is not None:
+        named_game(name)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -132,7 +121,7 @@ def infosets(
     """
     named_game(game)
     if output:
-        _check_output(output)
+        check_output(output)
     from pttt_ooc import infosets, inputs
 
     index = inputs.open_index(data, game)
@@ -163,7 +152,7 @@ def uniform(
     At every infoset it attempts all legal squares with the same probability.
     """
     named_game(game)
-    _check_output(output, ".zip")
+    check_output(output, ".zip")
     from pttt_ooc import infosets, inputs
     from pttt_ooc.formats import export_strategy
     from pttt_ooc.strategy import uniform_strategy
@@ -180,21 +169,23 @@ def validate(
     infosets: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The player's infosets, in the order of the rows.")
     ] = None,
-    game: GameOption = "pttt-abrupt",
+    game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Check a strategy, row by row.
 
     What is said is that it is valid, or the first thing that is wrong, with row, infoset and square.
     """
-    named_game(game)
+    _check_game(game)
     from pttt_ooc import inputs
+    from pttt_ooc.given import game_of, given_strategy
 
-    given = inputs.given_strategy(file, player, game, infosets)
-    index = inputs.open_index(data, game)
+    given = given_strategy(file, player, infosets)
+    name = game_of([given], game).name
+    index = inputs.open_index(data, name)
     inputs.load_strategy(given, index, data)
     count = int(index.players[player].infosets_by_slice().sum())
-    print(f"{file}: valid, a strategy of player {player} in {game} for all {count:,} infosets.")
+    print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
 
 
 @app.command(epilog="Example: pttt evaluate pttt_pl0.zip pttt_pl1.zip --json")
@@ -212,7 +203,7 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: ThreadsOption = None,
-    game: GameOption = "pttt-abrupt",
+    game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Evaluate two strategies exactly.
@@ -220,22 +211,25 @@ def evaluate(
     Found are the value for player 0, what the best responses of both players get, NashConv (their sum), and how far
     each player's worst case is below the value of the game: its exploitability.
     """
-    rules = named_game(game)
+    _check_game(game)
     import numpy as np
 
     from pttt_ooc import display, inputs
     from pttt_ooc.evaluate import evaluate as evaluated
+    from pttt_ooc.given import game_of, given_strategy
     from pttt_ooc.stages.engines import open_engine
     from pttt_ooc.tables import read_index
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
-    given = (inputs.given_strategy(p0, 0, game, infosets0), inputs.given_strategy(p1, 1, game, infosets1))
-    directory = inputs.prepared(data, game, symmetry)
-    index = read_index(directory / "index.zarr", game, symmetry)
+    given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
+    rules = game_of(given, game)
+    known = inputs.known_value(rules, given, data)
+    directory = inputs.prepared(data, rules.name, symmetry)
+    index = read_index(directory / "index.zarr", rules.name, symmetry)
     with open_engine(index, directory, np.float64, threads or cores()) as engine:
         strategies = [inputs.load_strategy(one, engine.index, data) for one in given]
-        result = evaluated(strategies[0], strategies[1], engine, asked or inputs.known_value(rules, given))
-    display.evaluation(result, as_json)
+        result = inputs.with_value(evaluated(strategies[0], strategies[1], engine), asked, known)
+    display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -245,33 +239,38 @@ def evaluate(
 @app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")
 def export(
     solution: Annotated[str, typer.Argument(metavar="SOLUTION", help="The directory of a solution.")],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The directory for the files; it must exist.")],
+    output: Annotated[Path, typer.Option(metavar="DIR", help="The directory for the files; made if missing.")],
     dtype: Annotated[Precision, typer.Option(help="Of the probabilities.")] = "float32",
     compression_level: LevelOption = 1,
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
     bundle: Annotated[bool, typer.Option(help="Whether to write strategies.h5.")] = True,
-    game: GameOption = "pttt-abrupt",
+    game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Write a solution's files for the course.
 
     These are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
     """
-    named_game(game)
-    _check_output(output / "pttt_pl0.zip")
+    _check_game(game)
+    check_output_directory(output)
     import tempfile
 
     from pttt_ooc import infosets, inputs
     from pttt_ooc.bundle import write_bundle
     from pttt_ooc.formats import export_strategy
+    from pttt_ooc.given import check_infosets_file, game_of, given_strategy
 
-    given = [inputs.given_strategy(solution, player, game) for player in (0, 1)]
+    given = [given_strategy(solution, player) for player in (0, 1)]
     if given[0].kind != "solution":
         raise StoreError(f"{solution} is not the directory of a solution.")
-    index = inputs.open_index(data, game)
+    for order in (infosets0, infosets1):
+        if order is not None:
+            check_infosets_file(order)
+    index = inputs.open_index(data, game_of(given, game).name)
     rows = (inputs.rows_of(index, 0, infosets0), inputs.rows_of(index, 1, infosets1))
     strategies = (inputs.load_strategy(given[0], index, data), inputs.load_strategy(given[1], index, data))
+    output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".export-", dir=output) as name:
         aside = Path(name)
         for strategy in strategies:
@@ -279,7 +278,7 @@ def export(
             infosets.write_infosets(index, player, aside / f"player{player}-infosets.txt", rows[player])
             export_strategy(strategy, rows[player], aside / f"pttt_pl{player}.zip", dtype, compression_level)
         if bundle:
-            facts = {"solution": given[0].attrs}
+            facts = {"solution": given[0].said}
             write_bundle(aside / "strategies.h5", index, strategies, facts, rows, dtype)
         for file in sorted(aside.iterdir()):
             file.replace(output / file.name)
@@ -374,8 +373,7 @@ def fsck(
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
     """The configuration of a file, if any, with the options of the command line in its place."""
-    if top["game"] is not None:
-        named_game(top["game"])
+    _check_game(top["game"])
     from pttt_ooc.config import check_config, load_config
 
     content: dict[str, Any] = load_config(config).model_dump(mode="json") if config else {}

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ from pydantic import (
     field_validator,
 )
 
-from pttt_ooc.errors import ConfigError
+from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.game import GAMES
 
 Algorithm = Literal[
@@ -38,7 +37,7 @@ Symmetry = Literal["full", "none"]
 
 def _known_game(value: Any) -> Any:
     if not isinstance(value, str) or value not in GAMES:
-        raise ValueError(f"the name of a game{_did_you_mean(value, GAMES)}, as in the list of `pttt info`")
+        raise ValueError(f"the name of a game{did_you_mean(value, GAMES)}, as in the list of `pttt info`")
     return value
 
 
@@ -166,8 +165,20 @@ def load_config(path: Path) -> Config:
     ConfigError
         If it cannot be read, or a key or value is refused; one sentence that names file and key.
     """
+    content = read_yaml(path)
+    return check_config({} if content is None else content, str(path))
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file holds: None if it is empty.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read, is no YAML, or has a key twice, of which YAML's own reader would drop the first.
+    """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506, as it is a SafeLoader
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
@@ -175,14 +186,27 @@ def load_config(path: Path) -> Config:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        problem = getattr(error, "problem", None) or "it cannot be parsed"
+        problem = getattr(error, "problem", None) or "it has a character that YAML does not allow"
+        if "'\\t'" in problem:
+            problem = "a tab stands here; indent with spaces"
         raise ConfigError(f"{path} is not YAML{where}: {problem}.") from error
-    except (ValueError, RecursionError) as error:  # from what YAML's own errors do not tell
+    except ValueError as error:  # from what YAML's own errors do not tell
         raise ConfigError(
-            f"{path} cannot be read: a number has thousands of digits, a date does not exist, "
-            "or brackets are nested thousands deep."
+            f"{path} cannot be read: a number has thousands of digits, or a date does not exist."
         ) from error
-    return check_config({} if content is None else content, str(path))
+    except RecursionError as error:
+        raise ConfigError(f"{path} is not a configuration: its sections are nested too deeply.") from error
+
+
+class _Loader(yaml.SafeLoader):
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(None, None, f"the key {key.value} is here a second time", key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 def check_config(content: Any, source: str = "config.yaml") -> Config:
@@ -204,14 +228,14 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
     for key in ("infosets_0", "infosets_1"):
         file = getattr(config.export, key)
         if file is not None and not os.path.isfile(file):  # also false where the name is impossible
-            raise ConfigError(f"{source}: export.{key} is {_shown(str(file))}, but there is no such file.")
+            raise ConfigError(f"{source}: export.{key} is {shown(str(file))}, but there is no such file.")
     return config
 
 
 def check_section(model: type[_Model], content: Any, source: str = "config.yaml") -> _Model:
     """Check one section, a mapping, against its model; raise ConfigError as :func:`check_config`."""
     if not isinstance(content, Mapping):
-        raise ConfigError(f"{source}: there are no keys with values, but {_shown(content)}.")
+        raise ConfigError(f"{source}: there are no keys with values, but {shown(content)}.")
     odd = [key for key in content if not isinstance(key, str)]
     if odd:
         raise ConfigError(f"{source}: there is no key {odd[0]}; choose from {', '.join(model.model_fields)}.")
@@ -225,9 +249,11 @@ def _sentence(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
     path, kind = problem["loc"], problem["type"]
     if kind == "extra_forbidden":
         known = list(_model_at(model, path[:-1]).model_fields)
-        guess = _did_you_mean(path[-1], known) or f"; choose from {', '.join(known)}"
+        guess = did_you_mean(path[-1], known) or _elsewhere(model, path[-1]) or f"; choose from {', '.join(known)}"
         return f"there is no key {_dotted(path)}{guess}."
-    return f"{_dotted(path)} is {_shown(problem['input'])}, but must be {_wanted(problem)}."
+    if kind == "invalid_key":
+        return f"there is no key {_dotted((*path[:-1], str(path[-1])))}."
+    return f"{_dotted(path)} is {shown(problem['input'])}, but must be {wanted(problem)}."
 
 
 def _model_at(model: type[BaseModel], path: tuple[str, ...]) -> type[BaseModel]:
@@ -238,14 +264,23 @@ def _model_at(model: type[BaseModel], path: tuple[str, ...]) -> type[BaseModel]:
     return model
 
 
-def _wanted(problem: Mapping[str, Any]) -> str:
-    """What would have been allowed, to follow the words "must be"."""
+def _elsewhere(model: type[BaseModel], key: str) -> str:
+    """A guess for a key that stands in the wrong section."""
+    sections = {name: field.annotation for name, field in model.model_fields.items()}
+    homes = [
+        name for name, kind in sections.items() if isinstance(kind, type) and key in getattr(kind, "model_fields", {})
+    ]
+    return f" (did you mean {homes[0]}.{key}, in the section {homes[0]}?)" if homes else ""
+
+
+def wanted(problem: Mapping[str, Any]) -> str:
+    """What would have been allowed, to follow the words "must be", from an error of pydantic."""
     kind, context, message = problem["type"], problem.get("ctx", {}), str(problem["msg"])
     if kind == "value_error":
         return str(context["error"])
     if kind == "literal_error":
         allowed = get_args(_literal(str(problem["loc"][-1])))
-        return f"one of {', '.join(allowed)}{_did_you_mean(problem['input'], allowed)}"
+        return f"one of {', '.join(allowed)}{did_you_mean(problem['input'], allowed)}"
     if kind in _WANTED:
         return _WANTED[kind]
     # pydantic's own words, such as "Input should be greater than 0"
@@ -258,23 +293,20 @@ _WANTED = {
     "finite_number": "a number, and finite",
     "int_from_float": "a whole number",
     "int_parsing": "a whole number",
-    "int_parsing_size": "a whole number, and not that large",
     "int_type": "a whole number",
+    "int_parsing_size": "a whole number with fewer digits",
     "bool_parsing": "true or false",
     "bool_type": "true or false",
     "path_type": "the name of a file",
     "tuple_type": "a list",
+    "string_type": "a text",
+    "string_unicode": "a text in Unicode",
     "string_too_short": "a text that is not empty",
 }
 
 
 def _literal(key: str) -> Any:
     return {"algorithm": Algorithm, "symmetry": Symmetry, "updates": Updates}.get(key, Precision)
-
-
-def _did_you_mean(value: Any, known: Any) -> str:
-    close = difflib.get_close_matches(str(value), list(known), n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _dotted(path: tuple[str | int, ...]) -> str:
@@ -284,13 +316,17 @@ def _dotted(path: tuple[str | int, ...]) -> str:
     return text.removeprefix(".")
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A refused value, shortened."""
     if value is None:
         return "empty"
     try:
         text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
-    except ValueError:  # Python writes no numbers of thousands of digits
-        return "a number of thousands of digits"
+    except ValueError as error:
+        # Python writes no numbers of thousands of digits, and YAML's aliases can make a list that holds itself.
+        return "a list that holds itself" if "Circular" in str(error) else "a number of thousands of digits"
+    except RecursionError:
+        return "a list that holds itself"
     text = text if len(text) <= 60 else text[:57] + "..."
     return repr(text) if isinstance(value, str) else text
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from pttt_ooc.counts import KNOWN, counts_of
+from pttt_ooc.counts import counts_of, total_infosets
 from pttt_ooc.evaluate import REFERENCE_VALUES, Evaluation
 from pttt_ooc.game import GAMES, Game
 from pttt_ooc.manifests import read_manifest
@@ -19,9 +20,10 @@ from pttt_ooc.stages.common import manifest_of
 from pttt_ooc.views import Pairs, find_pairs
 
 JSON_KEYS = (
-    *("value", "best_response_0", "best_response_1", "nashconv"),
-    *("exploitability_0", "exploitability_1", "seconds"),
+    *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),
+    *("exploitability_0", "exploitability_1", "game_value", "seconds"),
 )
+_EXACT = 1e-9  # half the width of an interval that is shown as if it were a number
 
 
 def _print(table: Table) -> None:
@@ -51,21 +53,12 @@ def games() -> None:
     """List the named games with their rules and sizes."""
     table = _plain("game", "board", "a player wins with", "turns", "opening", "infosets of 0", "of 1", "value")
     for game in GAMES.values():
-        sizes = [f"{n:,}" for n in _totals(game)]
+        sizes = [f"{n:,}" for n in total_infosets(game.name)]
         rules = (f"{game.rows}x{game.columns}", _winning(game), game.turn_rule, _opening(game) or "-")
         table.add_row(game.name, *rules, *sizes, _value(game) or "-")
     _print(table)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
     print("`pttt info --game NAME` tells more about one of them.")
-
-
-def _totals(game: Game) -> list[int]:
-    known = KNOWN.get(game.name, {})
-    if "total_infosets" in known:
-        return list(known["total_infosets"])
-    if {"infosets_0", "infosets_1"} <= known.keys():
-        return [sum(known["infosets_0"]), sum(known["infosets_1"])]
-    return list(counts_of(game, find_pairs(game))["total_infosets"])
 
 
 def _winning(game: Game) -> str:
@@ -130,26 +123,39 @@ def _views(pairs: Pairs, player: int) -> int:
 # Evaluations and solutions
 
 
-def evaluation(found: Evaluation, as_json: bool) -> None:
-    """Print an evaluation, as a table or as one JSON object."""
+def evaluation(found: Evaluation, game: str, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
+    """Print an evaluation, as a table or as one JSON object.
+
+    Parameters
+    ----------
+    inputs
+        Player 0's and player 1's strategy, as they were named.
+    """
+    asked = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
     if as_json:
-        print(json.dumps({key: getattr(found, key) for key in JSON_KEYS}))
+        told = asked | asdict(found)
+        print(json.dumps({key: told[key] for key in JSON_KEYS}))
         return
-    _facts_table(_figures(found))
+    names = [("game", game), *((f"P{player}", name) for player, name in enumerate(inputs))]
+    _facts_table(names + _figures(found))
 
 
 def _figures(found: Evaluation) -> list[tuple[str, str]]:
-    def shown(number: float | None) -> str:
-        return "unknown, as is the value of the game" if number is None else f"{number:+.9f}"
-
     value = found.game_value
+    half = (value[1] - value[0]) / 2 if value else 0.0
+
+    def exploitability(number: float | None) -> str:
+        if number is None:
+            return "unknown: these strategies alone do not tell the value of the game closely; see --game-value"
+        return f"{number:+.9f}" + (f", give or take {half:.1e}" if half > _EXACT else "")
+
     return [
-        ("value of P0 against P1, for player 0", shown(found.value)),
-        ("best response of player 0, to P1", shown(found.best_response_0)),
-        ("best response of player 1, to P0", shown(found.best_response_1)),
-        ("NashConv, the sum of both", shown(found.nashconv)),
-        ("exploitability of P0", shown(found.exploitability_0)),
-        ("exploitability of P1", shown(found.exploitability_1)),
+        ("value of P0 against P1, for player 0", f"{found.value:+.9f}"),
+        ("best response of player 0, to P1", f"{found.best_response_0:+.9f}"),
+        ("best response of player 1, to P0", f"{found.best_response_1:+.9f}"),
+        ("NashConv, the sum of both", f"{found.nashconv:+.9f}"),
+        ("exploitability of P0", exploitability(found.exploitability_0)),
+        ("exploitability of P1", exploitability(found.exploitability_1)),
         ("value of the game lies in", f"{value[0]:.9f} .. {value[1]:.9f}" if value else "unknown; see --game-value"),
         ("time", f"{found.seconds:.1f} s"),
     ]

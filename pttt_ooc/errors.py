@@ -6,6 +6,9 @@ workflow's scripts print that sentence and exit with a non-zero code; nothing el
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class PtttError(Exception):
     """Base of all errors whose text is meant for the user."""
@@ -47,9 +50,20 @@ class GraderError(PtttError):
     """The grader cannot do what it was asked: its directory, its teams, its server."""
 
 
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """``" (did you mean ...?)"`` with the known name that is closest to what was given; empty if none is close."""
+    close = difflib.get_close_matches(str(given), list(known), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def on_one_line(sentence: str) -> str:
+    """The sentence with its line ends and control characters, which names of strangers may hold, as escapes."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
+
+
 NO_MEMORY = "There is not enough memory for this."
 
 
 def of_system(error: OSError) -> str:
     """One sentence about an error of the operating system that nobody has explained better."""
-    return f"{error.filename or 'A file'} cannot be used: {error.strerror or error}."
+    return f"{error.filename or 'A file, or standard output,'} cannot be used: {error.strerror or error}."

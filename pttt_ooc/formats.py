@@ -10,10 +10,12 @@ them is unpickled or extracted, and sizes are checked before memory is taken.
 from __future__ import annotations
 
 import io
+import math
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -280,24 +282,47 @@ def read_strategy_file(path: Path, expected_shape: tuple[int, int]) -> NDArray[n
     StrategyError
         If the tensor's shape or dtype is not what is expected.
     """
-    path = Path(path)
-    try:
-        if path.suffix.lower() == ".zip":
-            return _read_zip(path, expected_shape)
-        if path.suffix.lower() == ".npy":
-            return _read_npy(path, expected_shape)
-    except OSError as error:
-        raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
-    raise StrategyFileError(f"{path}: A strategy's file is a .zip or .npy, and its name must end so.")
+    with _opened(Path(path)) as (stream, size):
+        if Path(path).suffix.lower() == ".zip":
+            return _read_stream(path, stream, size, expected_shape)
+        _, dtype, fortran, start = _parse_header(path, stream.read(_HEADER_BYTES), size, expected_shape)
+        return _native(np.memmap(path, dtype, "r", start, expected_shape, order="F" if fortran else "C"))
 
 
-def _read_zip(path: Path, shape: tuple[int, int]) -> NDArray[np.floating[Any]]:
+def tensor_shape(path: Path) -> tuple[int, ...]:
+    """Shape of the tensor in a file of a strategy, by its header alone, which takes no time.
+
+    Raises
+    ------
+    StrategyFileError
+        If the file is unreadable or of another format, or of another size than its header says.
+    StrategyError
+        If the dtype is none that a strategy has.
+    """
+    with _opened(path) as (stream, size):
+        return _parse_header(path, stream.read(_HEADER_BYTES), size, None)[0]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """The npy file that `path` is or zips, and its size."""
+    suffix = path.suffix.lower()
+    if suffix not in (".zip", ".npy"):
+        raise StrategyFileError(f"{path}: A strategy's file is a .zip or .npy, and its name must end so.")
     try:
+        if suffix == ".npy":
+            with open(path, "rb") as stream:
+                yield stream, path.stat().st_size
+            return
         with zipfile.ZipFile(path) as archive:
             member = _only_member(path, archive.infolist())
             with archive.open(member) as stream:
-                return _read_stream(path, stream, member.file_size, shape)
+                yield stream, member.file_size
+    except OSError as error:
+        raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
     except _BAD_ZIP as error:
+        if suffix == ".npy":
+            raise
         raise StrategyFileError(f"{path}: Not a valid zip file ({str(error).rstrip('.')}).") from error
 
 
@@ -336,26 +361,29 @@ def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     return shape, fortran, dtype, f.tell()
 
 
-def _parse_header(path: Path, head: bytes, size: int, expected: tuple[int, int]) -> tuple[np.dtype[Any], bool, int]:
-    """Dtype, whether the order is Fortran's, and where the data begin, of an npy file of `size` bytes."""
+def _parse_header(
+    path: Path, head: bytes, size: int, expected: tuple[int, int] | None
+) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
+    """Shape, dtype, whether the order is Fortran's, and where the data begin, of an npy file of `size` bytes."""
     try:
         shape, fortran, dtype, start = npy_header(head)
     except StrategyFileError as error:
         raise StrategyFileError(f"{path}: {error}") from error
-    _check_shape(shape, expected, str(path))
+    if expected is not None:
+        _check_shape(shape, expected, str(path))
     _check_dtype(dtype, str(path))
-    found, wanted = size - start, expected[0] * expected[1] * dtype.itemsize
+    found, wanted = size - start, math.prod(shape) * dtype.itemsize
     if found != wanted:
         what = "is truncated" if found < wanted else "goes on after the tensor"
         raise StrategyFileError(
             f"{path}: Exception parsing numpy tensor: the file {what}, found {found} bytes of data, expected {wanted}."
         )
-    return dtype, fortran, start
+    return shape, dtype, fortran, start
 
 
 def _read_stream(path: Path, stream: IO[bytes], size: int, shape: tuple[int, int]) -> NDArray[np.floating[Any]]:
     head = stream.read(_HEADER_BYTES)
-    dtype, fortran, start = _parse_header(path, head, size, shape)
+    _, dtype, fortran, start = _parse_header(path, head, size, shape)
     data = np.empty(size - start, np.uint8)
     at = len(head) - start
     data[:at] = np.frombuffer(head[start:], np.uint8)
@@ -367,12 +395,6 @@ def _read_stream(path: Path, stream: IO[bytes], size: int, shape: tuple[int, int
             f"{path}: Not a valid zip file ({len(data) - at} bytes of what it announces are missing)."
         )
     return _native(data.view(dtype).reshape(shape, order="F" if fortran else "C"))
-
-
-def _read_npy(path: Path, shape: tuple[int, int]) -> NDArray[np.floating[Any]]:
-    with open(path, "rb") as f:
-        dtype, fortran, start = _parse_header(path, f.read(_HEADER_BYTES), path.stat().st_size, shape)
-    return _native(np.memmap(path, dtype, "r", start, shape, order="F" if fortran else "C"))
 
 
 def _native(tensor: NDArray[Any]) -> NDArray[np.floating[Any]]:

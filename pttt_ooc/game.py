@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import product
 from typing import Literal, get_args
 
-from pttt_ooc.errors import GameError, UnknownGameError
+from pttt_ooc.errors import GameError, UnknownGameError, did_you_mean
 
 TurnRule = Literal["abrupt", "classical"]
 Squares = tuple[int, ...]
@@ -201,9 +201,11 @@ def named_game(name: str) -> Game:
     Raises
     ------
     UnknownGameError
-        If there is no such game; the message lists the names.
+        If there is no such game; the message has the name that is closest, or else lists all.
     """
     try:
         return GAMES[name]
     except KeyError:
-        raise UnknownGameError(f"There is no game called {name!r}; choose one of: {', '.join(GAMES)}.") from None
+        guess = did_you_mean(name, GAMES)
+        advice = f"{guess}; `pttt info` lists all" if guess else f"; choose one of: {', '.join(GAMES)}"
+        raise UnknownGameError(f"There is no game called {name!r}{advice}.") from None

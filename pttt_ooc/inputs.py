@@ -1,23 +1,23 @@
-"""What the command line is given: names of strategies, rows and values, and where indices are kept.
+"""What the command line works with: indices, strategies in their layout, and the value of the game.
 
-A strategy is named by a ``.zip`` or ``.npy`` (a tensor), an ``.h5`` (the hand-over file), the directory
-of a solution, or the word ``uniform``.  Whatever it is, it is brought to the layout of the index that
-the command works with.
+Whatever kind a strategy is of, it is brought to the layout of the index that the command works with.
 """
 
 from __future__ import annotations
 
-import math
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pttt_ooc.bundle import read_bundle_strategy
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
-from pttt_ooc.evaluate import Interval, narrowed, reference_value
+from pttt_ooc.evaluate import Evaluation, Interval, narrowed, reference_value
 from pttt_ooc.formats import read_strategy_file, strategy_from_tensor
 from pttt_ooc.game import Game, named_game
+from pttt_ooc.given import SOLUTION, Given
 from pttt_ooc.index import Index, Symmetry
 from pttt_ooc.infosets import default_rows, read_infosets
 from pttt_ooc.kernels import ensure_compiled
@@ -29,10 +29,7 @@ from pttt_ooc.strategy import Strategy, fold, unfold, uniform_strategy
 from pttt_ooc.tables import read_index
 from pttt_ooc.views import Ints
 
-Kind = Literal["uniform", "tensor", "bundle", "solution"]
-SOLUTION = "solution.zarr"
-_SUFFIXES: dict[str, Kind] = {".zip": "tensor", ".npy": "tensor", ".h5": "bundle"}
-_KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or the word uniform"
+_ROUNDING = 1e-9
 
 
 # ---------------------------------------------------------------------------------------------
@@ -53,8 +50,9 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
         If the game is unknown, a product is damaged, another run is at work there, or the disk cannot be written to.
     """
     named_game(game)
-    ensure_compiled()
     directory = data / game / symmetry
+    _check_directory(directory)
+    ensure_compiled()
     common.forget_lost(directory)
     stale = [stage for stage in ("enumerate", "index") if not _is_current(directory, stage)]
     if stale:
@@ -67,6 +65,15 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
         index.run(game, symmetry, directory)
     common.inputs(directory, "enumerate", "index")
     return directory
+
+
+def _check_directory(directory: Path) -> None:
+    """Raise a StoreError, before any work is done, if no products could be made in the directory."""
+    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise StoreError(f"Cannot make {directory}: {there} is a file; choose another directory.")
+    if not all((directory / f"{stage}.json").exists() for stage in ("enumerate", "index")):
+        common.check_writable(directory)
 
 
 def _is_current(directory: Path, stage: str) -> bool:
@@ -86,78 +93,6 @@ def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
 # Strategies
 
 
-@dataclass(frozen=True)
-class Given:
-    """A strategy as it is named on the command line.
-
-    Attributes
-    ----------
-    name
-        What was typed.
-    kind
-        ``"uniform"``, ``"tensor"``, ``"bundle"`` or ``"solution"``.
-    path
-        The file, or the Zarr group of the solution; of no meaning for ``"uniform"``.
-    player
-        Whose strategy is wanted.
-    infosets
-        The file that fixes the order of the rows of a tensor, if any.
-    attrs
-        What a solution says of itself.
-    """
-
-    name: str
-    kind: Kind
-    path: Path
-    player: int
-    infosets: Path | None
-    attrs: dict[str, Any]
-
-
-def given_strategy(name: str, player: int, game: str, infosets: Path | None = None) -> Given:
-    """Find out what `name` is; a look at files that takes no time.
-
-    Raises
-    ------
-    StrategyFileError
-        If there is no such file, or it is of no known kind or of another game.
-    ConfigError
-        If there is an infoset file, but no tensor whose rows it could put in order.
-    """
-    kind, path = _kind_of(name)
-    attrs = _attrs_of(path, game) if kind == "solution" else {}
-    if infosets is not None and kind != "tensor":
-        raise ConfigError(f"{name} is no .zip or .npy, so that {infosets} cannot fix its order of rows; leave it out.")
-    if infosets is not None and not infosets.is_file():
-        raise StrategyFileError(f"{infosets}: There is no such file.")
-    return Given(name, kind, path, player, infosets, attrs)
-
-
-def _kind_of(name: str) -> tuple[Kind, Path]:
-    path = Path(name)
-    if name == "uniform":
-        return "uniform", path
-    if path.is_dir():
-        return "solution", path / SOLUTION if (path / SOLUTION).is_dir() else path
-    if not path.exists():
-        raise StrategyFileError(f"{name}: There is no such file or directory; {_KINDS}.")
-    if path.suffix.lower() not in _SUFFIXES:
-        raise StrategyFileError(f"{name}: Not a known kind of file; {_KINDS}.")
-    return _SUFFIXES[path.suffix.lower()], path
-
-
-def _attrs_of(path: Path, game: str) -> dict[str, Any]:
-    try:
-        attrs = solution_attrs(path)
-    except StoreError as error:
-        raise StrategyFileError(f"{path}: No readable solution is here ({str(error).rstrip('.')}).") from error
-    if attrs["game"] != game:
-        raise StrategyFileError(f"{path}: This is a solution of {attrs['game']}, not of {game}; add --game to say so.")
-    if attrs["symmetry"] not in ("none", "full"):
-        raise StrategyFileError(f"{path}: This solution has the unknown symmetry {attrs['symmetry']!r}.")
-    return attrs
-
-
 def load_strategy(given: Given, target: Index, data: Path) -> Strategy:
     """Read a strategy, check it and bring it to the layout of the index `target`.
 
@@ -168,7 +103,7 @@ def load_strategy(given: Given, target: Index, data: Path) -> Strategy:
     """
     if given.kind == "uniform":
         return uniform_strategy(target, given.player)
-    symmetry: Symmetry = given.attrs["symmetry"] if given.kind == "solution" else "none"
+    symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
     own = target if symmetry == target.symmetry else open_index(data, target.game.name, symmetry)
     strategy = _read(given, own)
     if own is target:
@@ -215,12 +150,57 @@ def parse_interval(text: str) -> Interval:
     return numbers[0], numbers[-1]
 
 
-def known_value(game: Game, strategies: tuple[Given, Given]) -> Interval | None:
-    """The narrowest interval that the package and the given solutions know to hold the value of the game."""
+def known_value(game: Game, given: Sequence[Given], data: Path) -> Interval | None:
+    """The narrowest interval that is known to hold the value of the game.
+
+    What tells it are the package, the given solutions and bundles, and the solutions of the game in `data`.
+    """
+    said = [_said_value(one.said) for one in given]
+    for symmetry in ("full", "none"):
+        with suppress(StoreError):  # most games have not been solved here
+            said.append(_said_value(solution_attrs(data / game.name / symmetry / SOLUTION)))
     known = reference_value(game)
-    for given in strategies:
-        proved = (given.attrs.get("value_lower"), given.attrs.get("value_upper"))
-        low, high = (float(x) if isinstance(x, int | float) else math.nan for x in proved)
-        if low <= high:
-            known = narrowed((low, high), known)
+    for interval in said:
+        if interval is not None:
+            known = narrowed(interval, known)
     return known
+
+
+def _said_value(said: Mapping[str, Any]) -> Interval | None:
+    """The interval in what a solution says of itself, or in the facts of a bundle that was made of one."""
+    solve = said.get("solve")
+    for place in (said, said.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
+        if isinstance(place, Mapping):
+            low, high = place.get("value_lower"), place.get("value_upper")
+            if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
+                return float(low), float(high)
+    return None
+
+
+def with_value(found: Evaluation, asked: Interval | None, known: Interval | None) -> Evaluation:
+    """An evaluation, measured against the value of the game.
+
+    Parameters
+    ----------
+    asked
+        The interval that the user named, if any.
+    known
+        From :func:`known_value`.  The two best responses prove an interval as well, which narrows it.  If it is all
+        that is known, the exploitabilities stay unknown: its middle would give both players half of NashConv.
+
+    Raises
+    ------
+    StrategyFileError
+        If what is known cannot be true.
+    """
+    if asked is not None:
+        return found.against(asked)
+    proved = -found.best_response_1, max(found.best_response_0, -found.best_response_1)  # equal at an equilibrium
+    if known is None:
+        return replace(found.against(None), game_value=proved)
+    if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:
+        raise StrategyFileError(
+            f"The value of the game lies in {proved[0]:.9f} .. {proved[1]:.9f}, as these strategies prove, but a "
+            f"solution says {known[0]:.9f} .. {known[1]:.9f}; give the value by --game-value."
+        )
+    return found.against(narrowed(proved, known))

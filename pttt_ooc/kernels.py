@@ -8,6 +8,7 @@ a program.
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import re
 import selectors
@@ -17,8 +18,9 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
@@ -30,6 +32,9 @@ from pttt_ooc.game import named_game
 
 GAME = "mini-2x2k2-abrupt"
 KEPT = 5  # versions of the sources whose compiled code is kept
+KERNELS = 65
+"""How many there are, counted once for each type of arguments; what is shown while they are compiled."""
+_LINE_EVERY = 5.0  # seconds, where the output is no terminal
 _PACKAGE = Path(__file__).parent
 
 
@@ -51,8 +56,7 @@ def ensure_compiled() -> None:
     directory.mkdir(parents=True, exist_ok=True)
     with _alone(directory):
         if not stamp.exists():
-            _compile()
-            stamp.touch()
+            stamp.write_text(f"{_compile()}\n", encoding="ascii")
             forget_versions(directory)
 
 
@@ -68,22 +72,21 @@ def _alone(directory: Path) -> Iterator[None]:
         yield
 
 
-def _compile() -> None:
-    console, begun = Console(stderr=True), time.perf_counter()
-    first, names = "Compiling kernels, once for this machine ...", []
-    if not console.is_terminal:
-        print(first, file=sys.stderr, flush=True)
+def _compile() -> int:
+    """Compile all kernels; return how many there are."""
+    begun, names = time.perf_counter(), set[str]()
     # Processes that write to the cache at the same moment may lose an entry: what is missing is made one by one.
-    for parts in (list(PARTS), *[[part] for part in PARTS]):
-        with console.status(first) if console.is_terminal else nullcontext() as status, ExitStack() as stack:
-            children = [stack.enter_context(_child(part)) for part in parts]
-            for name in _lines(children):
-                names.append(name)
-                if status:
-                    status.update(f"{first} {len(names)} so far: {name}")
-        if any(child.returncode for child in children):
-            raise PtttError("Compiling the kernels failed, for the reason above.")
+    with _Count() as count:
+        for parts in (list(PARTS), *[[part] for part in PARTS]):
+            with ExitStack() as stack:
+                children = [stack.enter_context(_child(part)) for part in parts]
+                for name in _lines(children):
+                    names.add(name)  # both processes may compile the same one
+                    count.show(len(names))
+            if any(child.returncode for child in children):
+                raise PtttError("Compiling the kernels failed, for the reason above.")
     print(f"Compiled {len(names)} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
+    return len(names)
 
 
 def forget_versions(directory: Path) -> None:
@@ -96,6 +99,35 @@ def forget_versions(directory: Path) -> None:
     for version in sorted(versions, key=lambda version: -ages[version])[KEPT:]:
         for file in versions[version]:
             file.unlink(missing_ok=True)
+
+
+class _Count:
+    """Shows how many kernels have been compiled: on a terminal always, else a line every few seconds."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        self._status = console.status(self._line(0)) if console.is_terminal else None
+        self._last = -math.inf
+
+    def __enter__(self) -> Self:
+        if self._status:
+            self._status.start()
+        self.show(0)
+        return self
+
+    def __exit__(self, *of_error: object) -> None:
+        if self._status:
+            self._status.stop()
+
+    def show(self, count: int) -> None:
+        if self._status:
+            self._status.update(self._line(count))
+        elif time.monotonic() - self._last >= _LINE_EVERY:
+            self._last = time.monotonic()
+            print(self._line(count), file=sys.stderr, flush=True)
+
+    def _line(self, count: int) -> str:
+        return f"Compiling kernels, once for this machine: {count} of {max(count, KERNELS)} ..."
 
 
 def _child(part: str) -> subprocess.Popen[str]:
@@ -165,11 +197,12 @@ PARTS = {"solver": compile_solver, "rest": compile_rest}
 
 
 class _Names(Listener):
-    """Prints the name of each kernel that is compiled."""
+    """Prints the name of each of our kernels that is compiled, with the types of its arguments."""
 
     def on_start(self, event: Event) -> None:
         kernel = event.data["dispatcher"].py_func
-        print(f"{kernel.__module__.removeprefix('pttt_ooc.')}.{kernel.__name__}", flush=True)
+        if kernel.__module__.startswith("pttt_ooc."):
+            print(f"{kernel.__module__}.{kernel.__name__}{event.data['args']}", flush=True)
 
     def on_end(self, event: Event) -> None:
         pass

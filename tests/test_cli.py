@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import yaml
-from cli_runner import GAME, Runner, rounded, tensor_of, write_zip
+from cli_runner import GAME, Done, Runner, rounded, tensor_of, write_zip
 from helpers import SMALL, TINY, as_strategy, random_table, small_engine
 from patience import PATIENCE, wait_until
 
@@ -31,7 +31,8 @@ ROOT = Path(__file__).parent.parent
 COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve", "serve")
 HEAVY = ("numpy", "numba", "zarr", "h5py", "matplotlib", "snakemake", "pydantic", "yaml", "rich.table")
 KINDS = ("zip", "npy", "h5", "solution", "directory")
-KEYS = ["value", "best_response_0", "best_response_1", "nashconv", "exploitability_0", "exploitability_1", "seconds"]
+FIGURES = ["value", "best_response_0", "best_response_1", "nashconv"]
+KEYS = ["game", "symmetry", "inputs", *FIGURES, "exploitability_0", "exploitability_1", "game_value", "seconds"]
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +222,9 @@ def test_uniform_against_uniform(pttt, name, symmetry):
         assert found[f"best_response_{player}"] == pytest.approx(best, abs=1e-12)
     assert found["nashconv"] == found["best_response_0"] + found["best_response_1"]
     assert found["exploitability_0"] is None and found["exploitability_1"] is None
+    assert (found["game"], found["symmetry"], found["inputs"]) == (name, symmetry, ["uniform", "uniform"])
+    low, high = found["game_value"]
+    assert (low, high) == (-found["best_response_1"], found["best_response_0"]), "all that these two prove"
 
 
 @pytest.mark.parametrize("dtype", get_args(cli.TensorType))
@@ -237,7 +241,7 @@ def test_uniform_file(pttt, dtype):
         assert "valid" in told and f"{infosets} infosets" in told
     found = pttt("evaluate", "uniform0.zip", "uniform1.zip", "--json").json
     expected = pttt("evaluate", "uniform", "uniform", "--json").json
-    assert agrees(found, {key: expected[key] for key in KEYS[:4]}, 1e-12)
+    assert agrees(found, {key: expected[key] for key in FIGURES}, 1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -281,10 +285,65 @@ def test_exploitability_against_a_given_value(pttt):
         assert found["exploitability_1"] == pytest.approx(found["best_response_0"] - middle, abs=1e-12)
 
 
+def without_game(pttt, command, *arguments, data):
+    """Run a command that has to find out by itself what game it is about."""
+    pttt.capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        cli.main([command, *map(str, arguments), "--data", str(data)])
+    out, err = pttt.capsys.readouterr()
+    return Done(end.value.code or 0, out, err)
+
+
+@pytest.mark.parametrize("kind", ["h5", "solution", "directory"])
+def test_files_that_name_their_game_need_no_option(pttt, data, kind):
+    tables = strategies(seed=1)
+    names = write_kind(kind, tables)
+    found = without_game(pttt, "evaluate", *names, "--json", data=data).json
+    assert found["game"] == GAME and agrees(found, figures(tables))
+    assert without_game(pttt, "validate", names[1], "--player", 1, data=data).code == 0
+    if kind != "h5":
+        assert without_game(pttt, "export", names[0], "--output", "out/of/this", data=data).code == 0
+        assert len(os.listdir("out/of/this")) == 5
+
+
+def test_the_shape_of_tensors_tells_their_game(pttt, data):
+    for player in (0, 1):
+        tables = [naive.uniform(named_game("mini-2x3k3-abrupt-after-1-4"), p) for p in (0, 1)]
+        write_zip(Path(f"{player}.zip"), tensor_of("mini-2x3k3-abrupt-after-1-4", player, tables[player]))
+    assert without_game(pttt, "evaluate", "0.zip", "1.zip", "--json", data=data).json["game"] == (
+        "mini-2x3k3-abrupt-after-1-4"
+    )
+
+
+def test_the_value_that_a_solution_proves_is_used_wherever_it_is_at_hand(pttt, tmp_path):
+    place = tmp_path / "made"
+    before = pttt("evaluate", "uniform", "uniform", "--json", data=place).json
+    assert before["exploitability_0"] is None
+    pttt.ok("solve", "--target-nashconv", "1e-2", data=place)
+    last = json.loads((place / GAME / "full/convergence.jsonl").read_text().splitlines()[-1])
+    middle = (last["value_lower"] + last["value_upper"]) / 2
+    pttt.ok("export", place / GAME / "full", "--output", "out", data=place)
+    for p0, where in (("uniform", place), ("out/strategies.h5", "elsewhere")):
+        found = pttt("evaluate", p0, "uniform", "--json", data=where).json
+        assert found["game_value"] == pytest.approx([last["value_lower"], last["value_upper"]], abs=1e-6)
+        assert found["exploitability_1"] == pytest.approx(before["best_response_0"] - middle, abs=1e-6)
+    told = pttt.ok("evaluate", "uniform", "uniform", data=place).out
+    assert f"give or take {(last['value_upper'] - last['value_lower']) / 2:.1e}" in told
+
+
+def test_a_value_that_cannot_be_true_is_refused(pttt):
+    index = small_engine(GAME).index
+    tables = strategies(seed=1)
+    both = tuple(as_strategy(index, player, tables[player]) for player in (0, 1))
+    write_bundle(Path("lie.h5"), index, both, {"solution": {"value_lower": -0.5, "value_upper": -0.4}})
+    done = pttt("evaluate", "lie.h5", "lie.h5")
+    assert done.code == 1 and "-0.500000000 .. -0.400000000" in done.err and "--game-value" in done.err
+
+
 def test_the_table_has_the_same_figures(pttt):
     found = pttt("evaluate", "uniform", "uniform", "--json", "--game-value", "0.7").json
     told = pttt.ok("evaluate", "uniform", "uniform", "--game-value", "0.7", "--threads", 1).out
-    assert all(f"{found[key]:+.9f}" in told for key in KEYS[:6])
+    assert all(f"{found[key]:+.9f}" in told for key in KEYS[3:9])
     assert "unknown" in pttt.ok("evaluate", "uniform", "uniform").out
 
 
@@ -300,7 +359,7 @@ def test_solve_export_and_evaluate(pttt, tmp_path):
     last = json.loads((directory / "convergence.jsonl").read_text().splitlines()[-1])
 
     found = pttt("evaluate", directory, directory, "--json", "--symmetry", "full", data=place).json
-    assert agrees(found, {key: last[key] for key in KEYS[:4]}, 1e-12)
+    assert agrees(found, {key: last[key] for key in FIGURES}, 1e-12)
     middle = (last["value_lower"] + last["value_upper"]) / 2
     assert found["exploitability_1"] == pytest.approx(last["best_response_0"] - middle, abs=1e-12)
 
@@ -313,7 +372,7 @@ def test_solve_export_and_evaluate(pttt, tmp_path):
     assert Path("out/player0-infosets.txt").read_text().splitlines() == order
     orders = ("--infosets0", "out/player0-infosets.txt", "--infosets1", "out/player1-infosets.txt")
     for names in (("out/pttt_pl0.zip", "out/pttt_pl1.zip", *orders), ("out/strategies.h5",) * 2):
-        assert agrees(pttt("evaluate", *names, "--json", data=place).json, {key: last[key] for key in KEYS[:4]}, 1e-6)
+        assert agrees(pttt("evaluate", *names, "--json", data=place).json, {key: last[key] for key in FIGURES}, 1e-6)
 
 
 def test_export_without_bundle(pttt):

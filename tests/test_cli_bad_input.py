@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from cli_runner import GAME, Runner, tensor_of, write_zip
 from helpers import as_strategy, random_table, small_engine
 
 import naive
+from pttt_ooc.cli import main
 from pttt_ooc.files import digest
 from pttt_ooc.game import named_game
 from pttt_ooc.inputs import prepared
@@ -142,7 +144,7 @@ def truncated_npy():
 
 def pickled_npy():
     np.save("bad.npy", np.array([{"a": 1}], object))
-    return "bad.npy", "shape"
+    return "bad.npy", "dtype"
 
 
 def empty_npy():
@@ -199,6 +201,73 @@ def test_an_unreadable_strategy(pttt, make):
 
 def test_a_strategy_of_the_other_player(pttt):
     refused(pttt, "evaluate", "uniform", "0.zip", says=("0.zip", "found (189, 6), expected (107, 6)"))
+
+
+def forbid_work(monkeypatch):
+    def work(*arguments):
+        raise AssertionError("an index was opened before the headers were looked at")
+
+    monkeypatch.setattr("pttt_ooc.inputs.prepared", work)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("evaluate", "uniform", "0.zip"), ("found (189, 6), expected (107, 6) for player 1", "it fits player 0")),
+        (("validate", "0.zip", "--player", 0, "--game", "pttt-abrupt"), ("(14482810, 9)", f"fits {GAME} or mini-3x2")),
+        (("validate", "cut.npy", "--player", 0), ("cut.npy", "truncated")),
+        (("validate", "wide.npy", "--player", 0), ("wide.npy", "(189, 12)")),
+        (("validate", "whole.npy", "--player", 0), ("whole.npy", "int64")),
+        (("validate", "other.zarr", "--player", 0), ("other.zarr", "a solution of mini-2x2k2-abrupt", "--game")),
+        (("export", "other.zarr", "--output", "out"), ("other.zarr", "a solution of mini-2x2k2-abrupt", "--game")),
+        (("evaluate", "0.zip", "pipe.zip"), ("pipe.zip", "Not a known kind")),
+        (("evaluate", "", "uniform"), ("name is empty",)),
+        ((*EVALUATE, "--infosets0", "0.zip"), ("0.zip", "no list of infosets")),
+        (("export", "good.zarr", "--output", "out", "--infosets1", "0.zip"), ("0.zip", "no list of infosets")),
+    ],
+)
+def test_headers_are_looked_at_before_any_work(pttt, monkeypatch, arguments, says):
+    solution()
+    solution_of_another_game()
+    np.save("wide.npy", np.hstack([good(), good()]))
+    np.save("whole.npy", (good() > 0).astype(np.int64))
+    np.save("good.npy", good())
+    Path("cut.npy").write_bytes(Path("good.npy").read_bytes()[:-100])
+    os.mkfifo("pipe.zip")
+    forbid_work(monkeypatch)
+    game = arguments[-1] if "--game" in arguments else None
+    refused(pttt, *(arguments[:-2] if game else arguments), game=game, says=says)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("evaluate", "0.zip", "uniform"), (f"(189, 6) fits {GAME} or mini-3x2k2-abrupt", "--game")),
+        (("evaluate", "uniform", "0.zip"), ("(189, 6), as no game has for player 1", f"player 0 in {GAME}")),
+        (("evaluate", "0.zip", "1.zip"), ("different games", f"0.zip fits {GAME}", "1.zip fits mini-2x2k2-abrupt")),
+        (("evaluate", "good.zarr", "other.zarr"), (f"good.zarr is for {GAME}, but other.zarr is for mini-2x2k2",)),
+        (("validate", "odd.npy", "--player", 0), ("(3,), as no game has for player 0",)),
+    ],
+)
+def test_headers_that_do_not_tell_the_game(pttt, monkeypatch, capsys, arguments, says):
+    solution()
+    solution_of_another_game()
+    np.save("odd.npy", np.ones(3))
+    tiny = named_game("mini-2x2k2-abrupt")
+    write_zip(Path("1.zip"), tensor_of(tiny.name, 1, naive.uniform(tiny, 1)))
+    forbid_work(monkeypatch)
+    with pytest.raises(SystemExit) as end:
+        main([*map(str, arguments), "--data", str(pttt.data)])
+    out, err = capsys.readouterr()
+    assert end.value.code == 1 and out == "" and err.count("\n") == 1
+    assert all(part in err for part in says), err
+
+
+def test_a_file_that_says_strange_things_of_itself(pttt):
+    for name, attrs in (("list", [1, 2]), ("escape", "chess\x1b[2J\n"), ("bytes", np.bytes_(b"x"))):
+        with h5py.File(f"{name}.h5", "w") as f:
+            f.attrs["game"], f.attrs["format_version"] = attrs, [1, 1]
+        assert "\x1b" not in refused(pttt, "validate", f"{name}.h5", "--player", 0, says=(name,))
 
 
 def test_a_strategy_that_is_not_symmetric(pttt):
@@ -289,7 +358,10 @@ def test_an_unknown_or_missing_player(pttt, command):
     ("arguments", "says"),
     [
         (("evaluate", "uniform", "uniform", "--symmetry", "half"), ("--symmetry", "half", "none", "full")),
-        (("evaluate", "uniform", "uniform", "--threads", "0"), ("--threads",)),
+        (("solve", "--algorithm", "dcrf"), ("'dcrf' is not one of cfr, cfr+", "(did you mean dcfr?)")),
+        (("evaluate", "uniform", "uniform", "--threads", "0"), ("it is '0', but must be greater than or equal to 1.",)),
+        (("evaluate", "uniform", "uniform", "--threads", "x"), ("it is 'x', but must be a whole number.",)),
+        (("solve", "--gamma", "x"), ("it is 'x', but must be a number.",)),
         (("evaluate", "uniform"), ("P1",)),
         (("uniform", "--player", 0, "--output", "n.zip", "--dtype", "int8"), ("--dtype", "int8", "float32")),
         (("uniform", "--player", 0, "--output", "n.zip", "--compression-level", "10"), ("--compression-level",)),
@@ -299,7 +371,14 @@ def test_an_unknown_or_missing_player(pttt, command):
     ],
 )
 def test_an_unknown_value_of_an_option(pttt, arguments, says):
-    refused(pttt, *arguments, code=2, says=says)
+    sentence = refused(pttt, *arguments, code=2, says=says)
+    assert "Value error" not in sentence and "Input should" not in sentence, "the words of pydantic"
+
+
+def test_a_mistyped_game(pttt):
+    for command in (("solve",), EVALUATE, ("uniform", "--player", 0, "--output", "new.zip")):
+        sentence = refused(pttt, *command, game="pttt-abrubt", says=("(did you mean pttt-abrupt?)", "`pttt info`"))
+        assert len(sentence) < 100
 
 
 @pytest.mark.parametrize("value", ["high", "2", "nan", "0.5,0.4", "0.1,0.2,0.3", ""])
@@ -332,7 +411,7 @@ def test_an_impossible_output(pttt, output, says):
 def test_an_output_directory_that_does_not_exist(pttt):
     says = ("there is no directory missing",)
     refused(pttt, "infosets", "--player", 0, "--output", "missing/list.txt", says=says)
-    refused(pttt, "export", solution(), "--output", "missing", says=says)
+    refused(pttt, "export", solution(), "--output", "old.zip/new", says=("old.zip is a file",))
     refused(pttt, "export", "0.zip", "--output", "out", says=("0.zip", "not the directory of a solution"))
 
 
@@ -362,6 +441,37 @@ def test_a_damaged_index(pttt, tmp_path):
     content[-1] ^= 1
     chunk.write_bytes(content)
     refused(pttt, "infosets", "--player", 0, data=place, says=("index.zarr", "damaged", "delete"))
+
+
+def real(arguments, **options):
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "pttt_ooc.cli", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environment", {})}
+    return subprocess.run(command, stderr=subprocess.PIPE, env=environment, timeout=300, **options)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is full")
+def test_a_full_standard_output():
+    with open("/dev/full", "wb") as full:
+        done = real(["--version"], stdout=full)
+    assert done.returncode == 1
+    assert done.stderr.decode() == "A file, or standard output, cannot be used: No space left on device.\n"
+
+
+def test_a_closed_standard_output():
+    done = real(["info"], preexec_fn=lambda: os.close(1))
+    assert done.returncode == 1
+    assert done.stderr.decode() == "There is no standard output to write to: it is closed.\n"
+
+
+def test_a_name_that_is_no_text(pttt, data):
+    name = b"b\xffd.zip"
+    with open(name, "wb") as f:
+        f.write(Path("0.zip").read_bytes())
+    arguments = ["validate", os.fsdecode(name), "--player", 0, "--game", GAME, "--data", data]
+    done = real(arguments, stdout=subprocess.PIPE, environment={"PYTHONIOENCODING": "utf-8:strict"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"b\\udcffd.zip: valid")
 
 
 def test_the_real_command_tells_the_same(pttt, data):

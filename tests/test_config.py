@@ -78,7 +78,7 @@ def test_committed_schema_is_the_one_of_the_models():
         ),
         (
             {"solve": {"max_iterations": "9" * 4999}},
-            f"solve.max_iterations is '{'9' * 57}...', but must be a whole number, and not that large.",
+            f"solve.max_iterations is '{'9' * 57}...', but must be a whole number with fewer digits.",
         ),
         (
             {"solve": {"max_minutes": 1e300}},
@@ -86,6 +86,16 @@ def test_committed_schema_is_the_one_of_the_models():
         ),
         ({"memory_mb": 10**400}, f"memory_mb is 1{'0' * 56}..., but must be less than or equal to 1000000000."),
         ({"solve": {"max_minuts": 3}}, "there is no key solve.max_minuts (did you mean max_minutes?)."),
+        (
+            {"target_nashconv": 1},
+            "there is no key target_nashconv (did you mean solve.target_nashconv, in the section solve?).",
+        ),
+        ({"solve": {1: 2}}, "there is no key solve.1."),
+        (
+            {"solve": {"max_iterations": 1e99}},
+            "solve.max_iterations is 1e+99, but must be a whole number with fewer digits.",
+        ),
+        ({"report": {"title": 3}}, "report.title is 3, but must be a text."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
         ({"colour": 1}, "there is no key colour; choose from game, symmetry, memory_mb, solve, export, report."),
         ({1: 2}, "there is no key 1; choose from game, symmetry, memory_mb, solve, export, report."),
@@ -136,7 +146,12 @@ def test_numbers_that_yaml_reads_as_text():
         ("- 1", "no keys with values"),
         (f"solve: {{max_iterations: {'9' * 5000}}}", "cannot be read: a number has thousands of digits"),
         ("report: {title: 2024-99-99}", "a date does not exist"),
-        ("[" * 5000, "brackets are nested thousands deep"),
+        ("solve:\n  alpha: 1\n  alpha: 2\n", "(line 3, column 3): the key alpha is here a second time."),
+        ("solve: {}\nsolve: {}\n", "(line 2, column 1): the key solve is here a second time."),
+        ("solve:\n\talpha: 1\n", "(line 2, column 1): a tab stands here; indent with spaces."),
+        ("&a [*a]", "but a list that holds itself."),
+        ("a: " + "[" * 3000, "nested too deeply."),
+        ("\0", "a character that YAML does not allow."),
     ],
 )
 def test_files_that_are_no_configuration(tmp_path, text, complaint):

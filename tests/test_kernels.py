@@ -5,10 +5,11 @@ import builtins
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from pttt_ooc import jit, kernels
+from pttt_ooc import gradient, jit, kernels
 from pttt_ooc.provenance import PACKAGE, source_file
 
 
@@ -164,7 +165,7 @@ def cache(tmp_path, monkeypatch):
             cache_path = str(tmp_path / "cache")
 
     monkeypatch.setattr(kernels.gradient, "receive", Kernel)
-    monkeypatch.setattr(kernels, "_compile", lambda: done.append(jit.DIGEST))
+    monkeypatch.setattr(kernels, "_compile", lambda: len(done.append(jit.DIGEST) or done))
     return done
 
 
@@ -199,3 +200,22 @@ def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys)
     kernels.ensure_compiled()
     assert len(tried) == 2 and not cache
     assert capsys.readouterr().err == "Waiting for another process, which compiles the kernels ...\n"
+
+
+def test_the_number_that_is_shown_is_the_number_of_kernels():
+    kernels.ensure_compiled()
+    cache = getattr(gradient.receive, "stats", None)
+    if cache is None:
+        pytest.skip("numba is told to compile nothing")
+    assert int((Path(cache.cache_path) / f"compiled-{jit.DIGEST}").read_text()) == kernels.KERNELS
+
+
+def test_a_line_every_few_seconds_where_there_is_no_terminal(monkeypatch, capsys):
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    with kernels._Count() as count:
+        for n in range(1, 13):
+            clock[0] += 1
+            count.show(n)
+    shown = [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert shown == [f"{n} of {kernels.KERNELS} ..." for n in (0, 5, 10)]

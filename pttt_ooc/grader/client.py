@@ -24,9 +24,13 @@ _PATIENCE = 12  # questions in a row that the server may leave unanswered, as wh
 
 class _Server:
     def __init__(self, url: str, token: str) -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise GraderError(f"{url} is no address of a grader; it looks like https://grader.example:8080.")
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # half a bracket, or a port that is none
+            good = False
+        if not good or not url.isprintable() or " " in url:
+            raise GraderError(f"{url!r} is no address of a grader; it looks like https://grader.example:8080.")
         self.url, self._parts, self._token = url, parts, token
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -72,6 +76,8 @@ def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> 
         raise GraderError("The token has characters that no token has; copy it again.")
     if not file.is_file():
         raise GraderError(f"{file}: There is no such file.")
+    if not file.stat().st_size:
+        raise GraderError(f"{file}: The file is empty.")
     server = _Server(url, token.strip())
     answer = _upload(server, file, player)
     submission = answer["submission"]
