@@ -50,6 +50,12 @@ def small_threads() -> None:
     threading.stack_size(2 << 20)
 
 
+def cores() -> int:
+    """Number of cores that this process may use."""
+    # Python 3.13 has os.process_cpu_count; macOS has no affinity.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def anonymous_bytes() -> int:
     """Anonymous memory of this process now; where the system does not tell, the memory that is its own."""
     found = _status("RssAnon")

@@ -15,6 +15,7 @@ from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.lives import watch_parent
 from pttt_ooc.grader.logs import start_logging
+from pttt_ooc.grader.rights import keep_private
 
 log = logging.getLogger("pttt.grader.web")
 _GRACE = 10  # seconds for requests under way when it is to stop
@@ -24,6 +25,7 @@ _TURN = 0.001  # seconds that a thread may keep the others from running: answers
 
 def main() -> None:
     """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin."""
+    keep_private()
     start_logging("web")
     sys.setswitchinterval(_TURN)
     stopping = threading.Event()
