@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from pttt_ooc.grader.models import Base, Fact
 from pttt_ooc.grader.tables import FORMAT, read_rows, upgraded, write_rows
 
 _WAIT = 30  # seconds that SQLite waits for another writer
+_ROOM = 100_000  # bytes that SQLite needs beside the database
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
@@ -113,9 +115,13 @@ class Database:
 
     def _explained(self, error: SQLAlchemyError) -> GraderError:
         what = str(getattr(error, "orig", error)).strip().splitlines()[0]
-        if any(words in what.lower() for words in _FULL):
+        if any(words in what.lower() for words in _FULL) or self._has_no_room():
             return GraderError(f"The database {self._shown} has no room to write: {what}; free some space on its disk.")
         return GraderError(f"The database {self._shown} cannot be used: {what}.")
+
+    def _has_no_room(self) -> bool:
+        """Whether SQLite's files have no room, which it also tells as "disk I/O error" or "unable to open"."""
+        return any(shutil.disk_usage(file).free < _ROOM for file in self.files()[:1])
 
     def files(self) -> list[Path]:
         """The files that it is kept in, if it is one of SQLite's."""
