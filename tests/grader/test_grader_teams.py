@@ -200,6 +200,7 @@ def test_a_team_has_only_so_many_sessions(lab, monkeypatch):
     assert [signed_in(lab, cookie) for cookie in cookies] == [False, False, True, True, True]
     later = time.time() + 2000
     monkeypatch.setattr(time, "time", lambda: later)
+    assert not signed_in(lab, cookies[4])  # it has expired, though its row is still there
     last = sessions.begin(lab.database, team, 1000)
     with lab.database.reading() as session:
         assert session.query(BrowserSession).count() == 1
