@@ -33,6 +33,8 @@ def command(lab, *arguments):
         ("Team 1", "Ｔｅａｍ　１"),  # full width, with the space that belongs to it
         ("ﬁve", "Five"),
         ("Team A", "Team\u00a0A"),
+        ("℡", "tel"),  # capitals that come about by the first pass
+        ("\u03b1\u0345\u0301", "\u03b1\u0301\u0345"),  # marks in another sequence, one of which folds to a letter
     ],
 )
 def test_names_are_the_same_however_they_are_written(name, same):
