@@ -7,10 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.grader import standings, submissions
+from pttt_ooc.grader import standings, submissions, teams
 from pttt_ooc.grader.context import UsedGrader
 from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.grader.receiving import take_in
@@ -173,7 +172,7 @@ def _submission(found: Submission | None, number: int) -> Submission:
 def _team(session: Session, name: str | None) -> int | None:
     if name is None:
         return None
-    found = session.scalar(select(Team.id).where(func.lower(Team.name) == name.lower()))
+    found = teams.find_team(session, name)
     if found is None:
         raise HTTPException(404, f"There is no team {name}.")
-    return found
+    return found.id

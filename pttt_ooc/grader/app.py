@@ -10,13 +10,12 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.staticfiles import StaticFiles
-from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
 from pttt_ooc import __version__
 from pttt_ooc.errors import PtttError
-from pttt_ooc.grader import api, pages
+from pttt_ooc.grader import api, health, pages
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.gate import Gate
 from pttt_ooc.grader.metrics import Measured, Metrics
@@ -27,7 +26,6 @@ from pttt_ooc.grader.submissions import LimitError
 
 log = logging.getLogger("pttt.grader.web")
 STATIC = Path(__file__).parent / "static"
-_SILENT = 30.0  # seconds without a sign of life after which the worker counts as gone
 
 
 def create_app(grader: Grader) -> FastAPI:
@@ -46,7 +44,8 @@ def create_app(grader: Grader) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(api.router)
     app.include_router(pages.router)
-    _add_probes(app, grader, metrics)
+    app.include_router(health.router)
+    _add_metrics(app, metrics)
     _add_errors(app)
     _describe_token(app)
     app.add_middleware(Gate, drained=grader.settings.max_upload_bytes, proxies=bool(grader.settings.trusted_proxies))
@@ -55,21 +54,7 @@ def create_app(grader: Grader) -> FastAPI:
     return app
 
 
-def _add_probes(app: FastAPI, grader: Grader, metrics: Metrics) -> None:
-    @app.get("/healthz", include_in_schema=False)
-    def healthz() -> Response:
-        """Whether web server, database and worker are well: 200, or 503 and what is not."""
-        beat = grader.storage.seconds_since_beat()
-        state: dict[str, Any] = {"database": "ok", "worker": "ok" if beat is not None and beat < _SILENT else "silent"}
-        try:
-            with grader.database.reading() as session:
-                session.execute(select(1))
-        except Exception:
-            log.exception("the database cannot be read")
-            state["database"] = "failed"
-        state["status"] = "ok" if state["database"] == state["worker"] == "ok" else "failed"
-        return JSONResponse(state, 200 if state["status"] == "ok" else 503)
-
+def _add_metrics(app: FastAPI, metrics: Metrics) -> None:
     @app.get("/metrics", include_in_schema=False)
     def figures() -> Response:
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -9,19 +9,20 @@ import io
 import json
 import shutil
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.errors import GraderError
 from pttt_ooc.files import explained, fsync_tree, replacing
-from pttt_ooc.grader.database import FORMAT, Database
+from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.models import Base
 from pttt_ooc.grader.settings import SETTINGS, Settings, read_settings, settings_text
 from pttt_ooc.grader.storage import Storage
+from pttt_ooc.grader.tables import FORMAT, Row, read_rows, upgraded, write_rows
 
 _TABLES = "tables.jsonl"
 
@@ -36,7 +37,7 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
     """
     # In one transaction, so that all tables are of one moment; uploads never change once they are there.
     with database.reading() as session:
-        rows = list(_rows(session))
+        rows = read_rows(session)
     with replacing(file) as temporary, tarfile.open(temporary, "w") as archive:
         _add(archive, SETTINGS, (storage.data / SETTINGS).read_bytes())
         lost = set()
@@ -48,12 +49,6 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
         kept = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
         _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in kept).encode())
     return sum(table == "submissions" for table, _ in kept)
-
-
-def _rows(session: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    for table in Base.metadata.sorted_tables:
-        for row in session.execute(select(table)).mappings():
-            yield table.name, dict(row)
 
 
 def _submissions_of(table: str, row: dict[str, Any]) -> set[int]:
@@ -95,7 +90,7 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
             if data.exists():
                 data.rmdir()
             aside.rename(data)
-        except (tarfile.TarError, KeyError, ValueError, TypeError, EOFError) as error:
+        except (tarfile.TarError, SQLAlchemyError, KeyError, ValueError, TypeError, EOFError) as error:
             raise GraderError(f"{file} is no copy of a grader, or is damaged ({error}).") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -114,8 +109,9 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
-        if form != FORMAT:
-            raise GraderError(f"{file} has format {form}, but this version reads {FORMAT}.")
+        if form not in range(1, FORMAT + 1):
+            raise GraderError(f"{file} has format {form}, but this version reads 1 to {FORMAT}.")
+        rows = upgraded(rows, form)
         for table, row in rows:
             if table == "submissions":
                 # Names in the copy name nothing: the row's own name is checked to be one of ours.
@@ -139,16 +135,10 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
     return content
 
 
-def _insert(database: Database, rows: list[Any]) -> None:
+def _insert(database: Database, rows: list[Row]) -> None:
     tables = Base.metadata.tables
     with database.writing() as session:
         if session.execute(select(tables["teams"].c.id)).first() is not None:
             raise GraderError("The database that the settings name already holds teams; empty it first.")
         session.execute(tables["facts"].delete())
-        for name, row in rows:
-            session.execute(tables[name].insert().values(**row))
-        if session.connection().dialect.name == "postgresql":
-            for name in ("teams", "submissions"):
-                session.execute(
-                    text(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), (SELECT max(id) FROM {name}))")
-                )
+        write_rows(session, rows)

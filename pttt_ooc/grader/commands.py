@@ -109,13 +109,15 @@ def submit(
 def _database(data: Path) -> Iterator[Database]:
     with _extra():
         from pttt_ooc.grader.database import Database
+        from pttt_ooc.grader.rights import private
         from pttt_ooc.grader.settings import read_settings
     settings = read_settings(data)
-    database = Database.of(data, settings.database_url, settings.game)
-    try:
-        yield database
-    finally:
-        database.close()
+    with private():
+        database = Database.of(data, settings.database_url, settings.game)
+        try:
+            yield database
+        finally:
+            database.close()
 
 
 @grader.command("add-team", epilog="Example: pttt grader add-team 'Team A'")
@@ -161,13 +163,15 @@ def list_teams(data: DataOption = DATA) -> None:
     """List the teams with the numbers of their submissions."""
     with _database(data) as database:
         from pttt_ooc.grader import teams
+        from pttt_ooc.grader.names import shown
 
         found = teams.list_teams(database)
-    width = max(len("team"), *(len(team.name) for team in found)) if found else 0
+    names = [shown(team.name) for team in found]
+    width = max(map(len, ["team", *names]))
     print(f"{'team':{width}}  submissions  accepted  since")
-    for team in found:
+    for name, team in zip(names, found, strict=True):
         since = time.strftime("%Y-%m-%d", time.gmtime(team.created_at))
-        print(f"{team.name:{width}}  {team.submissions:11}  {team.accepted:8}  {since}")
+        print(f"{name:{width}}  {team.submissions:11}  {team.accepted:8}  {since}")
 
 
 @grader.command(epilog="Example: pttt grader rejudge 17")
@@ -207,5 +211,7 @@ def restore(
     """Make a grader from a copy, in a directory that holds none."""
     with _extra():
         from pttt_ooc.grader import backup as copies
-    count = copies.read_backup(file, data, database_url)
+        from pttt_ooc.grader.rights import private
+    with private():
+        count = copies.read_backup(file, data, database_url)
     print(f"{data}: {count} submissions; start it with `pttt serve --data {data}`.")

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import glob
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Engine, create_engine, event, inspect, select
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.models import Base, Fact
+from pttt_ooc.grader.tables import FORMAT, read_rows, upgraded, write_rows
 
-FORMAT = 1
 _WAIT = 30  # seconds that SQLite waits for another writer
+_ROOM = 100_000  # bytes that SQLite needs beside the database
+_FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
 class Database:
@@ -26,35 +31,58 @@ class Database:
     url
         An SQLAlchemy URL.
     game
-        The tables are made if they are missing, and are bound to this game.
+        The tables are made if they are missing, and are bound to this game; those of an older format are upgraded.
 
     Raises
     ------
     GraderError
-        If it cannot be opened, or is of another game or version.
+        If it cannot be opened, or is of another game or of a later version.
     """
 
     def __init__(self, url: str, game: str) -> None:
         self.engine = _engine(url)
         self._writing = self.engine.execution_options(writes=True)
+        self._shown = repr(self.engine.url)  # without its password
         try:
             # Under the lock of a write: web server and worker may start at the same time.
             with self.writing() as session:
-                Base.metadata.create_all(session.connection())
-                known = session.get(Fact, "game")
-                if known is None:
-                    session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
-                    known = Fact(value=game)
-                form = session.get(Fact, "format")
+                self._prepare(session, game)
         except SQLAlchemyError as error:
-            what = str(getattr(error, "orig", error)).strip().splitlines()[0]
-            raise GraderError(f"The database {self.engine.url!r} cannot be used: {what}.") from error
-        if known.value != game:
-            raise GraderError(f"The database {self.engine.url!r} is for {known.value}, not for {game}.")
-        if form is not None and form.value != FORMAT:
+            raise self._explained(error) from error
+
+    def _prepare(self, session: Session, game: str) -> None:
+        known: dict[str, Any] = {}
+        if inspect(session.connection()).has_table(Fact.__tablename__):
+            known = {fact.name: fact.value for fact in session.scalars(select(Fact))}
+        if "game" not in known:
+            Base.metadata.create_all(session.connection())
+            session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
+            return
+        if known["game"] != game:
+            raise GraderError(f"The database {self._shown} is for {known['game']}, not for {game}.")
+        form = known.get("format")
+        if not isinstance(form, int) or not 1 <= form <= FORMAT:
+            raise GraderError(f"The database {self._shown} has format {form}, but this version reads 1 to {FORMAT}.")
+        if form < FORMAT:
+            self._upgrade(session, form)
+
+    def _upgrade(self, session: Session, form: int) -> None:
+        if session.connection().dialect.name not in ("sqlite", "postgresql"):  # others commit every change of a table
             raise GraderError(
-                f"The database {self.engine.url!r} has format {form.value}, but this version reads {FORMAT}."
+                f"The database {self._shown} has format {form}, which cannot be upgraded in place there: make a copy "
+                "with the version that wrote it (`pttt grader backup`), and restore that into an empty database."
             )
+        rows = upgraded(read_rows(session), form)
+        session.expunge_all()
+        connection = session.connection()
+        Base.metadata.drop_all(connection)
+        Base.metadata.create_all(connection)
+        write_rows(session, rows)
+        print(
+            f"The database {self._shown} is upgraded from format {form} to {FORMAT}; whoever was signed in has to "
+            "sign in again.",
+            file=sys.stderr,
+        )
 
     @classmethod
     def of(cls, data: Path, url: str | None, game: str) -> Database:
@@ -63,15 +91,44 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session to read in; what it returns stays usable afterwards."""
-        with Session(self.engine, expire_on_commit=False) as session:
-            yield session
+        """A session to read in; what it returns stays usable afterwards.  Errors as :meth:`writing`."""
+        try:
+            with Session(self.engine, expire_on_commit=False) as session:
+                yield session
+        except OperationalError as error:
+            raise self._explained(error) from error
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A session that is committed when the block succeeds, and rolled back when it raises."""
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
-            yield session
+        """A session that is committed when the block succeeds, and rolled back when it raises.
+
+        Raises
+        ------
+        GraderError
+            If the database cannot be reached, or is locked, or has no room.
+        """
+        try:
+            with Session(self._writing, expire_on_commit=False) as session, session.begin():
+                yield session
+        except OperationalError as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: SQLAlchemyError) -> GraderError:
+        what = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        if any(words in what.lower() for words in _FULL) or self._has_no_room():
+            return GraderError(f"The database {self._shown} has no room to write: {what}; free some space on its disk.")
+        return GraderError(f"The database {self._shown} cannot be used: {what}.")
+
+    def _has_no_room(self) -> bool:
+        """Whether SQLite's files have no room, which it also tells as "disk I/O error" or "unable to open"."""
+        return any(shutil.disk_usage(file).free < _ROOM for file in self.files()[:1])
+
+    def files(self) -> list[Path]:
+        """The files that it is kept in, if it is one of SQLite's."""
+        if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
+            return []
+        file = Path(self.engine.url.database)
+        return list(file.parent.glob(f"{glob.escape(file.name)}*"))
 
     def close(self) -> None:
         """Close all connections."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,17 +15,20 @@ from pttt_ooc import inputs
 from pttt_ooc.assess import Assessment, Gradient, assess
 from pttt_ooc.engine import Engine
 from pttt_ooc.evaluate import Interval
+from pttt_ooc.grader.models import Submission
 from pttt_ooc.grader.settings import Settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.validation import read_strategy
 from pttt_ooc.index import actions_of
 from pttt_ooc.infosets import default_rows
+from pttt_ooc.provenance import SOURCES, code_digest
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.strategy import Strategy
 from pttt_ooc.tables import read_index
 
 OnProgress = Callable[[float], None]
 _CACHE_BYTES = 64_000_000
+_GRADIENT_SOURCES = {*SOURCES["evaluate"], "assess", "formats", "infosets", "grader/evaluation", "grader/validation"}
 
 
 class Evaluator:
@@ -40,8 +45,9 @@ class Evaluator:
     def __init__(self, engine: Engine, storage: Storage, game_value: Interval) -> None:
         self.engine, self.storage, self.game_value = engine, storage, game_value
         self.rows = tuple(default_rows(engine.index, player) for player in (0, 1))
-        self._cache: OrderedDict[int, Gradient] = OrderedDict()
+        self._cache: OrderedDict[str, Gradient] = OrderedDict()
         self._cached = 0  # bytes
+        self._code = code_digest(_GRADIENT_SOURCES)
 
     def read(self, path: Path, player: int, on_progress: OnProgress) -> Strategy:
         """The strategy in a file; errors as :func:`pttt_ooc.grader.validation.read_strategy`."""
@@ -61,34 +67,47 @@ class Evaluator:
             probabilities[square] = float(p)
         return probabilities
 
-    def keep(self, submission: int, gradient: Gradient) -> None:
-        """Keep the gradient of a submission for matches to come."""
-        self.storage.write_gradient(submission, gradient)
-        self._remember(submission, gradient)
+    def key(self, submission: Submission) -> str:
+        """Names the gradient of a submission by all that it depends on: the game, the file's content, the code.
 
-    def value(self, assessment: Assessment, opponent: int, player: int, path: Path) -> float:
-        """Value for player 0 of an assessed strategy against an earlier submission.
-
-        Parameters
-        ----------
-        opponent, player, path
-            Number, player and file of the earlier submission; its gradient is made again if it was lost.
+        Two teams that submit the same file share a gradient.
         """
-        gradient = self._cache.get(opponent) or self.storage.read_gradient(opponent)
+        parts = [self.engine.index.game.name, submission.player, submission.digest, self._code]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
+
+    def keep(self, submission: Submission, gradient: Gradient) -> None:
+        """Keep the gradient of a submission for matches to come."""
+        key = self.key(submission)
+        self.storage.write_gradient(key, gradient)
+        self._remember(key, gradient)
+
+    def value(self, assessment: Assessment, opponent: Submission) -> float:
+        """Value for player 0 of an assessed strategy against an earlier submission of the other player.
+
+        The gradient of the earlier one is made again from its file if it was lost.
+        """
+        key = self.key(opponent)
+        gradient = self._cache.get(key) or self.storage.read_gradient(key)
         if gradient is None:
-            gradient = self.assess(self.read(path, player, lambda share: None), lambda share: None).gradient
-            self.storage.write_gradient(opponent, gradient)
-        self._remember(opponent, gradient)
+            path = self.storage.upload(opponent.file)
+            strategy = self.read(path, opponent.player, lambda share: None)
+            gradient = self.assess(strategy, lambda share: None).gradient
+            self.storage.write_gradient(key, gradient)
+        self._remember(key, gradient)
         value = gradient.value(assessment.plan)
         return value if assessment.player == 0 else -value
 
-    def _remember(self, submission: int, gradient: Gradient) -> None:
+    def forget(self, keep: Iterable[Submission]) -> None:
+        """Delete the kept gradients of all other submissions."""
+        self.storage.forget_gradients(self.key(submission) for submission in keep)
+
+    def _remember(self, key: str, gradient: Gradient) -> None:
         """Keep as many of the latest gradients in memory as is cheap: all of a small game's, none of the full one's."""
-        if submission not in self._cache:
+        if key not in self._cache:
             kept = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
-            self._cache[submission] = kept
+            self._cache[key] = kept
             self._cached += kept.sequences.nbytes
-        self._cache.move_to_end(submission)
+        self._cache.move_to_end(key)
         while self._cached > _CACHE_BYTES:
             self._cached -= self._cache.popitem(last=False)[1].sequences.nbytes
 

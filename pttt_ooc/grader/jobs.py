@@ -115,14 +115,13 @@ class Judge:
         former = bests[submission.player].get(submission.team_id)
         if not standings.beats(exploitability, former.exploitability if former else None):
             return {}
-        self.evaluator.keep(submission.id, assessment.gradient)
+        self.evaluator.keep(submission, assessment.gradient)
         values: dict[int, float] = {}
         others = bests[1 - submission.player]
         telling = self._telling(submission.id, models.EVALUATING, 0.8, 1)
         for other in others.values():
             telling(len(values) / len(others))
-            path = self.storage.upload(other.file)
-            values[other.id] = self.evaluator.value(assessment, other.id, other.player, path)
+            values[other.id] = self.evaluator.value(assessment, other)
         return values
 
     def _telling(self, number: int, status: str, begin: float, end: float) -> Callable[[float], None]:
@@ -170,13 +169,13 @@ class Judge:
                 known = {k: v for k, v in (values or {}).items() if k in there}
                 former = standings.enter(session, submission, known)
         if former is not None:
-            self.storage.forget_gradient(former)
+            self.forget()
 
     def forget(self) -> None:
         """Delete the gradients that no match will need."""
         with self.database.reading() as session:
-            keep = [submission.id for best in standings.bests(session) for submission in best.values()]
-        self.storage.forget_gradients(keep)
+            keep = [submission for best in standings.bests(session) for submission in best.values()]
+        self.evaluator.forget(keep)
 
 
 def judge_again(database: Database, number: int) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
 
 _USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_message", "taskName"}
 
@@ -44,3 +47,22 @@ def start_logging(process: str) -> None:
         logging.getLogger(name).propagate = True
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # its warnings are one line for each bad request
+
+
+@contextmanager
+def lines_logged(log: logging.Logger) -> Iterator[None]:
+    """Log what the block writes to stderr, which is meant for a terminal: a line is an event."""
+    with redirect_stderr(_Lines(log)):
+        yield
+
+
+class _Lines(io.TextIOBase):
+    def __init__(self, log: logging.Logger) -> None:
+        self._log, self._begun = log, ""
+
+    def write(self, text: str) -> int:
+        *lines, self._begun = (self._begun + text).split("\n")
+        for line in lines:
+            if line.strip():
+                self._log.info(line.strip())
+        return len(text)

@@ -1,6 +1,7 @@
-"""The tables: teams, submissions, the matrix of values, and a few facts.
+"""The tables: teams, their sessions, submissions, the matrix of values, and a few facts.
 
-Times are seconds since 1970 in UTC, so that every database keeps them alike.
+Times are seconds since 1970 in UTC, so that every database keeps them alike.  Numbers of teams and submissions never
+return: what is gone leaves links, tasks and log lines behind, which must not lead to somebody else.
 """
 
 from __future__ import annotations
@@ -20,14 +21,41 @@ class Base(DeclarativeBase):
     """All tables."""
 
 
+_NEVER_AGAIN = {"sqlite_autoincrement": True}  # SQLite gives the highest number a second time unless it is told
+
+
 class Team(Base):
-    """Who submits.  The baseline has no token, so that nobody can submit for it."""
+    """Who submits.  The baseline has no token, so that nobody can submit for it.
+
+    Attributes
+    ----------
+    key
+        The name in the form in which names are compared and sorted.
+    """
 
     __tablename__ = "teams"
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(60), unique=True)
+    key: Mapped[str] = mapped_column(String(200), unique=True)
     token_hash: Mapped[str | None] = mapped_column(String(64))
     created_at: Mapped[float]
+
+    __table_args__ = (_NEVER_AGAIN,)
+
+
+class BrowserSession(Base):
+    """A browser that is signed in.
+
+    Attributes
+    ----------
+    digest
+        SHA-256 of the cookie, in hex: who reads the table cannot sign in with it.
+    """
+
+    __tablename__ = "sessions"
+    digest: Mapped[str] = mapped_column(String(64), primary_key=True)
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    expires_at: Mapped[float]
 
 
 class Submission(Base):
@@ -84,6 +112,7 @@ class Submission(Base):
         UniqueConstraint("team_id", "player", "digest"),
         Index("submissions_of_team", "team_id", "received_at"),
         Index("submissions_best", "best", "player"),
+        _NEVER_AGAIN,
     )
 
     @property

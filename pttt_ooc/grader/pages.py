@@ -310,7 +310,7 @@ async def sign_in(request: Request, grader: UsedGrader) -> Response:
         refusal.status_code = 401
         return refusal
     response = RedirectResponse("/submissions", 303)
-    security.sign_in(request, response, grader, team)
+    await run_in_threadpool(security.sign_in, request, response, grader, team)
     return response
 
 
@@ -321,7 +321,7 @@ async def sign_out(request: Request, grader: UsedGrader) -> Response:
     fields = await security.small_form(request)
     security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
     response = RedirectResponse("/", 303)
-    security.sign_out(response)
+    await run_in_threadpool(security.sign_out, request, response, grader)
     return response
 
 

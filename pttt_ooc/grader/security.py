@@ -11,7 +11,6 @@ import asyncio
 import hashlib
 import hmac
 import secrets
-import time
 from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import HTTPException, Request, Response
@@ -20,6 +19,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pttt_ooc.grader import sessions
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import Team
 
@@ -98,17 +98,11 @@ def _mac(grader: Grader, *parts: object) -> str:
 
 def session_team(request: Request, grader: UsedGrader) -> Team | None:
     """The team that is signed in."""
-    number, _, rest = request.cookies.get(SESSION, "").partition(".")
-    expires, _, mac = rest.partition(".")
-    if not (number.isdecimal() and expires.isdecimal() and len(number) < 10 and len(expires) < 12):
-        return None
-    if int(expires) < time.time():
+    value = request.cookies.get(SESSION)
+    if not value:
         return None
     with grader.database.reading() as session:
-        team = session.get(Team, int(number))
-    # Bound to the token's hash, so that a new token ends all sessions.
-    good = team and team.token_hash and hmac.compare_digest(mac, _session_mac(grader, team, int(expires)))
-    return team if good else None
+        return sessions.team_of(session, value)
 
 
 async def signed_team(request: Request, grader: UsedGrader) -> Team | None:
@@ -116,20 +110,22 @@ async def signed_team(request: Request, grader: UsedGrader) -> Team | None:
     return await run_in_threadpool(session_team, request, grader) if SESSION in request.cookies else None
 
 
-def _session_mac(grader: Grader, team: Team, expires: int) -> str:
-    return _mac(grader, "session", team.id, expires, team.token_hash)
-
-
 def sign_in(request: Request, response: Response, grader: Grader, team: Team) -> None:
-    """Give the browser a session."""
+    """Give the browser a session, in place of the one that it has."""
+    _end_session(request, grader)
     age = int(grader.settings.session_days * 86400)
-    expires = int(time.time()) + age
-    _set_cookie(request, response, SESSION, f"{team.id}.{expires}.{_session_mac(grader, team, expires)}", age)
+    _set_cookie(request, response, SESSION, sessions.begin(grader.database, team, age), age)
 
 
-def sign_out(response: Response) -> None:
-    """Take the session away."""
+def sign_out(request: Request, response: Response, grader: Grader) -> None:
+    """End the browser's session: its cookie is good for nothing from now on, wherever it was copied to."""
+    _end_session(request, grader)
     response.delete_cookie(SESSION, path="/", httponly=True, samesite="strict")
+
+
+def _end_session(request: Request, grader: Grader) -> None:
+    if value := request.cookies.get(SESSION):
+        sessions.end(grader.database, value)
 
 
 def _set_cookie(request: Request, response: Response, name: str, value: str, age: int | None) -> None:

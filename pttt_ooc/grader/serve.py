@@ -18,6 +18,7 @@ from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.lives import handle_signals
 from pttt_ooc.grader.logs import start_logging
+from pttt_ooc.grader.rights import private, tighten
 from pttt_ooc.grader.settings import make_settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import check_value_is_known
@@ -92,10 +93,12 @@ def serve(data: Path, game: str | None, host: str, port: int) -> None:
     PtttError
         If it cannot start.
     """
-    settings = make_settings(data, game)
-    Storage(data)
-    database = Database.of(data, settings.database_url, settings.game)
+    with private():  # the children see to themselves
+        settings = make_settings(data, game)
+        storage = Storage(data)
+        database = Database.of(data, settings.database_url, settings.game)
     database.close()
+    tighten([*storage.private_paths(), *database.files()])
     check_value_is_known(settings)
     stopping = threading.Event()
     with listen(host, port) as listening:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.grader.models import ACCEPTED, BASELINE, Entry, Fact, Submission, Team
@@ -84,7 +84,7 @@ def bests(session: Session) -> Bests:
 def leaderboard(session: Session, sort: str = "sum") -> list[Standing]:
     """All teams, the best first: by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; those without a figure come last."""
     found = bests(session)
-    teams = list(session.scalars(select(Team).order_by(func.lower(Team.name))))
+    teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
     rows = [Standing(t, (found[0].get(t.id), found[1].get(t.id)), (None, None), None) for t in teams]
     ranks = {column: _ranks(rows, column) for column in ("0", "1", "sum")}
     ranked = [
@@ -111,7 +111,7 @@ def matrix(session: Session) -> Matrix:
     found = bests(session)
 
     def ordered(player: int) -> list[Submission]:
-        return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.name.lower()))
+        return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.key))
 
     values = {(e.first_id, e.second_id): e.value for e in session.scalars(select(Entry))}
     return Matrix(ordered(0), ordered(1), values)

@@ -12,13 +12,15 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pttt_ooc.errors import GraderError, StoreError
 from pttt_ooc.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
+from pttt_ooc.grader.pulse import read_sign
+from pttt_ooc.grader.settings import SETTINGS
 
 if TYPE_CHECKING:
     from pttt_ooc.assess import Gradient
@@ -76,12 +78,18 @@ class Storage:
         """The file that the worker touches every few seconds."""
         return self.data / "worker.alive"
 
+    def private_paths(self) -> Iterator[Path]:
+        """The directory, and all in it that is the grader's own."""
+        yield self.data.resolve()
+        for name in (SETTINGS, "secret", "grader.sqlite*", "queue.sqlite*", "worker.*"):
+            yield from self.data.glob(name)
+        for directory in (self.uploads, self.incoming, self.gradients, self.index):
+            yield directory
+            yield from directory.rglob("*")
+
     def seconds_since_beat(self) -> float | None:
         """How long ago the worker gave a sign of life; None if there is none."""
-        try:
-            return max(0.0, time.time() - self.alive.stat().st_mtime)
-        except FileNotFoundError:
-            return None
+        return read_sign(self.alive).age
 
     def secret(self) -> bytes:
         """The key of sessions and forms; made on first use, readable by the owner only."""
@@ -125,35 +133,34 @@ class Storage:
     # -----------------------------------------------------------------------------------------
     # Gradients
 
-    def write_gradient(self, submission: int, gradient: Gradient) -> None:
-        """Keep a gradient, in single precision and compressed."""
+    def write_gradient(self, key: str, gradient: Gradient) -> None:
+        """Keep a gradient, in single precision and compressed; `key` names all that it depends on."""
         from pttt_ooc import store  # takes long to import, and only the worker needs it
 
-        with fresh_store(self.gradients / f"{submission}.zarr") as root:
+        with fresh_store(self._gradient(key)) as root:
             store.write_array(root, "sequences", gradient.sequences.astype("float32"), compress=True)
             store.write_attrs(root, {"constant": gradient.constant})
 
-    def read_gradient(self, submission: int) -> Gradient | None:
+    def read_gradient(self, key: str) -> Gradient | None:
         """A gradient; None if there is none that can be read, so that it has to be made again."""
         from pttt_ooc import store
         from pttt_ooc.assess import Gradient
 
-        root = self.gradients / f"{submission}.zarr"
+        root = self._gradient(key)
         try:
             return Gradient(float(store.read_attrs(root)["constant"]), store.read_array(root, "sequences"))
         except (StoreError, KeyError):
             return None
 
-    def forget_gradient(self, submission: int) -> None:
-        """Delete a gradient."""
-        remove(self.gradients / f"{submission}.zarr")
-
-    def forget_gradients(self, keep: Iterable[int]) -> None:
-        """Delete the gradients of all other submissions."""
-        names = {f"{submission}.zarr" for submission in keep}
+    def forget_gradients(self, keep: Iterable[str]) -> None:
+        """Delete all gradients but those with the keys `keep`."""
+        kept = {self._gradient(key) for key in keep}
         for root in self.gradients.iterdir():
-            if root.name not in names:
+            if root not in kept:
                 remove(root)
+
+    def _gradient(self, key: str) -> Path:
+        return self.gradients / f"{key}.zarr"
 
 
 class Incoming:

@@ -14,14 +14,15 @@ import time
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.errors import GraderError
+from pttt_ooc.grader import sessions
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.models import ACCEPTED, BASELINE, Submission, Team
+from pttt_ooc.grader.names import check_name, name_key, shown
 from pttt_ooc.grader.standings import touch
-
-_NAME = re.compile(r"[^\s\x00-\x1f\x7f<>&\"'/\\]([^\x00-\x1f\x7f<>&\"'/\\]{0,38}[^\s\x00-\x1f\x7f<>&\"'/\\])?")
 
 
 @dataclass(frozen=True)
@@ -46,22 +47,6 @@ def authenticate(session: Session, token: str) -> Team | None:
     return team if hmac.compare_digest(_hash(secret), expected) else None
 
 
-def check_name(name: str) -> str:
-    """The name, without spaces around it.
-
-    Raises
-    ------
-    GraderError
-        If it is no name for a team.
-    """
-    name = " ".join(name.split())
-    if not _NAME.fullmatch(name):
-        raise GraderError(
-            f"{name!r} cannot be a team's name: it has 1 to 40 characters, none of them a quote, < > & / or \\."
-        )
-    return name
-
-
 def add_team(database: Database, name: str) -> str:
     """Add a team and return its token, which is not kept.
 
@@ -71,22 +56,38 @@ def add_team(database: Database, name: str) -> str:
         If the name is taken or cannot be one.
     """
     name = check_name(name)
-    with database.writing() as session:
-        if session.scalar(select(Team).where(func.lower(Team.name) == name.lower())):
-            raise GraderError(f"There already is a team {name}; choose another name, or `rotate-token`.")
-        if name.lower() == BASELINE.lower():
-            raise GraderError(f"{BASELINE} is the baseline's name; choose another one.")
-        team = Team(name=name, created_at=time.time())
-        session.add(team)
-        session.flush()
-        return _new_token(team)
+    if name_key(name) == name_key(BASELINE):
+        raise GraderError(f"There already is a team {BASELINE}, which is the baseline; choose another name.")
+    try:
+        with database.writing() as session:
+            if taken := find_team(session, name):
+                raise _taken(taken.name)
+            team = Team(name=name, key=name_key(name), created_at=time.time())
+            session.add(team)
+            session.flush()
+            touch(session)
+            return _new_token(team)
+    except IntegrityError:  # PostgreSQL lets two commands get here at the same time
+        raise _taken(name) from None
+
+
+def _taken(name: str) -> GraderError:
+    return GraderError(f"There already is a team {shown(name)}; choose another name, or `rotate-token`.")
+
+
+def find_team(session: Session, name: str) -> Team | None:
+    """The team of this name, however it is written; an exact name comes first."""
+    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):  # databases refuse to look for these
+        return None
+    exact = session.scalar(select(Team).where(Team.name == name))
+    return exact or session.scalar(select(Team).where(Team.key == name_key(name)))
 
 
 def add_baseline(database: Database) -> None:
     """Add the team Uniform, if it is not there."""
     with database.writing() as session:
         if session.scalar(select(Team).where(Team.name == BASELINE)) is None:
-            session.add(Team(name=BASELINE, created_at=time.time()))
+            session.add(Team(name=BASELINE, key=name_key(BASELINE), created_at=time.time()))
             touch(session)
 
 
@@ -99,7 +100,9 @@ def _new_token(team: Team) -> str:
 def rotate_token(database: Database, name: str) -> str:
     """A new token for a team; the old one and all sessions end.  GraderError if there is no such team."""
     with database.writing() as session:
-        return _new_token(_named(session, name))
+        team = _named(session, name)
+        sessions.end_all(session, team)
+        return _new_token(team)
 
 
 def remove_team(database: Database, name: str) -> list[str]:
@@ -119,9 +122,9 @@ def remove_team(database: Database, name: str) -> list[str]:
 
 
 def _named(session: Session, name: str) -> Team:
-    team = session.scalar(select(Team).where(func.lower(Team.name) == name.strip().lower()))
+    team = find_team(session, name)
     if team is None:
-        raise GraderError(f"There is no team {name}; `pttt grader list-teams` lists them.")
+        raise GraderError(f"There is no team {shown(name)}; `pttt grader list-teams` lists them.")
     if team.name == BASELINE:
         raise GraderError(f"{BASELINE} is the baseline; it has no token and stays.")
     return team
@@ -140,5 +143,5 @@ def list_teams(database: Database) -> list[TeamFacts]:
                 ).group_by(Submission.team_id)
             )
         }
-        teams = session.scalars(select(Team).order_by(func.lower(Team.name)))
+        teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
         return [TeamFacts(t.name, *counts.get(t.id, (0, 0)), t.created_at) for t in teams]

@@ -18,6 +18,7 @@ from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.lives import watch_parent
 from pttt_ooc.grader.logs import start_logging
 from pttt_ooc.grader.protocol import Connection, Door
+from pttt_ooc.grader.rights import keep_private
 
 log = logging.getLogger("pttt.grader.web")
 _GRACE = 10  # seconds for requests under way when it is to stop
@@ -56,6 +57,7 @@ def _room_for_connections() -> int:
 
 def main() -> None:
     """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin."""
+    keep_private()
     start_logging("web")
     sys.setswitchinterval(_TURN)
     stopping = threading.Event()

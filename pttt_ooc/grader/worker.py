@@ -23,16 +23,18 @@ from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.evaluation import open_evaluator
 from pttt_ooc.grader.jobs import Judge, Stopped
 from pttt_ooc.grader.lives import handle_signals, watch_parent
-from pttt_ooc.grader.logs import start_logging
-from pttt_ooc.grader.models import UNFINISHED, Submission
+from pttt_ooc.grader.logs import lines_logged, start_logging
+from pttt_ooc.grader.models import BASELINE, UNFINISHED, Submission
+from pttt_ooc.grader.pulse import Pulse
 from pttt_ooc.grader.queue import open_queue, task_of, waiting
+from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.grader.settings import read_settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import find_value
+from pttt_ooc.kernels import ensure_compiled
 from pttt_ooc.resources import cores
 
 log = logging.getLogger("pttt.grader.worker")
-_BEAT = 2.0  # seconds between two signs of life
 _SWEEP = 20.0  # seconds between two looks for submissions that the queue has lost
 _NICE = 10  # the pages come first
 
@@ -47,22 +49,25 @@ def run(data: Path, stopping: threading.Event) -> None:
     """
     settings, storage = read_settings(data), Storage(data)
     threads = settings.threads or cores()
+    pulse = Pulse(storage.alive, stopping)
     with _alone(data):
         database = Database.of(data, settings.database_url, settings.game)
-        beating = threading.Thread(target=_beat, args=(storage.alive, stopping), daemon=True)
-        beating.start()
-        game_value = find_value(settings, database, storage, threads)
-        with open_evaluator(settings, storage, game_value.interval, threads) as evaluator:
-            submit_baseline(database, storage, evaluator)
-            judge = Judge(database, storage, evaluator, stopping)
-            judge.forget()
-            _consume(storage, database, judge, stopping)
-        beating.join()
-        storage.alive.unlink(missing_ok=True)
+        with pulse.beating(), lines_logged(log):
+            pulse.wait_for("kernels, which are compiled once for a machine, within minutes")
+            ensure_compiled()
+            pulse.wait_for("the value of the game")
+            game_value = find_value(settings, database, storage, threads)
+            pulse.wait_for("the index of the game, which is built once")
+            with open_evaluator(settings, storage, game_value.interval, threads) as evaluator:
+                pulse.wait_for(f"the strategies of {BASELINE}")
+                submit_baseline(database, storage, evaluator)
+                judge = Judge(database, storage, evaluator, stopping)
+                judge.forget()
+                _consume(storage, database, judge, pulse, stopping)
         database.close()
 
 
-def _consume(storage: Storage, database: Database, judge: Judge, stopping: threading.Event) -> None:
+def _consume(storage: Storage, database: Database, judge: Judge, pulse: Pulse, stopping: threading.Event) -> None:
     queue = open_queue(storage.queue)
 
     def judged(submission: int) -> None:
@@ -80,6 +85,7 @@ def _consume(storage: Storage, database: Database, judge: Judge, stopping: threa
     consumer = Consumer(queue, workers=1, periodic=False, initial_delay=0.02, max_delay=0.25, check_worker_health=False)
     consumer.start()
     handle_signals(stopping)  # after the consumer, which would have its own way
+    pulse.ready()
     log.info("ready", extra={"threads": judge.evaluator.engine.threads})
     while not stopping.wait(_SWEEP):
         requeue(database, queue, task)
@@ -105,13 +111,6 @@ def _unfinished(session: Session) -> list[int]:
     return list(session.scalars(query))
 
 
-def _beat(file: Path, stopping: threading.Event) -> None:
-    while True:
-        file.touch()
-        if stopping.wait(_BEAT):
-            return
-
-
 @contextmanager
 def _alone(data: Path) -> Iterator[None]:
     # The operating system lets go of this lock however the process ends.
@@ -125,6 +124,7 @@ def _alone(data: Path) -> Iterator[None]:
 
 def main() -> None:
     """Run the worker for the data directory that is the argument; the parent holds the other end of stdin."""
+    keep_private()
     start_logging("worker")
     os.nice(_NICE)
     stopping = threading.Event()

@@ -170,7 +170,7 @@ class Server:
         line = self.process.stdout.readline()
         assert "http://" in line, self.logged()
         self.url = re.search(r"http://\S+:\d+", line)[0]
-        self.wait_until(lambda: self.get("/healthz", quiet=True) is not None)
+        self.wait_until(lambda: self.get("/livez", quiet=True) is not None)
 
     @property
     def port(self):

@@ -26,6 +26,11 @@ def row(lab, number):
         return session.get(Submission, number)
 
 
+def gradient_of(lab, number):
+    """Where the gradient of a submission is kept."""
+    return lab.storage.gradients / f"{lab.evaluator.key(row(lab, number))}.zarr"
+
+
 def entries(lab):
     with lab.database.reading() as session:
         return {(e.first_id, e.second_id): e.value for e in session.scalars(select(Entry))}
@@ -83,7 +88,7 @@ def test_only_a_teams_best_stands(lab):
     assert board["Team A"]["exploitability"] == [figures[best], None] and board["Team A"]["rank"] is None
     assert set(entries(lab)) == {(1, 2), (3 + best, 2)}
     kept = {f.name for f in lab.storage.gradients.iterdir()}
-    assert kept == {"1.zarr", "2.zarr", f"{3 + best}.zarr"}
+    assert kept == {gradient_of(lab, number).name for number in (1, 2, 3 + best)}
     history = [s for s in lab.client.get("/api/history?team=Team A").json()]
     running = list(np.minimum.accumulate(figures))
     assert [s["exploitability"] for s in reversed(history)] == sorted(set(running), reverse=True)
@@ -94,15 +99,14 @@ def test_a_lost_gradient_is_made_again(lab):
     lab.baseline()
     token = lab.team("Team A")
     lab.submit(token, 0, strategy_zip(0, 1))
-    for damaged in lab.storage.gradients.glob("1.zarr/sequences/c/*"):
-        damaged.write_bytes(b"damaged")
+    (damaged,) = gradient_of(lab, 2).glob("sequences/c/*")
+    damaged.write_bytes(b"damaged")
     lab.evaluator._cache.clear()
     lab.evaluator._cached = 0
-    lab.storage.forget_gradients([1])
     lab.run()
     expected = truth(random_tensor(0, 1), random_tensor(1, 0, 0)).value
     assert entries(lab)[3, 2] == pytest.approx(expected, abs=1e-6)
-    assert (lab.storage.gradients / "2.zarr").is_dir()
+    assert damaged.read_bytes() != b"damaged"
 
 
 def test_gradients_on_disk_are_used(lab, monkeypatch):
@@ -113,9 +117,9 @@ def test_gradients_on_disk_are_used(lab, monkeypatch):
     lab.submit(lab.team("Team A"), 1, strategy_zip(1, 1))
     read = []
     original = lab.storage.read_gradient
-    monkeypatch.setattr(lab.storage, "read_gradient", lambda number: read.append(number) or original(number))
+    monkeypatch.setattr(lab.storage, "read_gradient", lambda key: read.append(key) or original(key))
     lab.run()
-    assert read == [1] and (1, 3) in entries(lab)
+    assert read == [gradient_of(lab, 1).stem] and (1, 3) in entries(lab)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -164,24 +164,6 @@ def test_charts_keep_within_their_box(history):
 # Probes
 
 
-def test_health_needs_a_worker(full):
-    answer = full.client.get("/healthz")
-    assert answer.status_code == 503 and answer.json()["worker"] == "silent"
-    full.storage.alive.touch()
-    assert full.client.get("/healthz").json() == {"status": "ok", "database": "ok", "worker": "ok"}
-
-
-def test_health_needs_a_database(full, monkeypatch):
-    full.storage.alive.touch()
-
-    def broken():
-        raise OSError
-
-    monkeypatch.setattr(full.database, "reading", broken)
-    answer = full.client.get("/healthz")
-    assert answer.status_code == 503 and answer.json()["database"] == "failed"
-
-
 def test_metrics_are_in_prometheus_format(full):
     from prometheus_client.parser import text_string_to_metric_families
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from kit import Lab, pttt, strategy_zip
+from older import make_format_1
 from patience import PATIENCE
+from sqlalchemy import create_engine
 
 pytest.importorskip("psycopg")
 
@@ -73,3 +75,31 @@ def test_all_of_it_on_postgresql(cluster, tmp_path):
     assert [r["team"] for r in post.client.get("/api/leaderboard").json()] == ["Uniform"]
     lite.close()
     post.close()
+
+
+def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
+    engine = create_engine(cluster, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql("CREATE DATABASE older")
+    engine.dispose()
+    url = cluster.replace("/postgres", "/older")
+    make_format_1(url, ["Uniform", "Équipe", "Team A"])
+    lab = Lab(tmp_path / "grader", database_url=url)
+    assert "is upgraded from format 1 to 2" in capfd.readouterr().err
+    for arguments in (["rotate-token", "équipe"], ["remove-team", "TEAM A", "--yes"]):
+        done = pttt("grader", *arguments, "--data", lab.data)
+        assert done.returncode == 0, done.stderr
+    copy = tmp_path / "copy.tar"
+    for number in (1, 2):
+        lab.storage.upload(f"file{number}.zip").write_bytes(b"x")
+    assert lab.submit(lab.team("Team B"), 0, strategy_zip(0, 1)) == 3
+    assert pttt("grader", "remove-team", "Team B", "--yes", "--data", lab.data).returncode == 0
+    assert pttt("grader", "backup", copy, "--data", lab.data).returncode == 0
+    lab.close()
+    again = ["restore", copy, "--data", tmp_path / "lite", "--database-url", f"sqlite:///{tmp_path / 'lite.sqlite'}"]
+    done = pttt("grader", *again)
+    assert done.returncode == 0, done.stderr
+    lite = Lab(tmp_path / "lite", database_url=f"sqlite:///{tmp_path / 'lite.sqlite'}")
+    assert lite.submit(lite.team("Team C"), 0, strategy_zip(0, 1)) == 4
+    assert lite.tokens["Team C"].startswith("5.")
+    lite.close()

@@ -91,6 +91,27 @@ def test_teams_are_managed(server):
     assert grader("rejudge", 1).returncode == 1
 
 
+def test_the_log_says_what_the_worker_waits_for_until_it_is_ready(server):
+    server.wait_until(lambda: server.events("ready"))
+    lines = [json.loads(line) for line in server.logged().splitlines()]  # and each of them is JSON
+    events = [line for line in lines if line.get("process") == "worker"]
+    waits = [line["waits_for"] for line in events if line["event"] == "getting ready"]
+    assert [words.split()[0] for words in waits] == ["kernels,", "the", "the", "the"]
+    ready = next(n for n, line in enumerate(events) if line["event"] == "ready")
+    assert all(n < ready for n, line in enumerate(events) if line["event"] == "getting ready")
+    server.wait_until(lambda: server.get("/healthz", quiet=True))
+    assert server.get("/healthz") == {"status": "ok", "database": "ok", "worker": "ok", "disk": "ok"}
+
+
+def test_no_file_of_a_grader_at_work_is_for_others(server):
+    add_team(server, "Private Team")
+    others = ("log.jsonl", "sent-", "some.zip")  # of these tests
+    own = [f for f in server.data.rglob("*") if not f.name.startswith(others)]
+    names = {f.name for f in own}
+    assert {"uploads", "gradients", "worker.alive", "queue.sqlite", "grader.sqlite-wal", "grader.sqlite-shm"} <= names
+    assert [f for f in [server.data, *own] if f.exists() and f.stat().st_mode & 0o077] == []
+
+
 def test_commands_without_a_grader_say_so(server, tmp_path):
     for command in (["add-team", "x"], ["list-teams"], ["backup", tmp_path / "x.tar"]):
         done = pttt("grader", *command, "--data", tmp_path / "nothing")

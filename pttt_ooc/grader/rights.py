@@ -1,0 +1,51 @@
+"""Only the user that runs the grader can read its files.
+
+A process that writes them makes all its files private, whoever names them: SQLite's, temporary ones, those of
+libraries.  What an older version or a copying hand has left readable is put right at the start.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+log = logging.getLogger("pttt.grader.rights")
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def keep_private() -> None:
+    """From now on, all new files of this process and of its children have mode 0600, and directories 0700."""
+    os.umask(_OTHERS)
+
+
+@contextmanager
+def private() -> Iterator[None]:
+    """As :func:`keep_private`, for the block."""
+    before = os.umask(_OTHERS)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def tighten(paths: Iterable[Path]) -> int:
+    """Take all rights of other users away from files and directories; returns how many had any.
+
+    What belongs to somebody else stays as it is, and is told in the log.
+    """
+    changed = 0
+    for path in paths:
+        try:
+            mode = path.lstat().st_mode
+            if mode & _OTHERS and not stat.S_ISLNK(mode):
+                path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+                changed += 1
+        except FileNotFoundError:  # a worker that is still at work has finished with it
+            continue
+        except OSError as error:
+            log.warning("other users may read this", extra={"path": str(path), "reason": error.strerror})
+    return changed

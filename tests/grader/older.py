@@ -1,0 +1,37 @@
+"""A database as versions before format 2 made it."""
+
+from kit import GAME
+from sqlalchemy import Column, Float, Integer, MetaData, String, Table, create_engine
+
+from pttt_ooc.grader.models import Base
+
+
+def make_format_1(url, names):
+    """Tables with these teams, a submission of each of the first two, and the value of their match."""
+    old = MetaData()
+    name = Column("name", String(60), nullable=False, unique=True)
+    columns = Column("id", Integer, primary_key=True), name, Column("token_hash", String(64))
+    Table("teams", old, *columns, Column("created_at", Float, nullable=False))
+    for table in ("submissions", "entries", "facts"):
+        Base.metadata.tables[table].to_metadata(old).dialect_options["sqlite"]["autoincrement"] = False
+    engine = create_engine(url)
+    facts = [("game", GAME), ("format", 1), ("revision", 5.5)]
+    teams = [{"id": n, "name": name, "token_hash": f"hash {n}", "created_at": 1.5} for n, name in enumerate(names, 1)]
+    with engine.begin() as connection:
+        old.create_all(connection)
+        connection.execute(old.tables["facts"].insert(), [{"name": n, "value": value} for n, value in facts])
+        connection.execute(old.tables["teams"].insert(), teams)
+        connection.execute(old.tables["submissions"].insert(), [_submission(n) for n in (1, 2)])
+        connection.execute(old.tables["entries"].insert(), [{"first_id": 1, "second_id": 2, "value": 0.5}])
+        if engine.dialect.name == "postgresql":
+            for table in ("teams", "submissions"):
+                connection.exec_driver_sql(f"SELECT setval('{table}_id_seq', (SELECT max(id) FROM {table}))")
+    engine.dispose()
+
+
+def _submission(n):
+    return {
+        **{"id": n, "team_id": n, "player": n - 1, "file": f"file{n}.zip", "digest": str(n) * 64, "size": 1},
+        **{"received_at": 2.5, "changed_at": 3.5, "status": "Accepted", "progress": 1.0, "note": "", "detail": ""},
+        **{"attempts": 1, "exploitability": 0.5, "best": True, "improved": True, "opening": [0.25, 0.75]},
+    }
