@@ -1,6 +1,8 @@
 """The joint sweep, the passes and the evaluation, against the brute force over histories."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import helpers
 import numpy as np
@@ -89,6 +91,13 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     for nodes, sequences in found[1:]:
         assert np.array_equal(nodes, found[0][0])
         assert np.array_equal(sequences, found[0][1])
+
+
+def test_threads_work_in_arrays_of_their_own():
+    engine, together = helpers.small_engine("mini-2x2k2-abrupt"), Barrier(2, timeout=60)
+    with ThreadPoolExecutor(2) as pool:
+        mine, theirs = pool.map(lambda _: (together.wait(), engine._scratch())[1], range(2))
+    assert not any(np.shares_memory(a, b) for a, b in zip(mine, theirs, strict=True))
 
 
 @pytest.mark.parametrize(("terms", "rows", "width"), [(1, 1, 1), (24, 18, 24), (64, 5, 6), (100, 7, 21), (120, 24, 2)])
