@@ -361,6 +361,23 @@ def test_uploads_in_flight_leave_the_reserve(tmp_path, monkeypatch, length):
     lab.close()
 
 
+def test_what_is_written_is_no_longer_promised(lab, monkeypatch):
+    monkeypatch.setattr(inflight, "RESERVE", 100)
+    free = [200]
+    monkeypatch.setattr(type(lab.storage), "free_bytes", lambda storage: free[0])
+    flights = lab.grader.in_flight
+    with flights.begin(1) as first, flights.begin(2) as second:
+        flights.promise(first, 60)
+        with pytest.raises(storage.FullDiskError):
+            flights.promise(second, 41)
+        flights.promise(second, 40)
+        second.promised = 0
+        first.wrote(60)
+        free[0] -= 60
+        flights.promise(second, 40)
+    flights.promise(inflight.Flight(3, 0), 40)  # nothing is promised to those that have landed
+
+
 def test_a_team_has_so_many_uploads_in_flight(tmp_path, monkeypatch):
     lab = Lab(tmp_path / "g", waiting_per_team=3)
     ours, others = lab.team("Team A"), lab.team("Team B")
