@@ -1,18 +1,21 @@
 """Shared by the tests that drive a browser.
 
-Pictures of the pages go to data/screenshots, or to the directory that PTTT_SCREENSHOTS names: look at them.
+Pictures of the pages go to the directory that PTTT_SCREENSHOTS names, if it is set: look at them.
 """
 
 import os
 import shutil
 from pathlib import Path
 
+from patience import PATIENCE
+
 ARGUMENTS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
-PICTURES = Path(os.environ.get("PTTT_SCREENSHOTS", Path(__file__).parent.parent.parent / "data" / "screenshots"))
+PICTURES = os.environ.get("PTTT_SCREENSHOTS")
 WIDTHS = (390, 768, 1280)
+DESKTOP = {"width": 1100, "height": 800}
 
 
 def chromium():
@@ -20,8 +23,14 @@ def chromium():
     return shutil.which("chromium")
 
 
+def patient(make, **options):
+    """A page or context that waits as long as a busy machine needs."""
+    made = make(**options)
+    made.set_default_timeout(1000 * PATIENCE)
+    return made
+
+
 def picture(page, name):
     """Take a picture of the whole page, if somebody wants to look at it."""
-    if "PTTT_SCREENSHOTS" in os.environ:
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
