@@ -169,6 +169,11 @@ def test_charts_of_one_value_keep_their_labels_apart(figure):
     test_charts_keep_within_their_box([(0, figure, 1000.0)])
 
 
+def test_a_figure_of_zero_is_at_the_end_of_the_scale():
+    for made in figures.charts([submission(1, 0, 0.0, 1000.0)], 2000.0):
+        assert made.lines[0].points[0][1] == made.across[0].at == made.bottom and made.across[0].label == "≤1e-6"
+
+
 def test_charts_tell_their_figures_to_those_who_hear_the_page():
     history = [submission(1, 0, 0.5, 1000.0), submission(2, 0, 0.25, 2000.0), submission(3, 1, 0.125, 3000.0)]
     spoken = [line.spoken for line in figures.charts(history, 4000.0)[0].lines]
@@ -284,10 +289,11 @@ def test_what_a_team_may_still_submit_is_shown(tmp_path):
     assert lab.client.get(part).status_code == 200 and "the next one can be made in 60 min" in left()[1]
     lab.run()
     assert left()[0] == [0, 2]
+    part = re.search(r'hx-get="([^"]+)"', left()[1])[1].replace("&amp;", "&")
     with lab.database.writing() as session:  # an hour later they count no more
         for submission in session.query(Submission):
             submission.received_at -= 3601
-    assert left()[0] == [2, 2]
+    assert left()[0] == [2, 2] and lab.client.get(part).status_code == 200
     lab.client.cookies.clear()
     assert left()[0] == []
     lab.close()
