@@ -19,7 +19,7 @@ from pttt_ooc.grader.models import Submission, Team
 from pttt_ooc.grader.queue import open_queue, task_of
 from pttt_ooc.grader.settings import Settings, read_settings
 from pttt_ooc.grader.storage import Incoming, Storage
-from pttt_ooc.grader.submissions import accept, check_limits
+from pttt_ooc.grader.submissions import Quota, accept, check_limits, quota
 from pttt_ooc.grader.throttle import Throttle
 from pttt_ooc.grader.value import GameValue, stored_value
 
@@ -71,6 +71,11 @@ class Grader:
         """Raise a LimitError if the team may not submit now, before its file is read; `ahead` others are being read."""
         with self.database.reading() as session:
             check_limits(session, team, self.settings, ahead)
+
+    def quota(self, team: Team) -> Quota:
+        """What the team may submit now."""
+        with self.database.reading() as session:
+            return quota(session, team, self.settings)
 
     async def submit(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
         """As :meth:`take`, in a thread, and no more than a few at the same time: the disk does one after the other."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.grader.models import Submission
-from pttt_ooc.report import decimals
+from pttt_ooc.report import decimals, gap, interval
 
 STEPS = 5
 """Shades on either side of the middle of the matrix's scale."""
@@ -19,7 +19,7 @@ STEPS = 5
 
 def utc(seconds: float | None) -> str:
     """A time for people; the page's script turns it into their own."""
-    return "" if seconds is None else f"{_date(seconds):%d %b %H:%M:%S} UTC"
+    return "" if seconds is None else f"{_date(seconds):%d %b %Y %H:%M:%S} UTC"
 
 
 def iso(seconds: float | None) -> str:
@@ -31,11 +31,11 @@ def _date(seconds: float) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
 
 
-def size(count: int) -> str:
-    """A number of bytes for people."""
+def size(count: int, at_most: bool = False) -> str:
+    """A number of bytes for people; a limit (`at_most`) is rounded down, so that what it allows is taken."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= factor:
-            return f"{count / factor:.1f} {unit}"
+            return f"{(math.floor(10 * count / factor) / 10 if at_most else count / factor):.1f} {unit}"
     return f"{count} bytes"
 
 
@@ -52,12 +52,43 @@ def opacity(probability: float, most: float) -> str:
 
 
 # ---------------------------------------------------------------------------------------------
+# The value of the game, with the digits that are known
+_EXACT = 1e-9  # an interval as narrow as this is a number: best responses are computed in double precision
+
+
+def known_value(bounds: Sequence[float]) -> str:
+    """What is known of the value: "is −1", or "lies in [0.5501, 0.5503]" with two digits of the interval's width."""
+    low, high = bounds
+    if high - low < _EXACT:
+        number = decimals((low + high) / 2, 9).rstrip("0").rstrip(".")
+        return f"is {number}" if low == high else f"is {number} to nine decimals"
+    return f"lies in {interval(bounds, 1 + math.ceil(-math.log10(high - low)))}"
+
+
+def uncertainty(bounds: Sequence[float]) -> str:
+    """Half the interval's width, rounded up to one digit: how far a figure may be off; empty if it is a number."""
+    half = (bounds[1] - bounds[0]) / 2
+    if 2 * half < _EXACT:
+        return ""
+    unit = 10.0 ** math.floor(math.log10(half))
+    return gap(math.ceil(round(half / unit, 6)) * unit)
+
+
+def exploitability(figure: float, bounds: Sequence[float] | None) -> str:
+    """A figure with seven decimals, or as many as are known, and then with how far it may be off."""
+    half = (bounds[1] - bounds[0]) / 2 if bounds else 0.0
+    if bounds is None or half < 5e-8:
+        return decimals(figure, 7)
+    return f"{decimals(figure, max(1, min(7, math.ceil(-math.log10(half)))))} ± {uncertainty(bounds)}"
+
+
+# ---------------------------------------------------------------------------------------------
 # How a team's best came down
 
 
 @dataclass(frozen=True)
 class Tick:
-    """A line across the chart, or a mark below it."""
+    """A line across the chart, with its figure beside it."""
 
     at: float
     label: str
@@ -65,7 +96,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Line:
-    """One player's steps: an SVG path, its points, and what they are (for those who hear the page)."""
+    """One player's steps: an SVG path, its points, and a summary (for those who hear the page)."""
 
     player: int
     path: str
@@ -75,34 +106,45 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart in a box of `width` by `height`, its inside beginning at `left` and ending above `bottom`."""
+    """A chart in a box of `width` by `height`, its inside beginning at `left` and ending above `bottom`.
+
+    It spans the time from `begin` to `end`, seconds since 1970.
+    """
 
     width: float
     height: float
     left: float
     bottom: float
+    begin: float
+    end: float
     lines: Sequence[Line]
     across: Sequence[Tick]
-    below: Sequence[Tick]
 
 
-def chart(history: Sequence[Submission], now: float, width: float = 640, height: float = 240) -> Chart | None:
-    """The team's best exploitability over time, logarithmic, a line for each player; None without a history.
+WIDE, NARROW = (640.0, 240.0), (344.0, 220.0)
+"""Widths and heights of charts: letters keep their size on a phone, which gets a chart of its own."""
 
-    Parameters
-    ----------
-    history
-        Improvements of one team, in any order.
-    """
+_LETTER = 7.6  # width of a digit in a label, at most
+_FLOOR = 1e-6  # of the logarithmic scale: less is as good as zero
+
+
+def charts(history: Sequence[Submission], now: float) -> tuple[Chart, Chart] | None:
+    """The :data:`WIDE` and the :data:`NARROW` chart of a team's best; None without a history."""
     rows = sorted((s for s in history if s.exploitability is not None and s.finished_at), key=lambda s: s.id)
-    if not rows:
-        return None
-    floor = 1e-6  # the value of the game is not known better: less is as good as zero
-    figures = [max(s.exploitability or 0.0, floor) for s in rows]
+    return (_chart(rows, now, *WIDE), _chart(rows, now, *NARROW)) if rows else None
+
+
+def _chart(rows: Sequence[Submission], now: float, width: float, height: float) -> Chart:
+    """The team's best exploitability over time, logarithmic, a line for each player."""
+    figures = [max(s.exploitability or 0.0, _FLOOR) for s in rows]
     low, high = math.log10(min(figures)), math.log10(max(figures))
     margin = max(0.08 * (high - low), 0.1)
     low, high = low - margin, high + margin
-    left, right, top, bottom = 76.0, width - 14, 12.0, height - 28
+    if min(figures) <= _FLOOR:  # the scale ends there, and has at least a decade above
+        low, high = math.log10(_FLOOR), max(high, math.log10(_FLOOR) + 1.1)
+    levels = [(v, _label(v)) for v in _levels(low, high)]
+    left, right = 16 + _LETTER * max(len(label) for _, label in levels), width - 14
+    top, bottom = 12.0, height - 12
     begin, end = min(s.finished_at or now for s in rows), max(now, max(s.finished_at or now for s in rows))
     span = max(end - begin, 1.0)
 
@@ -110,7 +152,7 @@ def chart(history: Sequence[Submission], now: float, width: float = 640, height:
         return round(left + 6 + (right - left - 6) * (seconds - begin) / span, 1)
 
     def y(figure: float) -> float:
-        return round(top + (bottom - top) * (high - math.log10(max(figure, floor))) / (high - low), 1)
+        return round(top + (bottom - top) * (high - math.log10(max(figure, _FLOOR))) / (high - low), 1)
 
     lines = []
     for player in (0, 1):
@@ -119,23 +161,26 @@ def chart(history: Sequence[Submission], now: float, width: float = 640, height:
             continue
         points = [(x(s.finished_at or now), y(s.exploitability or 0.0)) for s in mine]
         path = f"M{points[0][0]} {points[0][1]}" + "".join(f"H{a}V{b}" for a, b in points[1:]) + f"H{x(end)}"
-        spoken = ", ".join(f"{decimals(s.exploitability)} on {utc(s.finished_at)}" for s in mine)
+        first, last = decimals(mine[0].exploitability), decimals(mine[-1].exploitability)
+        spoken = first if len(mine) == 1 else f"from {first} to {last} in {len(mine)} steps"
         lines.append(Line(player, path, points, f"Player {player}: {spoken}."))
-    across = [Tick(y(v), f"{v:.6g}") for v in _levels(low, high)]
-    below = [Tick(x(begin), _short(begin, span))] + ([Tick(x(end), _short(end, span))] if end - begin > 1 else [])
-    return Chart(width, height, left, bottom, lines, across, below)
+    across = [Tick(y(v), label) for v, label in levels]
+    return Chart(width, height, round(left, 1), bottom, begin, end, lines, across)
+
+
+def _label(level: float) -> str:
+    """A level as it is written beside its line."""
+    if level <= 1.01 * _FLOOR:
+        return f"≤{_FLOOR:.0e}".replace("e-0", "e-")
+    return f"{level:.6g}".replace("e-0", "e-")
 
 
 def _levels(low: float, high: float) -> list[float]:
     """Round figures between two powers of ten."""
     factors = (1.0,) if high - low > 2.5 else (1.0, 2.0, 5.0)
     found = [f * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for f in factors]
-    inside = [v for v in found if low <= math.log10(v) <= high]
+    inside = [v for v in found if low - 1e-9 <= math.log10(v) <= high]
     if len(inside) >= 2:
         return inside
     middle = 10 ** ((low + high) / 2)
     return [float(f"{v:.2g}") for v in (10 ** (low + 0.2 * (high - low)), middle, 10 ** (low + 0.8 * (high - low)))]
-
-
-def _short(seconds: float, span: float) -> str:
-    return f"{_date(seconds):%d %b}" if span > 2 * 86400 else f"{_date(seconds):%d %b %H:%M} UTC"

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
+from sqlalchemy.orm import Session
 
 from pttt_ooc.grader import figures, security, standings, submissions
 from pttt_ooc.grader.api import Number, file_of
@@ -178,7 +179,7 @@ def list_submissions(
     status: str | None = None,
 ) -> Response:
     """All submissions, and the form for a new one."""
-    return render(request, "submissions.html", team, **_listed(grader, page, of, status))
+    return render(request, "submissions.html", team, **_listed(grader, team, page, of, status))
 
 
 @router.get("/parts/submissions")
@@ -193,19 +194,29 @@ def submissions_part(
 ) -> Response:
     """Their table, if it has changed."""
     with grader.database.reading() as session:
-        if submissions.stamp(session) == seen:
+        if _stamp(session, grader, team) == seen:
             return Response(status_code=_UNCHANGED)
-    return render(request, "parts/submissions.html", team, **_listed(grader, page, of, status))
+    return render(request, "parts/submissions.html", team, **_listed(grader, team, page, of, status))
 
 
-def _listed(grader: Grader, page: int, of: int | None, status: str | None) -> Shown:
+def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
+    """Changes whenever a submission does, or what `team` may still submit."""
+    left = submissions.quota(session, team, grader.settings) if team else None
+    return submissions.stamp(session) + (f"-{left.hourly}-{left.places}" if left else "")
+
+
+def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status: str | None) -> Shown:
     status = status if status in STATUSES else None
     with grader.database.reading() as session:
-        stamp = submissions.stamp(session)
+        only = session.get(Team, of) if of else None
+        if of and only is None:
+            raise HTTPException(404, f"There is no team {of}.")
+        stamp = _stamp(session, grader, team)
+        left = submissions.quota(session, team, grader.settings) if team else None
         found = submissions.listed(session, page, team=of, status=status)
         places = submissions.positions(session)
-        only = session.get(Team, of) if of else None
-    return {"page": found, "places": places, "of": of, "only": only, "status": status, "stamp": stamp}
+    shown: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
+    return {**shown, "stamp": stamp, "quota": left}
 
 
 @router.get("/submissions/{number}")
@@ -234,7 +245,8 @@ def _one(grader: Grader, number: int) -> Shown:
         "submission": found,
         "place": place,
         "stamp": f"{found.changed_at:.3f}-{place}",
-        "chart": figures.chart(history, time.time()),
+        "charts": figures.charts(history, time.time()),
+        "value": grader.game_value(),
         "game": grader.settings.rules,
         "marks": MARKS,
     }
@@ -260,7 +272,8 @@ async def submit(request: Request, grader: UsedGrader) -> Response:
     submission, new = await take_in(request, grader, team, check)
     if not request.headers.get("hx-request"):
         return RedirectResponse(f"/submissions/{submission.id}", 303)
-    response = render(request, "parts/received.html", team, submission=submission, new=new)
+    left = await run_in_threadpool(grader.quota, team)
+    response = render(request, "parts/received.html", team, submission=submission, new=new, quota=left)
     response.headers["HX-Trigger"] = "submissions-changed"
     return response
 
@@ -278,8 +291,8 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
             raise HTTPException(404, f"There is no team {number}.")
         standing = next(r for r in standings.leaderboard(session) if r.team.id == found.id)
         history = standings.improvements(session, found.id)
-    chart = figures.chart(history, time.time())
-    return render(request, "team.html", team, shown=found, standing=standing, history=history, chart=chart)
+    charts = figures.charts(history, time.time())
+    return render(request, "team.html", team, shown=found, standing=standing, history=history, charts=charts)
 
 
 @router.get("/about")
@@ -287,7 +300,7 @@ def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
     """Rules and formats."""
     with grader.database.reading() as session:
         uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
-    shown: Shown = {"settings": grader.settings, "game": grader.settings.rules, "value": grader.game_value()}
+    shown: Shown = {"game": grader.settings.rules, "value": grader.game_value()}
     return render(request, "about.html", team, **shown, uniform=uniform)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import jinja2
 from fastapi import Request
@@ -11,11 +12,17 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.grader import figures, security
 from pttt_ooc.grader.context import grader_of
-from pttt_ooc.grader.models import BASELINE, Team
-from pttt_ooc.pictures import PALETTE
-from pttt_ooc.report import decimals, interval, thousands
+from pttt_ooc.grader.models import BASELINE, STATUSES, Team
+from pttt_ooc.report import decimals, thousands
 
 Shown = dict[str, Any]
+
+
+def query(**keys: Any) -> str:
+    """The end of an address, of the keys that are given; empty without one."""
+    given = {key: value for key, value in keys.items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
+
 
 _templates = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -26,9 +33,18 @@ _templates = jinja2.Environment(
     auto_reload=False,
 )
 _templates.filters.update(
-    decimals=decimals, interval=interval, thousands=thousands, utc=figures.utc, iso=figures.iso, size=figures.size
+    decimals=decimals,
+    thousands=thousands,
+    utc=figures.utc,
+    iso=figures.iso,
+    size=figures.size,
+    known_value=figures.known_value,
+    uncertainty=figures.uncertainty,
+    exploitability=figures.exploitability,
 )
-_templates.globals.update(opacity=figures.opacity, BASELINE=BASELINE, STEPS=figures.STEPS, palette=PALETTE)
+_templates.globals.update(
+    opacity=figures.opacity, BASELINE=BASELINE, STEPS=figures.STEPS, STATUSES=list(STATUSES), query=query
+)
 
 
 def render_part(request: Request, template: str, team: Team | None, **shown: Any) -> str:
@@ -50,6 +66,7 @@ def render(request: Request, template: str, team: Team | None, **shown: Any) -> 
     visitor = security.visitor_of(request)
     everywhere: Shown = {
         "title": grader.settings.title,
+        "settings": grader.settings,
         "team": team,
         "path": request.url.path,
         "form_token": security.form_token(request, grader, visitor),

@@ -93,8 +93,8 @@ class StandingOut(BaseModel):
     team: str
     exploitability: tuple[float | None, float | None]
     total: float | None
-    ranks: tuple[int | None, int | None] = Field(description="As player 0 and as player 1.")
-    rank: int | None = Field(description="By the sum.")
+    ranks: tuple[int | None, int | None] = Field(description="As player 0 and as player 1; null without a strategy.")
+    rank: int | None = Field(description="By the sum; null without a strategy for both players, as is the total.")
     submissions: tuple[int | None, int | None]
 
     @classmethod

@@ -58,26 +58,39 @@ class Page:
     pages: int
 
 
+@dataclass(frozen=True)
+class Quota:
+    """What a team may submit: of this hour's submissions and of its places in the queue, how many are left.
+
+    Attributes
+    ----------
+    wait
+        Seconds until one of this hour's submissions counts no more; 0 if there are none.
+    """
+
+    hourly: int
+    places: int
+    wait: float
+
+
+def quota(session: Session, team: Team, settings: Settings) -> Quota:
+    """What `team` may submit now."""
+    since = time.time() - HOUR
+    times = _recent(session, team, settings, since)
+    places = max(0, settings.waiting_per_team - _waiting(session, team))
+    return Quota(settings.submissions_per_hour - len(times), places, times[-1] - since if times else 0.0)
+
+
 def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 0) -> None:
     """Raise a LimitError if `team` may not submit now, with `ahead` files of it still on their way in."""
-    waiting = session.scalar(
-        select(func.count()).where(Submission.team_id == team.id, Submission.status.in_(UNFINISHED))
-    )
-    waiting = (waiting or 0) + ahead
+    waiting = _waiting(session, team) + ahead
     if waiting >= settings.waiting_per_team:
         coming = f" or come in ({ahead})" if ahead else ""
         raise LimitError(
             f"{waiting} submissions of {team.name} still wait for a verdict{coming}; wait for one of them.", 5
         )
     since = time.time() - HOUR
-    times = list(
-        session.scalars(
-            select(Submission.received_at)
-            .where(Submission.team_id == team.id, Submission.received_at > since)
-            .order_by(Submission.received_at.desc())
-            .limit(settings.submissions_per_hour)
-        )
-    )
+    times = _recent(session, team, settings, since)
     if times and len(times) + ahead >= settings.submissions_per_hour:
         wait = times[-1] - since
         raise LimitError(
@@ -85,6 +98,24 @@ def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 
             f"the next one can be made in {int(wait // 60) + 1} min.",
             wait,
         )
+
+
+def _waiting(session: Session, team: Team) -> int:
+    """Number of the team's submissions without a verdict."""
+    query = select(func.count()).where(Submission.team_id == team.id, Submission.status.in_(UNFINISHED))
+    return session.scalar(query) or 0
+
+
+def _recent(session: Session, team: Team, settings: Settings, since: float) -> list[float]:
+    """When the team has submitted after `since`, latest first, as many as it may in an hour."""
+    return list(
+        session.scalars(
+            select(Submission.received_at)
+            .where(Submission.team_id == team.id, Submission.received_at > since)
+            .order_by(Submission.received_at.desc())
+            .limit(settings.submissions_per_hour)
+        )
+    )
 
 
 def twin_of(session: Session, team: Team, player: int, digest: str) -> Submission | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kit import GAME, VALUE, Lab, random_tensor, strategy_zip, zip_bytes
+from kit import GAME, VALUE, Lab, form_token, random_tensor, strategy_zip, zip_bytes
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.grader import figures, value
@@ -62,7 +62,7 @@ def test_ranks_share_places():
 def rows_of(page):
     import re
 
-    return re.findall(r'<tr><th scope="row"><a [^>]*>([^<]+)</a></th>', page)
+    return re.findall(r'<tr><th scope="row"><a [^>]*><bdi>([^<]+)</bdi></a></th>', page)
 
 
 @pytest.mark.parametrize("by", ["team", "mean", "exploitability", "2", "nonsense"])
@@ -83,7 +83,7 @@ def test_columns_of_the_matrix_are_best_for_player_1_first(full):
     with full.database.reading() as session:
         m = matrix(session)
     names = [c.team.name for c in sorted(m.columns, key=m.mean)]
-    places = [page.index(f">{name}</a></th>", page.index("<thead>")) for name in names]
+    places = [page.index(f">{name}</bdi></a></th>", page.index("<thead>")) for name in names]
     assert places == sorted(places)
 
 
@@ -104,7 +104,7 @@ def test_submissions_are_listed_by_page_team_and_status(full):
     only = full.client.get("/api/submissions?team=team c&status=Rejected").json()["submissions"]
     assert [s["note"] for s in only] == ["Invalid tensor shape: found (107, 6), expected (189, 6)"]
     page = full.client.get("/submissions?of=4&status=Rejected").text
-    assert "Invalid tensor shape: found (107, 6), expected (189, 6)" in page and "Accepted" not in page
+    assert "Invalid tensor shape: found (107, 6), expected (189, 6)" in page and "status accepted" not in page
 
 
 def test_parts_are_sent_only_when_they_have_changed(full):
@@ -150,14 +150,153 @@ def submission(number, player, figure, at):
     ],
 )
 def test_charts_keep_within_their_box(history):
-    made = figures.chart([submission(n, *facts) for n, facts in enumerate(history)], now=4e6)
-    points = [point for line in made.lines for point in line.points]
-    assert all(made.left <= x <= made.width and 0 <= y <= made.bottom for x, y in points)
-    assert len(made.across) >= 2 and all(0 <= tick.at <= made.bottom for tick in made.across)
-    for line in made.lines:
-        assert [y for _, y in line.points] == sorted(y for _, y in line.points)  # down the page, as it gets better
-        assert line.path.count("V") == len(line.points) - 1
-    assert figures.chart([], 0) is None
+    both = figures.charts([submission(n, *facts) for n, facts in enumerate(history)], now=4e6)
+    assert [made.width for made in both] == [figures.WIDE[0], figures.NARROW[0]]
+    for made in both:
+        points = [point for line in made.lines for point in line.points]
+        assert all(made.left <= x <= made.width and 0 <= y <= made.bottom for x, y in points)
+        places = sorted(tick.at for tick in made.across)
+        assert len(places) >= 2 and places[0] >= 0 and places[-1] <= made.bottom
+        assert all(b - a >= 16 for a, b in zip(places, places[1:], strict=False)), "labels overlap"
+        for line in made.lines:
+            assert [y for _, y in line.points] == sorted(y for _, y in line.points)  # down the page, as it gets better
+            assert line.path.count("V") == len(line.points) - 1
+    assert figures.charts([], 0) is None
+
+
+@pytest.mark.parametrize("figure", [1.5, 0.5, 0.3123, 1e-3, 3.3e-5, 1e-6, 0.0, -2e-7])
+def test_charts_of_one_value_keep_their_labels_apart(figure):
+    test_charts_keep_within_their_box([(0, figure, 1000.0)])
+
+
+def test_a_figure_of_zero_is_at_the_end_of_the_scale():
+    for made in figures.charts([submission(1, 0, 0.0, 1000.0)], 2000.0):
+        assert made.lines[0].points[0][1] == made.across[0].at == made.bottom and made.across[0].label == "≤1e-6"
+
+
+def test_charts_tell_their_figures_to_those_who_hear_the_page():
+    history = [submission(1, 0, 0.5, 1000.0), submission(2, 0, 0.25, 2000.0), submission(3, 1, 0.125, 3000.0)]
+    spoken = [line.spoken for line in figures.charts(history, 4000.0)[0].lines]
+    assert spoken == ["Player 0: from 0.50000 to 0.25000 in 2 steps.", "Player 1: 0.12500."]
+
+
+# ---------------------------------------------------------------------------------------------
+# Numbers have the digits that are known
+
+
+@pytest.mark.parametrize(
+    "bounds, words, half",
+    [
+        ((-1.0, -1.0), "is −1", ""),
+        ((0.0, 0.0), "is 0", ""),
+        ((0.25, 0.25), "is 0.25", ""),
+        ((1 / 3, 1 / 3 + 1e-12), "is 0.333333333 to nine decimals", ""),
+        ((0.7647056, 0.764706), "lies in [0.76470560, 0.76470600]", "2 × 10⁻⁷"),
+        ((0.55, 0.56), "lies in [0.550, 0.560]", "0.005"),
+        ((-1.0, 1.0), "lies in [−1.0, 1.0]", "1"),
+        ((0.55015, 0.55028), "lies in [0.55015, 0.55028]", "7 × 10⁻⁵"),
+    ],
+)
+def test_the_value_is_told_as_far_as_it_is_known(bounds, words, half):
+    assert (figures.known_value(bounds), figures.uncertainty(bounds)) == (words, half)
+
+
+def test_a_figure_has_the_decimals_that_are_known():
+    assert figures.exploitability(0.38880123, (-1.0, -1.0)) == figures.exploitability(0.38880123, None) == "0.3888012"
+    assert figures.exploitability(0.38880123, (0.7647056, 0.764706)) == "0.3888012 ± 2 × 10⁻⁷"
+    assert figures.exploitability(0.38880123, (0.55015, 0.55028)) == "0.38880 ± 7 × 10⁻⁵"
+    assert figures.exploitability(0.38880123, (-1.0, 1.0)) == "0.4 ± 1"
+
+
+def test_an_exact_value_is_not_an_interval(tmp_path):
+    lab = Lab(tmp_path / "g", game_value=(-1.0, -1.0))
+    value.find_value(lab.settings, lab.database, lab.storage, 1)
+    for path in ("/", "/about"):
+        page = lab.client.get(path).text
+        assert "is −1" in page and "lies in" not in page and "±" not in page
+    lab.close()
+
+
+def test_a_limit_of_size_is_rounded_down():
+    assert [figures.size(n, at_most=True) for n in (1_099_999, 2_000_000, 950)] == ["1.0 MB", "2.0 MB", "950 bytes"]
+
+
+# ---------------------------------------------------------------------------------------------
+# What pages say
+
+
+def test_every_page_names_the_game(full):
+    number = full.submit(full.tokens["Team A"], 1, strategy_zip(1, 33))
+    paths = ["/", "/matrix", "/submissions", f"/submissions/{number}", "/teams/2", "/about", "/sign-in", "/api/docs"]
+    for path in (*paths, "/nothing", "/teams/99"):
+        assert f"<code>{GAME}</code>" in full.client.get(path).text.split("<main")[0], path
+
+
+def test_a_team_without_a_sum_is_told_why(full):
+    page = full.client.get("/").text
+    assert "needs an accepted strategy for each player" in page
+    full.verdict(full.tokens["Team C"], 1, strategy_zip(1, 9))
+    assert "needs an accepted strategy for each player" not in full.client.get("/").text
+
+
+def test_titles_tell_pages_apart(full):
+    import re
+
+    def title(path):
+        return re.search("<title>(.*) · Phantom", full.client.get(path).text)[1]
+
+    paths = ["/", "/matrix", "/submissions", "/submissions?of=2", "/submissions?of=2&status=Rejected", "/submissions/1"]
+    paths += ["/teams/2", "/about", "/sign-in", "/api/docs"]
+    assert len({title(path) for path in paths}) == len(paths)
+    assert title("/nothing") == "Not found"
+    assert full.client.get("/submissions?of=99").status_code == 404
+
+
+def test_submissions_are_filtered_by_status_with_links(full):
+    import html
+    import re
+
+    page = full.client.get("/submissions?of=4").text
+    links = dict(
+        (b, html.unescape(a)) for a, b in re.findall(r'<a href="(/submissions\?[^"]*status=[^"]*)">(\w+)</a>', page)
+    )
+    assert list(links) == ["Queued", "Validating", "Evaluating", "Accepted", "Rejected"]
+    found = full.client.get(links["Rejected"]).text
+    assert "Invalid tensor shape" in found and "status accepted" not in found
+    assert re.search(r'status=Rejected" aria-current="true">', found) and 'href="/submissions?of=4">any' in found
+    assert "There are none of these" in full.client.get(links["Queued"]).text
+
+
+def test_what_a_team_may_still_submit_is_shown(tmp_path):
+    import re
+
+    lab = Lab(tmp_path / "g", submissions_per_hour=2, waiting_per_team=2)
+    lab.sign_in(lab.team("Team A"))
+
+    def left():
+        page = lab.client.get("/submissions").text
+        return list(map(int, re.findall(r"<strong>(\d+)</strong> of \d+ (?:sub|pla)", page))), page
+
+    def upload(seed):
+        form = {"form_token": (None, form_token(lab.client.get("/submissions").text)), "player": (None, "0")}
+        files = {**form, "file": ("a.zip", strategy_zip(0, seed))}
+        return lab.client.post("/submissions", files=files, headers={"HX-Request": "true"}).text
+
+    assert left()[0] == [2, 2] and "1 of 2 submissions an hour are left" in upload(1)
+    part = re.search(r'hx-get="([^"]+)"', left()[1])[1].replace("&amp;", "&")
+    assert left()[0] == [1, 1] and lab.client.get(part).status_code == 204
+    assert "0 of 2 submissions an hour are left" in upload(2) and left()[0] == [0, 0]
+    assert lab.client.get(part).status_code == 200 and "the next one can be made in 60 min" in left()[1]
+    lab.run()
+    assert left()[0] == [0, 2]
+    part = re.search(r'hx-get="([^"]+)"', left()[1])[1].replace("&amp;", "&")
+    with lab.database.writing() as session:  # an hour later they count no more
+        for submission in session.query(Submission):
+            submission.received_at -= 3601
+    assert left()[0] == [2, 2] and lab.client.get(part).status_code == 200
+    lab.client.cookies.clear()
+    assert left()[0] == []
+    lab.close()
 
 
 # ---------------------------------------------------------------------------------------------
