@@ -20,7 +20,7 @@ from pttt_ooc.manifests import FORMAT_VERSION
 
 PACKAGE = Path(__file__).parent
 
-PLAIN = ("commits", "config", "errors", "files", "manifests", "memory", "resources", "store")
+PLAIN = ("commits", "config", "errors", "files", "manifests", "memory", "record", "resources", "store")
 """Modules that the solver imports and that cannot change its numbers: they keep bytes, or name what is asked for, and
 what is asked for is part of the fingerprint itself."""
 
@@ -48,7 +48,7 @@ def dependencies(name: str) -> frozenset[str]:
 
 
 def _files(name: str) -> set[str]:
-    """What is read to import ``a/b/c``, which may be a module or a function of one: each of its parts that is a file."""
+    """Files that Python reads to import ``a/b/c``, a module or a function of one."""
     parts = name.split("/")
     tried = ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
     return {file for part in tried for file in (part, f"{part}/__init__") if source_file(file).is_file()}

@@ -61,7 +61,7 @@ def run(
             plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, solve_arrays(index, settings))
             room = room_for(plan, memory_mb, directory, facts)
             work = directory / "work" / name
-            result = solve(engine, settings, work, name, progress, room, lambda i: progress.note(_beginning(i)))
+            result = solve(engine, settings, work, name, progress, room, progress.note)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
@@ -73,10 +73,6 @@ def _told(settings: SolveConfig, row: Facts) -> Facts:
     """What the solution says of itself: no times, so that the same solution is the same bytes."""
     timeless = {name: value for name, value in row.items() if "second" not in name}
     return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless}
-
-
-def _beginning(iteration: int) -> str:
-    return f"Continuing from iteration {iteration}." if iteration else "Starting from the first iteration."
 
 
 def parameters(settings: SolveConfig) -> dict[str, Any]:
