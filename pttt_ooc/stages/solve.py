@@ -18,7 +18,7 @@ from pttt_ooc.provenance import fingerprint
 from pttt_ooc.regret import RULES
 from pttt_ooc.solution import write_solution
 from pttt_ooc.solve import solve, solve_arrays
-from pttt_ooc.stages.common import Facts, inputs, room_for, stage
+from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.tables import read_index
 
@@ -53,7 +53,7 @@ def run(
         before = inputs(directory, "enumerate", "index")
         name = work_name(game, symmetry, settings, before["index"])
         facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"), work=name)
-        facts.update(parameters=parameters(settings))
+        facts.update(parameters=parameters(settings), made_from=digests(before))
         ends = (settings.target_nashconv, settings.max_iterations, settings.max_minutes)
         dtype = np.dtype(settings.precision).type
         index = read_index(directory / "index.zarr", game, symmetry)
