@@ -242,7 +242,7 @@ def _current_or_new(path: Path, fingerprint: str) -> Current:
     (path / "commits").mkdir(exist_ok=True)
     if not _was_created(path):
         atomic_write_text(path / "CURRENT.json", Current(fingerprint, ()).text())
-        fsync_directory(path.parent)
+        fsync_directory(path.parent)  # once more: a kill may have come between making the directory and syncing it
     current = Current.read(path)
     if current.fingerprint != fingerprint:
         raise StoreError(

@@ -357,6 +357,20 @@ def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypat
         assert told == ["named CURRENT.json", "the name is on disk", "deleted 00000001"]
 
 
+def test_a_power_cut_finds_a_new_work_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        fsync(descriptor)
+        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    path = tmp_path / "new" / "work" / "w"
+    State.open(path, LAYOUT, "f").close()
+    assert synced == [tmp_path, path.parent.parent, path.parent, path / "CURRENT.json.tmp", path, path.parent]
+
+
 # ---------------------------------------------------------------------------------------------
 # Refusals
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from pttt_ooc.config import Config, check_config
+from pttt_ooc.config import Config, SolveConfig, check_config
 from pttt_ooc.errors import MemoryBudgetError, StoreError
 from pttt_ooc.stages import STAGES, common, described, enumerate, evaluate, export, index, report, solve
 from pttt_ooc.stages.described import asked, set_aside
@@ -158,6 +158,33 @@ def test_manifests_say_what_they_were_made_from(made):
 
 def test_every_stage_is_asked_for():
     assert list(asked(CONFIG)) == list(STAGES)
+
+
+def test_what_other_parameters_take_on_disk_is_told(made, capfd):
+    run("solve", made, changed(solve={"algorithm": "cfr+", "max_iterations": 2}))
+    told = capfd.readouterr().err
+    assert "Saved runs of other parameters or versions, 1 in number, take 0." in told
+    assert f"MB in {made / 'work'}; delete those directories" in told
+
+
+BUDGETS = {"target_nashconv", "max_iterations", "max_minutes", "evaluate_every", "commit_seconds"}
+
+
+@pytest.mark.parametrize("key", SolveConfig.model_fields)
+def test_the_state_is_named_by_all_keys_but_budgets(key):
+    """Horizon counts only where something moves."""
+    settings = SolveConfig(algorithm="hs-dcfr" if key == "horizon" else "dcfr")
+    others = {"algorithm": "cfr+", "updates": "simultaneous", "precision": "float64", "horizon": 7}
+    other = settings.model_copy(update={key: others.get(key, 3.5)})
+    index = {"products": {"index.zarr": {"digest": "0"}}}
+    names = [solve.work_name(GAME, "full", s, index) for s in (settings, other)]
+    assert (names[0] == names[1]) == (key in BUDGETS)
+    others = [
+        solve.work_name("mini-2x2k2-abrupt", "full", settings, index),
+        solve.work_name(GAME, "none", settings, index),
+        solve.work_name(GAME, "full", settings, {"products": {"index.zarr": {"digest": "1"}}}),
+    ]
+    assert len({names[0], *others}) == 4
 
 
 def test_the_report_prints_what_was_in_force(made):

@@ -227,15 +227,15 @@ def test_a_solution_that_the_configuration_does_not_describe_is_made_anew(workfl
     """Another command, `pttt solve`, may have gone further; Snakemake compares with its own last run only."""
     manifest, solution = workflow.data / "solve.json", digest(workflow.data / "solution.zarr")
     before = workflow.manifest("solve")
-    further = SolveConfig(**{**before["settings"], "target_nashconv": 1e-4})
-    solve.run(GAME, "full", further, workflow.data)
+    further = {"target_nashconv": 1e-4, "max_iterations": 2000, "max_minutes": 60.0, "commit_seconds": 30.0}
+    solve.run(GAME, "full", SolveConfig(**{**before["settings"], **further}), workflow.data)
     assert before["result"]["iteration"] == 44 < workflow.manifest("solve")["result"]["iteration"]
     told = workflow.succeed("--until", "solve")
     assert "solve.json was made with target_nashconv 0.0001, not 0.01; stage solve runs again." in told
     assert "The run to iteration 448 is kept in" in workflow.log("solve")
     assert workflow.manifest("solve")["result"]["iteration"] == 44
     assert digest(workflow.data / "solution.zarr") == solution
-    workflow.configure("solve", target_nashconv=1e-4)
+    workflow.configure("solve", **further)
     workflow.succeed("--until", "solve")
     assert "Continuing from iteration 448." in workflow.log("solve"), "nothing was lost"
     assert manifest.exists()
