@@ -41,7 +41,7 @@ def set_aside(directory: Path, config: Config) -> list[str]:
 
     Returns
     -------
-    One sentence for each that was set aside.
+    One sentence for each that is set aside now.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def set_aside(directory: Path, config: Config) -> list[str]:
             if not reason:
                 there.replace(file)
                 before[name] = manifest
-            elif there is file:
+            else:
                 there.replace(aside)
                 sentences.append(f"{file} {reason}; stage {name} runs again.")
     return sentences
