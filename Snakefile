@@ -5,9 +5,10 @@
 # Each leaves a manifest, <stage>.json, with content hashes of what it made, and these manifests are
 # the edges between the rules.  Stores, which are directories, are not declared: Snakemake cannot see
 # what is in them.  Instead, a manifest whose products are gone or incomplete is deleted right here,
-# before Snakemake looks, and times in the future, of a clock that was wrong, are set right.  A rule's
-# parameters are the part of config.yaml that it depends on, and a digest of its sources.  What the
-# solver resumes from is in work/, where Snakemake deletes nothing.
+# before Snakemake looks; one that describes other products than config.yaml does is set aside; and
+# times in the future, of a clock that was wrong, are set right.  A rule's parameters are the part of
+# config.yaml that it depends on, and a digest of its sources.  What the solver resumes from is in
+# work/, where Snakemake deletes nothing.
 
 import sys
 from os.path import relpath
@@ -20,6 +21,7 @@ from pttt_ooc.provenance import source_digest
 from pttt_ooc.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
+from pttt_ooc.stages.described import set_aside
 
 small_threads()  # the jobs inherit it
 
@@ -43,6 +45,9 @@ try:
     DATA = f"data/{CONFIG.game}/{CONFIG.symmetry}"
     check_writable(Path(DATA))
     forget_lost(Path(DATA))
+    if workflow.is_main_process:  # what a job finds, the run has begun with
+        for sentence in set_aside(Path(DATA), CONFIG):
+            print(sentence, file=sys.stderr)
     forget_future(Path(DATA))
 except PtttError as error:
     sys.exit(str(error))

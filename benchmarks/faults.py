@@ -31,7 +31,7 @@ import numpy as np
 
 import pttt_ooc.solve
 from pttt_ooc import commits
-from pttt_ooc.commits import Current, State, fsck
+from pttt_ooc.commits import State, fsck
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.engine import Engine
 from pttt_ooc.errors import PtttError
@@ -39,6 +39,7 @@ from pttt_ooc.files import digest
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index
 from pttt_ooc.inputs import prepared
+from pttt_ooc.record import Current
 from pttt_ooc.solve import solve
 from pttt_ooc.tables import read_index, read_timings
 from pttt_ooc.timing import Timing

@@ -6,11 +6,12 @@ A :class:`State` is a work directory of this layout:
 ``lock``                  held (flock) while a solver is at work; contains its process number
 ``working/``              Zarr group of the arrays that kernels change in place; worth nothing after a kill
 ``commits/<generation>/`` Zarr group with the same arrays: a snapshot, never changed once it is named
-``CURRENT.json``          names the good snapshot: fingerprint, iteration, checksums
+``CURRENT.json``          names the good snapshots: fingerprint, iterations, checksums
 ========================= =================================================================================
 
 A commit writes a new snapshot aside, syncs it, replaces ``CURRENT.json``, and only then deletes the
-snapshot before it.  Generations are numbered and never used twice; no time stamp is ever looked at.
+snapshot that it goes on from.  Other snapshots may be kept besides.  Generations are numbered and never
+used twice; no time stamp is ever looked at.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -31,11 +31,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.files import atomic_write_text, explained, fsync_directory, fsync_tree, remove
-from pttt_ooc.manifests import FORMAT_VERSION, check_version, read_json
+from pttt_ooc.files import atomic_write_text, explained, fsync_directory, fsync_tree, make_directory, remove
+from pttt_ooc.record import Commit, Current, advice, crc_text
 from pttt_ooc.store import Array, Shape, array_names, chunk_file, create_array, locate_array
 
 Layout = Mapping[str, tuple[Shape, DTypeLike]]
+Choice = tuple[Commit | None, Sequence[Commit]]
 
 _BLOCK = 1 << 20  # bytes that are checksummed and written while they are still in the processor's cache
 
@@ -44,47 +45,9 @@ _BLOCK = 1 << 20  # bytes that are checksummed and written while they are still 
 # Commits
 
 
-@dataclass(frozen=True)
-class Current:
-    """The content of ``CURRENT.json``.
-
-    Generation 0 is the state as it was created: there is no snapshot, all arrays are zeros.
-    """
-
-    fingerprint: str
-    generation: int
-    iteration: int
-    extra: dict[str, Any]
-    checksums: dict[str, str]
-
-    def text(self) -> str:
-        """As JSON, with the format version and a checksum of the content itself."""
-        content = {"format_version": FORMAT_VERSION, **asdict(self)}
-        return json.dumps({**content, "checksum": _checksum_of_json(content)}, sort_keys=True, indent=2) + "\n"
-
-    @classmethod
-    def read(cls, path: Path) -> Current:
-        """Read it from the work directory `path`; StoreError if missing, damaged or of another version."""
-        file, advice = path / "CURRENT.json", _anew(path)
-        content = read_json(file, "the record of the last commit", advice)
-        check_version(content, file, advice)
-        stated = content.pop("checksum", None)
-        if stated != _checksum_of_json(content):
-            raise StoreError(f"{file} is damaged: its content does not match its checksum; {advice}.")
-        del content["format_version"]
-        return cls(**content)
-
-
-def _anew(path: Path) -> str:
-    return f"delete the work directory {path} to start anew"
-
-
-def _hex(crc: int) -> str:
-    return f"{crc:08x}"
-
-
-def _checksum_of_json(content: Mapping[str, Any]) -> str:
-    return _hex(zlib.crc32(json.dumps(content, sort_keys=True).encode()))
+def latest(saved: Sequence[Commit]) -> Choice:
+    """Go on from the newest commit, and keep the others."""
+    return (saved[0], saved[1:]) if saved else (None, ())
 
 
 def _snapshot(path: Path, generation: int) -> Path:
@@ -105,20 +68,29 @@ class State:
     arrays
         Name to writable map of ``working/<name>``.  Maps that outlive :meth:`close` are harmless but
         worthless: the next opener makes new files.
+    kept
+        Commits that stay beside those that are made, until somebody goes on from one of them.
     """
 
-    def __init__(self, path: Path, lock: IO[str], arrays: dict[str, Array], current: Current) -> None:
+    def __init__(self, path: Path, lock: IO[str], arrays: dict[str, Array], current: Current, choice: Choice) -> None:
         self.path = path
         self.arrays = arrays
         self._lock = lock
-        self._current = current
+        self._fingerprint = current.fingerprint
         self._last_generation = current.generation
+        self._base, self.kept = choice[0], tuple(choice[1])
         working = path / "working"
         self._metadata = sorted(file.relative_to(working) for file in working.rglob("zarr.json"))
 
     @classmethod
-    def open(cls, path: Path, layout: Layout, fingerprint: str) -> State:
-        """Create the state, all zeros at iteration 0, or resume it from its last commit.
+    def open(
+        cls,
+        path: Path,
+        layout: Layout,
+        fingerprint: str,
+        choose: Callable[[Sequence[Commit]], Choice] = latest,
+    ) -> State:
+        """Create the state, all zeros at iteration 0, or resume it from a commit.
 
         Parameters
         ----------
@@ -128,47 +100,51 @@ class State:
             Name to (shape, dtype) of every array.
         fingerprint
             Names all that the state depends on; a state of another fingerprint is refused.
+        choose
+            Of all that is saved, newest first: what to go on from (None: all zeros), and what else to keep.  What is
+            neither is deleted by the next commit.  Default: the newest, and all others.
 
         Raises
         ------
         StoreError
             If another process has it open, it was made for another fingerprint, layout or format
-            version, the last commit is damaged, or the disk is full or cannot be written to.
+            version, the chosen commit is damaged, or the disk is full or cannot be written to.
         """
         with explained(f"open the work directory {path}"):
-            path.mkdir(parents=True, exist_ok=True)
+            make_directory(path)
             lock = _take_lock(path)
             try:
                 current = _current_or_new(path, fingerprint)
+                choice = choose(current.saved)
                 arrays = _working_arrays(path, layout)
-                if current.generation:
-                    _restore(path, current, arrays)
-                _delete_all_but(path, current.generation)
-                return cls(path, lock, arrays, current)
+                if choice[0]:
+                    _restore(path, choice[0], arrays)
+                _delete_all_but(path, current.saved)
+                return cls(path, lock, arrays, current, choice)
             except BaseException:
                 lock.close()
                 raise
 
     @property
     def iteration(self) -> int:
-        """The iteration of the last commit, 0 if there is none."""
-        return self._current.iteration
+        """The iteration of the commit that the arrays come from, 0 if there is none."""
+        return self._base.iteration if self._base else 0
 
     @property
     def extra(self) -> dict[str, Any]:
         """What was committed along with the arrays: a copy, JSON values."""
-        copy: dict[str, Any] = json.loads(json.dumps(self._current.extra))
+        copy: dict[str, Any] = json.loads(json.dumps(self._base.extra if self._base else {}))
         return copy
 
     @property
-    def generation(self) -> int:
-        """The number of the last commit's snapshot, 0 if there is none."""
-        return self._current.generation
+    def nbytes(self) -> int:
+        """Size of all arrays together, and so of each snapshot."""
+        return sum(array.nbytes for array in self.arrays.values())
 
     def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
         """Make the arrays as they are now the ones that the next :meth:`open` finds.
 
-        Nobody may write to the arrays meanwhile.  The disk holds three times the arrays for a moment.
+        Nobody may write to the arrays meanwhile.  The disk holds three times the arrays for a moment, and those kept.
 
         Parameters
         ----------
@@ -187,19 +163,20 @@ class State:
         """
         if self._lock.closed:
             raise ValueError(f"the state {self.path} is closed")
-        kept = json.loads(json.dumps(dict(extra or {})))
+        content = json.loads(json.dumps(dict(extra or {})))
         self._last_generation += 1  # never the same number twice, even if this commit fails halfway
         generation = self._last_generation
         try:
             with explained(f"commit iteration {iteration} in {self.path}"):
                 checksums = self._write_snapshot(_snapshot(self.path, generation))
-                current = Current(self._current.fingerprint, generation, int(iteration), kept, checksums)
-                atomic_write_text(self.path / "CURRENT.json", current.text())
+                commit = Commit(generation, int(iteration), content, checksums)
+                record = Current(self._fingerprint, (commit, *self.kept))
+                atomic_write_text(self.path / "CURRENT.json", record.text())
         except StoreError:
             self._drop_unless_named(generation)
             raise
-        self._current = current
-        _delete_all_but(self.path, generation)
+        self._base = commit
+        _delete_all_but(self.path, record.saved)
 
     def _write_snapshot(self, target: Path) -> dict[str, str]:
         for file in self._metadata:
@@ -225,6 +202,8 @@ class State:
     def close(self) -> None:
         """Drop the maps and let the next process in; what was not committed is lost."""
         self.arrays.clear()
+        if not self._lock.closed:
+            shutil.rmtree(self.path / "working", ignore_errors=True)  # it would only take room
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -262,13 +241,13 @@ def _current_or_new(path: Path, fingerprint: str) -> Current:
     """The record of the last commit; if the state was never wholly created, a new one, written."""
     (path / "commits").mkdir(exist_ok=True)
     if not _was_created(path):
-        atomic_write_text(path / "CURRENT.json", Current(fingerprint, 0, 0, {}, {}).text())
-        fsync_directory(path.parent)
+        atomic_write_text(path / "CURRENT.json", Current(fingerprint, ()).text())
+        fsync_directory(path.parent)  # once more: a kill may have come between making the directory and syncing it
     current = Current.read(path)
     if current.fingerprint != fingerprint:
         raise StoreError(
             f"The work directory {path} was made for another configuration (fingerprint {current.fingerprint}, "
-            f"now {fingerprint}); choose another directory, or {_anew(path)}."
+            f"now {fingerprint}); choose another directory, or {advice(path)}."
         )
     return current
 
@@ -285,19 +264,19 @@ def _working_arrays(path: Path, layout: Layout) -> dict[str, Array]:
     return {name: create_array(path / "working", name, shape, dtype) for name, (shape, dtype) in layout.items()}
 
 
-def _restore(path: Path, current: Current, arrays: Mapping[str, Array]) -> None:
-    if current.checksums.keys() != arrays.keys():
-        raise StoreError(f"The work directory {path} holds arrays of other names than are asked for; {_anew(path)}.")
+def _restore(path: Path, commit: Commit, arrays: Mapping[str, Array]) -> None:
+    if commit.checksums.keys() != arrays.keys():
+        raise StoreError(f"The work directory {path} holds arrays of other names than are asked for; {advice(path)}.")
     for name, array in arrays.items():
-        snapshot = _snapshot(path, current.generation)
-        file, shape, dtype = locate_array(snapshot, name, _anew(path))
+        snapshot = _snapshot(path, commit.generation)
+        file, shape, dtype = locate_array(snapshot, name, advice(path))
         if (shape, dtype) != (array.shape, array.dtype):
             raise StoreError(
                 f"The array {name} in {snapshot} is {dtype}{list(shape)}, but {array.dtype}{list(array.shape)} "
-                f"is asked for; {_anew(path)}."
+                f"is asked for; {advice(path)}."
             )
         if array.size:
-            _read_chunk(path, name, file, current.checksums[name], _bytes_of(array))
+            _read_chunk(path, name, file, commit.checksums[name], _bytes_of(array))
 
 
 def _bytes_of(array: Array) -> memoryview:
@@ -307,7 +286,7 @@ def _bytes_of(array: Array) -> memoryview:
 def _write_chunk(file: Path, array: Array) -> str:
     """Write the bytes of `array` to a new file; their CRC-32 in hex."""
     if not array.size:
-        return _hex(0)
+        return crc_text(0)
     crc, data = 0, _bytes_of(array)
     file.parent.mkdir(parents=True)
     with open(file, "xb", buffering=0) as f:
@@ -316,7 +295,7 @@ def _write_chunk(file: Path, array: Array) -> str:
             crc = zlib.crc32(block, crc)
             while block:
                 block = block[f.write(block) :]
-    return _hex(crc)
+    return crc_text(crc)
 
 
 def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memoryview | None) -> None:
@@ -331,15 +310,16 @@ def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memory
                     target[start : start + got] = buffer[:got]
                 start += got
     except OSError as error:
-        raise StoreError(f"The array {name} cannot be read from {file}: {error.strerror}; {_anew(path)}.") from error
-    if _hex(crc) != checksum:
-        raise StoreError(f"The array {name} is damaged: {file} does not match its checksum; {_anew(path)}.")
+        raise StoreError(f"The array {name} cannot be read from {file}: {error.strerror}; {advice(path)}.") from error
+    if crc_text(crc) != checksum:
+        raise StoreError(f"The array {name} is damaged: {file} does not match its checksum; {advice(path)}.")
 
 
-def _delete_all_but(path: Path, generation: int) -> None:
+def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
     # A leftover that cannot be deleted is no reason to fail: it is never read, and tried again next time.
+    named = [_snapshot(path, commit.generation) for commit in saved]
     for leftover in (path / "commits").iterdir():
-        if leftover != _snapshot(path, generation):
+        if leftover not in named:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
@@ -367,7 +347,7 @@ def is_state(path: Path) -> bool:
 
 
 def fsck(path: Path) -> list[str]:
-    """Read all of a state's last commit and compare it with its checksums; nothing is written.
+    """Read all of a state's commits and compare them with their checksums; nothing is written.
 
     Returns
     -------
@@ -387,18 +367,20 @@ def fsck(path: Path) -> list[str]:
             current = Current.read(path)
         except StoreError as error:
             return [str(error)]
-        if current.generation == 0:
-            return []
-        snapshot = _snapshot(path, current.generation)
-        problems = [_problem_of(path, snapshot, name, current.checksums[name]) for name in sorted(current.checksums)]
-        if not any(problems) and array_names(snapshot) != sorted(current.checksums):
-            problems.append(f"The arrays that Zarr finds in {snapshot} are not those committed; {_anew(path)}.")
-        return [problem for problem in problems if problem]
+        return [problem for commit in current.saved for problem in _problems_of(path, commit)]
+
+
+def _problems_of(path: Path, commit: Commit) -> list[str]:
+    snapshot = _snapshot(path, commit.generation)
+    problems = [_problem_of(path, snapshot, name, checksum) for name, checksum in sorted(commit.checksums.items())]
+    if not any(problems) and array_names(snapshot) != sorted(commit.checksums):
+        problems.append(f"The arrays that Zarr finds in {snapshot} are not those committed; {advice(path)}.")
+    return [problem for problem in problems if problem]
 
 
 def _problem_of(path: Path, snapshot: Path, name: str, checksum: str) -> str | None:
     try:
-        file, shape, _ = locate_array(snapshot, name, _anew(path))
+        file, shape, _ = locate_array(snapshot, name, advice(path))
         if 0 not in shape:
             _read_chunk(path, name, file, checksum, None)
     except StoreError as error:

@@ -51,6 +51,14 @@ def fsync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
+def make_directory(directory: Path) -> None:
+    """Make a directory, and those that it is in, unless they are there; those that are new are on disk afterwards."""
+    new = [path for path in (directory, *directory.parents) if not path.exists()]
+    directory.mkdir(parents=True, exist_ok=True)
+    for path in reversed(new):
+        fsync_directory(path.parent)
+
+
 def fsync_tree(root: Path) -> None:
     """Wait until all files and directories below `root`, and `root` itself, are on disk."""
     for directory, _, files in os.walk(root, topdown=False):
@@ -91,7 +99,7 @@ def fresh_store(path: Path) -> Iterator[Path]:
             os.rename(old, path)
         remove(old)
         remove(wip)
-        wip.mkdir(parents=True)
+        make_directory(wip)
     try:
         yield wip
         with explained(f"put the store {path} in place"):

@@ -22,9 +22,9 @@ from pttt_ooc.index import Index, Symmetry
 from pttt_ooc.infosets import default_rows, read_infosets
 from pttt_ooc.kernels import ensure_compiled
 from pttt_ooc.manifests import read_manifest
-from pttt_ooc.provenance import source_digest
 from pttt_ooc.solution import read_solution, solution_attrs
 from pttt_ooc.stages import common, enumerate, index
+from pttt_ooc.stages.described import difference
 from pttt_ooc.strategy import Strategy, fold, unfold, uniform_strategy
 from pttt_ooc.tables import read_index
 from pttt_ooc.views import Ints
@@ -54,7 +54,8 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
     _check_directory(directory)
     ensure_compiled()
     common.forget_lost(directory)
-    stale = [stage for stage in ("enumerate", "index") if not _is_current(directory, stage)]
+    wanted = {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}
+    stale = [stage for stage, facts in wanted.items() if not _is_current(directory, stage, facts)]
     if stale:
         print(
             f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
@@ -76,12 +77,12 @@ def _check_directory(directory: Path) -> None:
         common.check_writable(directory)
 
 
-def _is_current(directory: Path, stage: str) -> bool:
-    """Whether a stage has been run, and by this version of its sources, as far as its manifest tells."""
+def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
+    """Whether a stage has been run for what is wanted, and by this version of its sources."""
     manifest = common.manifest_of(directory, stage)
     if not manifest.exists():
         return False
-    return bool(read_manifest(manifest, stage).get("sources") == source_digest(stage))
+    return not difference(read_manifest(manifest, stage), stage, wanted, {})
 
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -19,42 +20,73 @@ from pttt_ooc.manifests import FORMAT_VERSION
 
 PACKAGE = Path(__file__).parent
 
-_STAGE = (
-    *("errors", "files", "manifests", "memory", "provenance", "resources", "store"),
-    *("stages/__init__", "stages/common"),
-)
-_VIEWS = ("game", "jit", "orders", "views")
-_INDEX = (*_VIEWS, "cells", "index", "tables", "timing")
-_SOLUTION = (*_INDEX, "solution", "strategy")
-_ENGINE = (*_SOLUTION, "engine", "evaluate", "gradient", "tree", "stages/engines")
-_INFOSETS = (*_SOLUTION, "config", "infosets")
-
-SOURCES: dict[str, tuple[str, ...]] = {
-    "enumerate": (*_STAGE, *_INDEX, "counts", "stages/enumerate"),
-    "index": (*_STAGE, *_INDEX, "stages/index"),
-    "solve": (*_STAGE, *_ENGINE, "commits", "config", "progress", "regret", "solve", "stages/solve"),
-    "evaluate": (*_STAGE, *_ENGINE, "stages/evaluate"),
-    "export": (*_STAGE, *_INFOSETS, "bundle", "formats", "stages/export"),
-    "report": (*_STAGE, *_INFOSETS, "pictures", "report", "templates/report.html.j2", "stages/report"),
-}
-"""For each stage, the modules that it is made of (a name with a suffix is a file that is no module)."""
-
-ITERATES = (*_VIEWS, "cells", "index", "timing", "gradient", "tree", "engine", "regret", "solve")
-"""The modules that the solver's numbers come from."""
+PLAIN = ("commits", "config", "errors", "files", "manifests", "memory", "record", "resources", "store")
+"""Modules that the solver imports and that cannot change its numbers: they keep bytes, or name what is asked for, and
+what is asked for is part of the fingerprint itself."""
 
 
 def source_file(name: str) -> Path:
-    """The file of a name in :data:`SOURCES`."""
+    """The file of a module, such as ``stages/solve``; a name with a suffix is a file that is no module."""
     path = PACKAGE / name
     return path if path.suffix else path.with_suffix(".py")
 
 
+def dependencies(name: str) -> frozenset[str]:
+    """A module, all modules of the package that it imports, directly or not, and the templates that these name.
+
+    Imports count wherever in the text they are.  The package's own ``__init__`` is left out: it only gives names to
+    what other modules define.
+    """
+    found: set[str] = set()
+    waiting = _files(name)
+    while waiting:
+        found |= waiting
+        modules = [source_file(file) for file in waiting if source_file(file).suffix == ".py"]
+        named = [other for module in modules for other in _named(module.read_text(encoding="utf-8"))]
+        waiting = {file for other in named for file in _files(other)} - found
+    return frozenset(found)
+
+
+def _files(name: str) -> set[str]:
+    """Files that Python reads to import ``a/b/c``, a module or a function of one."""
+    parts = name.split("/")
+    tried = ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
+    return {file for part in tried for file in (part, f"{part}/__init__") if source_file(file).is_file()}
+
+
+@cache
+def _named(text: str) -> frozenset[str]:
+    """All that a module's text may import or read: modules, functions of modules, templates."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError("a relative import: its module cannot be told from the text alone")
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith(".j2"):
+            found.add(f"pttt_ooc.templates/{node.value}")
+    inner = {name.partition(".")[2] for name in found if name.startswith("pttt_ooc.")}
+    return frozenset(name if "/" in name else name.replace(".", "/") for name in inner)
+
+
+def stage_sources(stage: str) -> frozenset[str]:
+    """Everything of the package that a stage is made of."""
+    return dependencies(f"stages/{stage}")
+
+
+def iterate_sources() -> frozenset[str]:
+    """The modules that the solver's numbers come from, and so the iteration at which it stops."""
+    return dependencies("solve") - frozenset(PLAIN)
+
+
 def source_digest(stage: str) -> str:
     """A digest of everything that `stage` is made of: any edit changes it, be it of a comment."""
-    return _digest((name, source_file(name).read_bytes()) for name in sorted(SOURCES[stage]))
+    return _digest((name, source_file(name).read_bytes()) for name in sorted(stage_sources(stage)))
 
 
-def code_digest(names: Iterable[str] = ITERATES) -> str:
+def code_digest(names: Iterable[str]) -> str:
     """A digest of what modules do: edits of comments, docstrings and layout do not change it."""
     return _digest((name, _code(source_file(name).read_text(encoding="utf-8")).encode()) for name in sorted(names))
 
@@ -79,9 +111,9 @@ def fingerprint(iterates: Mapping[str, Any]) -> str:
     iterates
         JSON values: game, symmetry, algorithm and its parameters, precision, digest of the index.  No
         budgets, for these only say when to stop.  The format version and the code of the modules
-        :data:`ITERATES` are added here.
+        :func:`iterate_sources` are added here.
     """
-    known = {"format_version": FORMAT_VERSION, "code": code_digest(), **iterates}
+    known = {"format_version": FORMAT_VERSION, "code": code_digest(iterate_sources()), **iterates}
     return hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,22 @@ from pttt_ooc import tree
 from pttt_ooc.commits import State
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.engine import Engine, Reach, slice_arrays, slice_layout
+from pttt_ooc.errors import StoreError
 from pttt_ooc.evaluate import Evaluator, evaluation_arrays
 from pttt_ooc.files import atomic_write_text
 from pttt_ooc.index import Index
 from pttt_ooc.memory import Layout, Room, in_memory
+from pttt_ooc.record import Commit
 from pttt_ooc.regret import RULES, Coefficients
+from pttt_ooc.resources import MB
 from pttt_ooc.strategy import Strategy, Symmetriser, strategy_arrays
 
 Floats = NDArray[np.floating[Any]]
 Row = dict[str, Any]
 LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
+ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that decide at which iteration a run ends
+KEPT = 2  # saved runs beside the one that goes on
+CHEAP_SECONDS = 600  # a saved run of less time may make room for another
 
 
 @dataclass(frozen=True)
@@ -61,9 +68,12 @@ def solve(
     fingerprint: str,
     on_progress: Callable[[Row], None] = lambda row: None,
     room: Room | None = None,
-    on_start: Callable[[int], None] = lambda iteration: None,
+    on_start: Callable[[str], None] = lambda sentence: None,
 ) -> Solution:
     """Solve, or go on solving, until a budget of the configuration is spent.
+
+    The result is the one of a fresh run, `max_minutes` apart.  So a saved run beyond the iteration at which this
+    configuration stops is of no use to it; it is kept, for a configuration that goes further.
 
     Parameters
     ----------
@@ -82,18 +92,79 @@ def solve(
     room
         With :func:`solve_arrays` of the engine's index among its arrays; default: memory.
     on_start
-        Called with the number of iterations that have been made already.
+        Called with sentences for a person: from which iteration it goes on, and what else is kept.
 
     Raises
     ------
     StoreError
-        See :class:`pttt_ooc.commits.State`.
+        See :class:`pttt_ooc.commits.State`; or if there is no room for one more saved run.
     """
-    with State.open(work, state_layout(engine.index, config), fingerprint) as state:
+
+    def choose(saved: Sequence[Commit]) -> tuple[Commit | None, Sequence[Commit]]:
+        return going_on(config, saved, work)
+
+    with State.open(work, state_layout(engine.index, config), fingerprint, choose) as state:
         room = room or in_memory(solve_arrays(engine.index, config))
         loop = Solver(engine, config, state, on_progress, room)
-        on_start(loop.iteration)
+        for sentence in _beginning(state):
+            on_start(sentence)
         return loop.run()
+
+
+def going_on(config: SolveConfig, saved: Sequence[Commit], work: Path) -> tuple[Commit | None, Sequence[Commit]]:
+    """Of saved runs, the one that a configuration goes on from (None: it starts anew), and those to keep besides.
+
+    Parameters
+    ----------
+    saved
+        With the ``extra`` that the solver commits.
+    work
+        The work directory, for the message.
+
+    Raises
+    ------
+    StoreError
+        If there would be more than `KEPT` to keep, and all of them took long.
+    """
+    base = max((run for run in saved if is_on_the_way(config, run)), key=lambda run: run.iteration, default=None)
+    kept = [run for run in saved if run is not base]
+    while len(kept) > KEPT:
+        cheapest = min(kept, key=lambda run: float(run.extra["seconds"]))
+        if cheapest.extra["seconds"] > CHEAP_SECONDS:
+            runs = "; ".join(f"iteration {run.iteration} ({_ends_of(run)})" for run in kept)
+            raise StoreError(
+                f"This configuration goes on from none of the runs saved in {work}, and there is no room for one more: "
+                f"{runs}; set these keys as they were, or delete {work} to start anew."
+            )
+        kept.remove(cheapest)
+    return base, kept
+
+
+def is_on_the_way(config: SolveConfig, run: Commit) -> bool:
+    """Whether a fresh run of this configuration comes to the iteration of a saved run, as far as is known."""
+    if run.iteration > config.max_iterations:
+        return False
+    gaps = {row["iteration"]: row["nashconv"] for row in run.extra["rows"]}
+    looks = takewhile(lambda t: t < run.iteration, schedule(config.evaluate_every))
+    return config.target_nashconv == 0 or all(t in gaps and not _reached(config, gaps[t]) for t in looks)
+
+
+def _reached(config: SolveConfig, nashconv: float) -> bool:
+    return config.target_nashconv > 0 and nashconv <= config.target_nashconv
+
+
+def _beginning(state: State) -> Iterator[str]:
+    at = state.iteration
+    yield f"Continuing from iteration {at}." if at else "Starting from the first iteration."
+    for run in state.kept:
+        yield (
+            f"The run to iteration {run.iteration} is kept in {state.path} ({state.nbytes / MB:.1f} MB); "
+            f"to go on from there, set {_ends_of(run)}."
+        )
+
+
+def _ends_of(run: Commit) -> str:
+    return ", ".join(f"{key}: {run.extra[key]:g}" for key in ENDS)
 
 
 def solve_arrays(index: Index, config: SolveConfig) -> Layout:
@@ -123,14 +194,17 @@ def is_scheduled(iteration: int, factor: float) -> bool:
 
 
 def last_scheduled(iteration: int, factor: float) -> int:
-    """The last iteration of a schedule that is not after `iteration`.
-
-    The schedule starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``.
-    """
-    last = following = 1
-    while following <= iteration:
-        last, following = following, max(following + 1, math.floor(following * factor))
+    """The last iteration of a :func:`schedule` that is not after `iteration`."""
+    *_, last = takewhile(lambda t: t <= iteration, schedule(factor))
     return last
+
+
+def schedule(factor: float) -> Iterator[int]:
+    """It starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``."""
+    following = 1
+    while True:
+        yield following
+        following = max(following + 1, math.floor(following * factor))
 
 
 class Solver:
@@ -149,8 +223,6 @@ class Solver:
         self.iteration = state.iteration
         self.rows: list[Row] = state.extra.get("rows", [])
         self.seconds = float(state.extra.get("seconds", 0))
-        if self._is_past_the_end():
-            self._start_anew()
         self.values = slice_arrays(room, "values")
         self.reaches = tuple(
             Reach.of(i, room.take(f"reach of player {p}'s nodes"), room.take(f"reach of player {p}'s sequences"))
@@ -160,24 +232,6 @@ class Solver:
             Strategy(engine.index, 0, room.take("average strategy of player 0")),
             Strategy(engine.index, 1, room.take("average strategy of player 1")),
         )
-
-    def _is_past_the_end(self) -> bool:
-        """Whether this configuration would have stopped before the committed iteration.
-
-        Its result must be the one of a fresh run, so then there is nothing to continue.
-        """
-        if not self.iteration:
-            return False
-        if self.state.extra.get("evaluate_every") != self.config.evaluate_every:
-            return True  # another schedule may stop at another iteration
-        stops = [r["iteration"] for r in self.rows if r["nashconv"] <= self.config.target_nashconv]
-        stops = [i for i in stops if is_scheduled(i, self.config.evaluate_every)]
-        return bool(min([*stops, self.config.max_iterations]) < self.iteration)
-
-    def _start_anew(self) -> None:
-        for array in self.state.arrays.values():
-            array[...] = 0
-        self.iteration, self.rows, self.seconds = 0, [], 0.0
 
     def begin(self) -> None:
         """Both players' reach under the strategies that the regrets ask for, before the first iteration."""
@@ -222,15 +276,15 @@ class Solver:
         last = self.rows[-1] if self.rows else {"iteration": -1}
         # An evaluation off the schedule, at the end of an earlier budget, must not end a run that others would not end.
         counts = last["iteration"] == self.iteration and is_scheduled(self.iteration, self.config.evaluate_every)
-        if counts and last["nashconv"] <= self.config.target_nashconv:
+        if counts and _reached(self.config, last["nashconv"]):
             return "target_nashconv"
         if self.iteration >= self.config.max_iterations:
             return "max_iterations"
         return "max_minutes" if self.seconds >= 60 * self.config.max_minutes else ""
 
     def _commit(self) -> None:
-        extra = {"rows": self.rows, "seconds": self.seconds, "evaluate_every": self.config.evaluate_every}
-        self.state.commit(self.iteration, extra)
+        ends = {key: getattr(self.config, key) for key in ENDS}
+        self.state.commit(self.iteration, {"rows": self.rows, "seconds": self.seconds, **ends})
 
     def _progress(self) -> Row:
         iterations, seconds = self.iteration - self._resumed_at[0], self.seconds - self._resumed_at[1]

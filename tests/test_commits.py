@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ import zarr
 from disks import Disk
 
 from pttt_ooc import commits
-from pttt_ooc.commits import Layout, State, fsck
+from pttt_ooc.commits import Choice, Layout, State, fsck, latest
 from pttt_ooc.errors import StoreError
+from pttt_ooc.record import Commit, Current
 
 LAYOUT: Layout = {"regret/0/1": ((300, 7), "f8"), "reach/1": ((500,), "f4"), "empty": ((0,), "f8")}
 
@@ -160,6 +161,53 @@ def test_extra_must_be_json_and_is_a_copy(tmp_path: Path) -> None:
         state.commit(1, {"x": [1]})
         state.extra["x"].append(2)
         assert state.extra == {"x": [1]}
+
+
+def test_kept_commits_stay_until_somebody_goes_on_from_them(tmp_path: Path) -> None:
+    def only(iteration: int) -> Callable[[Sequence[Commit]], Choice]:
+        def choose(saved: Sequence[Commit]) -> Choice:
+            base = next((commit for commit in saved if commit.iteration == iteration), None)
+            return base, [commit for commit in saved if commit is not base]
+
+        return choose
+
+    committed(tmp_path, 5)
+    with State.open(tmp_path, LAYOUT, "f", only(0)) as state:  # none: from the start
+        assert_holds(state, 0)
+        assert [run.iteration for run in state.kept] == [5]
+        assert state.nbytes == 300 * 7 * 8 + 500 * 4
+        for iteration in (1, 2, 3):
+            commit(state, iteration)
+        assert len(snapshots(tmp_path)) == 2
+    assert not (tmp_path / "working").exists(), "it takes room and is worth nothing"
+    assert fsck(tmp_path) == []
+    with State.open(tmp_path, LAYOUT, "f") as state:  # the newest, though another has come further
+        assert_holds(state, 3)
+        assert [run.iteration for run in state.kept] == [5]
+    with State.open(tmp_path, LAYOUT, "f", only(5)) as state:
+        assert_holds(state, 5)
+        commit(state, 6)
+    with State.open(tmp_path, LAYOUT, "f", only(3)) as state:
+        assert_holds(state, 3)
+        assert [run.iteration for run in state.kept] == [6]
+    (tmp_path / "commits" / "00000009" / "reach/1/c/0").unlink()
+    assert "00000009/reach/1/c/0 is missing" in fsck(tmp_path)[0]
+    with State.open(tmp_path, LAYOUT, "f", only(3)) as state:  # what is not gone on from need not be whole
+        assert_holds(state, 3)
+
+
+def test_what_is_not_kept_is_deleted_by_the_next_commit_only(tmp_path: Path) -> None:
+    committed(tmp_path, 5)
+    with State.open(tmp_path, LAYOUT, "f", lambda saved: (None, ())) as state:
+        assert_holds(state, 0)
+        assert len(snapshots(tmp_path)) == 1
+    with State.open(tmp_path, LAYOUT, "f") as state:
+        assert_holds(state, 5)
+    with State.open(tmp_path, LAYOUT, "f", lambda saved: (None, ())) as state:
+        commit(state, 1)
+    with State.open(tmp_path, LAYOUT, "f", lambda saved: latest(saved)) as state:
+        assert_holds(state, 1)
+        assert not state.kept and snapshots(tmp_path) == ["00000006"]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -306,7 +354,21 @@ def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypat
         monkeypatch.setattr(os, "replace", watched_replace)
         monkeypatch.setattr(shutil, "rmtree", watched_rmtree)
         commit(state, 2)
-    assert told == ["named CURRENT.json", "the name is on disk", "deleted 00000001"]
+        assert told == ["named CURRENT.json", "the name is on disk", "deleted 00000001"]
+
+
+def test_a_power_cut_finds_a_new_work_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    fsync = os.fsync
+
+    def watched(descriptor: int) -> None:
+        fsync(descriptor)
+        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    path = tmp_path / "new" / "work" / "w"
+    State.open(path, LAYOUT, "f").close()
+    assert synced == [tmp_path, path.parent.parent, path.parent, path / "CURRENT.json.tmp", path, path.parent]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -411,7 +473,7 @@ def test_every_flipped_bit_of_the_record_is_found(tmp_path: Path) -> None:
             assert json.loads(bad) == content  # white space
         except (ValueError, AssertionError):
             with pytest.raises(StoreError, match="CURRENT.json"):
-                commits.Current.read(tmp_path)
+                Current.read(tmp_path)
     file.write_bytes(good)
     assert fsck(tmp_path) == []
 

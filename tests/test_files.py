@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.files import atomic_write_text, digest, digest_files, fresh_store
+from pttt_ooc.files import (
+    atomic_write_text,
+    digest,
+    digest_files,
+    fresh_store,
+    fsync_tree,
+    make_directory,
+    replacing,
+)
 from pttt_ooc.store import array_names, write_array
 
 
@@ -98,6 +108,70 @@ def test_atomic_writing_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeyp
     with pytest.raises(StoreError, match=r"Cannot write .*/f: Read-only file system; choose a directory"):
         atomic_write_text(file, "new")
     assert contents(tmp_path) == {"f": "ä\n".encode()}
+
+
+# ---------------------------------------------------------------------------------------------
+# Power cuts
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What is synced and renamed, in turn, with names in `tmp_path`."""
+    calls: list[str] = []
+    fsync, rename, replace = os.fsync, os.rename, os.replace
+
+    def name(path: Any) -> str:
+        return str(Path(path).relative_to(tmp_path))
+
+    def noted_fsync(descriptor: int) -> None:
+        calls.append(f"sync {name(os.readlink(f'/proc/self/fd/{descriptor}'))}")
+        fsync(descriptor)
+
+    def noted(call: Callable[..., None]) -> Callable[..., None]:
+        def renaming(old: Any, new: Any, **options: Any) -> None:
+            calls.append(f"{name(old)} becomes {name(new)}")
+            call(old, new, **options)
+
+        return renaming
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(os, "rename", noted(rename))
+    monkeypatch.setattr(os, "replace", noted(replace))
+    yield calls
+
+
+def test_a_written_file_is_on_disk(tmp_path: Path, told: list[str]) -> None:
+    atomic_write_text(tmp_path / "f", "text")
+    assert told == ["sync f.tmp", "f.tmp becomes f", "sync ."]
+
+
+def test_a_replaced_file_is_on_disk(tmp_path: Path, told: list[str]) -> None:
+    with replacing(tmp_path / "f") as aside:
+        aside.write_text("text")
+    assert told == ["sync f.tmp", "f.tmp becomes f", "sync ."]
+
+
+def test_a_new_store_is_on_disk(tmp_path: Path, told: list[str]) -> None:
+    for number in (1, 2):
+        with fresh_store(tmp_path / "s") as wip:
+            (wip / "a").write_text(str(number))
+            told.append("written")
+    first = ["sync .", "written", "sync s.wip/a", "sync s.wip", "s.wip becomes s", "sync ."]
+    assert told == [*first, *first[:4], "s becomes s.old", *first[4:]]
+
+
+def test_new_directories_are_on_disk(tmp_path: Path, told: list[str]) -> None:
+    make_directory(tmp_path / "a" / "b" / "c")
+    assert told == ["sync .", "sync a", "sync a/b"]
+    make_directory(tmp_path / "a" / "b" / "c")
+    assert len(told) == 3 and (tmp_path / "a/b/c").is_dir()
+
+
+def test_a_tree_is_synced_from_its_leaves(tmp_path: Path, told: list[str]) -> None:
+    (tmp_path / "t" / "inner").mkdir(parents=True)
+    (tmp_path / "t" / "inner" / "f").write_text("")
+    fsync_tree(tmp_path / "t")
+    assert told == ["sync t/inner/f", "sync t/inner", "sync t"]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -39,6 +39,17 @@ def test_arrays_are_in_memory_in_their_order_as_far_as_the_budget_goes(tmp_path)
     assert not any((tmp_path / "scratch").iterdir()), "mapped files have no names, so that none is left behind"
 
 
+def test_no_budget_is_overshot_by_a_byte():
+    sizes, needed = PLAN.sizes(), sum(PLAN.needed.values())
+    for budget in range(121, 171):
+        room = PLAN.room(budget)
+        held = needed + sum(sizes[name] for name in room.held)
+        assert held <= budget * 1_000_000 and room.projected_mb <= budget
+        assert all(held + sizes[name] > budget * 1_000_000 for name in sizes.keys() - room.held), "what fits is held"
+    exact = MemoryPlan({}, {"a": (1_000_000, np.int8), "b": (1_000_001, np.int8)})
+    assert exact.room(1).held == {"a"} and exact.room(2).held == {"a"} and exact.room(2.000001).held == {"a", "b"}
+
+
 def test_without_a_limit_everything_is_in_memory():
     room = PLAN.room()
     assert room.held == set(PLAN.arrays) and room.projected_mb == 165

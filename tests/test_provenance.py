@@ -1,61 +1,55 @@
-"""What stages depend on: the table of sources against real imports, digests, fingerprints."""
+"""What stages depend on: sources against what Python loads, digests, fingerprints."""
 
-import ast
 import shutil
+import subprocess
+import sys
 
 import pytest
 
 from pttt_ooc import provenance
-from pttt_ooc.provenance import ITERATES, PACKAGE, SOURCES, code_digest, fingerprint, source_digest, source_file
+from pttt_ooc.provenance import (
+    PACKAGE,
+    PLAIN,
+    code_digest,
+    dependencies,
+    fingerprint,
+    iterate_sources,
+    source_digest,
+    stage_sources,
+)
 from pttt_ooc.stages import STAGES
 
-
-def imported(name):
-    """Modules of the package that a module imports, wherever in its text the imports are."""
-    found = set()
-    for node in ast.walk(ast.parse(source_file(name).read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pttt_ooc"):
-            base = node.module.replace(".", "/").removeprefix("pttt_ooc").removeprefix("/")
-            inner = {f"{base}/{alias.name}".lstrip("/") for alias in node.names}
-            inner = {i for i in inner if source_file(i).exists()}
-            found |= inner or {base}
-        elif isinstance(node, ast.Import):
-            found |= {a.name[9:].replace(".", "/") for a in node.names if a.name.startswith("pttt_ooc.")}
-    if "/" in name:
-        found.add(f"{name.split('/')[0]}/__init__")
-    return {f"{m}/__init__" if (PACKAGE / m).is_dir() and m else m for m in found} - {""}
+# Libraries are loaded once; then each child loads one stage and tells what of the package came with it.
+LOADED = """
+import os, sys
+import numba, numpy, pydantic, rich.status, yaml, zarr
+for stage in sys.argv[1:]:
+    if not os.fork():
+        __import__(f"pttt_ooc.stages.{stage}")
+        print(stage, *[name for name in sys.modules if name.startswith("pttt_ooc.")], flush=True)
+        os._exit(0)
+    os.wait()
+"""
 
 
-def closure(name):
-    done, waiting = set(), [name]
-    while waiting:
-        module = waiting.pop()
-        if module not in done:
-            done.add(module)
-            waiting += imported(module)
-    return done
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_table_of_sources_is_what_is_imported(stage):
-    modules = {name for name in SOURCES[stage] if source_file(name).suffix == ".py"}
-    assert modules == closure(f"stages/{stage}")
-    assert len(SOURCES[stage]) == len(set(SOURCES[stage]))
-
-
-def test_all_sources_exist():
-    assert SOURCES.keys() == set(STAGES)
-    for names in SOURCES.values():
-        assert all(source_file(name).is_file() for name in names)
-
-
-def test_iterates_are_among_the_sources_of_solve():
-    assert set(ITERATES) <= set(SOURCES["solve"])
+def test_sources_hold_all_that_python_loads():
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *STAGES], cwd=PACKAGE.parent, capture_output=True, text=True, check=True
+    )
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in lines] == list(STAGES)
+    for stage, *loaded in lines:
+        modules = {name.removeprefix("pttt_ooc.").replace(".", "/") for name in loaded}
+        files = {f"{name}/__init__" if (PACKAGE / name).is_dir() else name for name in modules}
+        # Nothing is missing, and nothing is there that is loaded by no import at all.
+        assert files <= stage_sources(stage)
+        assert {name for name in stage_sources(stage) - files if "templates/" not in name} <= {"pictures"}
 
 
 def test_templates_are_sources_of_the_report():
     templates = {f"templates/{file.name}" for file in (PACKAGE / "templates").iterdir()}
-    assert templates == {name for name in SOURCES["report"] if name.startswith("templates/")}
+    assert templates <= stage_sources("report")
+    assert not templates & stage_sources("export")
 
 
 @pytest.fixture
@@ -66,20 +60,83 @@ def copied_package(tmp_path, monkeypatch):
     return package
 
 
+def edit(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import pttt_ooc.new",
+        "from pttt_ooc import new",
+        "from pttt_ooc.new import something",
+        "def late():\n    from pttt_ooc.new import something",
+        "if TYPE_CHECKING:\n    import pttt_ooc.new as other",
+    ],
+)
+def test_every_form_of_an_import_counts(copied_package, line):
+    (copied_package / "new.py").write_text("from pttt_ooc.inner.part import name\n")
+    (copied_package / "inner").mkdir()
+    (copied_package / "inner" / "__init__.py").write_text("")
+    (copied_package / "inner" / "part.py").write_text("from pttt_ooc import counts\n")
+    before = stage_sources("index")
+    edit(copied_package / "cells.py", "from __future__", f"{line}\nfrom __future__")
+    assert stage_sources("index") - before == {"new", "inner/__init__", "inner/part", "counts"}
+
+
+def test_an_import_that_cannot_be_followed_is_no_silence(copied_package):
+    edit(copied_package / "cells.py", "from __future__", "from .views import Pairs\nfrom __future__")
+    with pytest.raises(ValueError, match="relative import"):
+        stage_sources("index")
+
+
 def test_digests_see_edits(copied_package):
     before = {stage: source_digest(stage) for stage in STAGES}
-    code = code_digest()
     file = copied_package / "regret.py"
     file.write_text(file.read_text() + "\n# A comment.\n")
     changed = {stage for stage in STAGES if source_digest(stage) != before[stage]}
-    assert changed == {stage for stage in STAGES if "regret" in SOURCES[stage]} >= {"solve"}
-    assert "index" not in changed
-    assert code_digest() == code, "a comment does not change the iterates"
-    file.write_text(file.read_text().replace("2.3", "2.4"))
-    assert code_digest() != code
+    assert changed == {"solve"}
 
 
-def test_fingerprint_depends_on_every_fact():
+def test_an_edit_of_code_behind_the_iterates_changes_the_fingerprint(copied_package):
+    regret, found = copied_package / "regret.py", [fingerprint({"game": "g"})]
+    regret.write_text("# A comment.\n" + regret.read_text() + "\n\n\n")
+    assert fingerprint({"game": "g"}) == found[0]
+    for name in sorted(iterate_sources()):
+        file = copied_package / f"{name}.py"
+        file.write_text(file.read_text() + "\nADDED = 1\n")
+        found.append(fingerprint({"game": "g"}))
+    assert len(found) == len(set(found)) > 10
+
+
+def test_docstrings_do_not_change_the_fingerprint(copied_package):
+    before, file = fingerprint({}), copied_package / "solve.py"
+    edit(file, '"""The solver:', '"""This is the solver:')  # of the module
+    edit(file, '"""What a solve ends with.', '"""The end of a solve.')  # of a class
+    edit(file, '"""Solve, or go on solving', '"""Go on solving, or solve')  # of a function
+    assert fingerprint({}) == before
+    edit(file, '"max_minutes" if', '"max_minute" if')  # a text that does something
+    assert fingerprint({}) != before
+
+
+def test_what_the_fingerprint_leaves_out_knows_nothing_of_numbers():
+    assert {"gradient", "timing", "tree", "regret", "evaluate", "strategy", "engine"} <= iterate_sources()
+    for name in PLAIN:
+        assert dependencies(name) <= {*PLAIN, "game"}, name
+
+
+def test_fingerprint_depends_on_every_fact(monkeypatch):
     facts = {"game": "g", "precision": "float32"}
     assert fingerprint(facts) == fingerprint(dict(reversed(facts.items())))
-    assert len({fingerprint(facts), fingerprint({**facts, "precision": "float64"}), fingerprint({"game": "g"})}) == 3
+    others = [facts, {**facts, "precision": "float64"}, {"game": "g"}]
+    before = {fingerprint(other) for other in others}
+    assert len(before) == 3
+    monkeypatch.setattr(provenance, "FORMAT_VERSION", provenance.FORMAT_VERSION + 1)
+    assert fingerprint(facts) not in before
+
+
+def test_code_digests_tell_modules_apart():
+    assert len({code_digest(["game"]), code_digest(["orders"]), code_digest(["game", "orders"])}) == 3
+    assert code_digest(["orders", "game"]) == code_digest(["game", "orders"])

@@ -1,7 +1,9 @@
 """The loop: convergence, budgets, and going on where a run stopped, bit by bit."""
 
 import importlib.util
+import itertools
 import json
+import time
 from contextlib import closing
 from dataclasses import replace
 from itertools import product
@@ -19,11 +21,23 @@ from pttt_ooc import solve as solve_module
 from pttt_ooc.assess import assess
 from pttt_ooc.commits import State
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.errors import StoreError
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.game import named_game
 from pttt_ooc.memory import in_memory
+from pttt_ooc.record import Commit
 from pttt_ooc.regret import RULES
-from pttt_ooc.solve import is_scheduled, last_scheduled, solve, solve_arrays, state_layout
+from pttt_ooc.solve import (
+    CHEAP_SECONDS,
+    Solver,
+    going_on,
+    is_on_the_way,
+    is_scheduled,
+    last_scheduled,
+    solve,
+    solve_arrays,
+    state_layout,
+)
 from pttt_ooc.strategy import Strategy, unfold
 
 NAME = "mini-2x3k2-abrupt"
@@ -174,11 +188,102 @@ def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
     assert bits(second) == bits(run(tmp_path, config(max_iterations=60), folder="whole"))
 
 
-def test_lowered_budgets_do_not_return_a_longer_run(tmp_path):
-    run(tmp_path, config(max_iterations=60), folder="reused")
-    short = run(tmp_path, config(max_iterations=20), folder="reused")
-    assert short.iteration == 20
-    assert bits(short) == bits(run(tmp_path, config(max_iterations=20), folder="fresh"))
+def test_a_lowered_budget_starts_anew_and_keeps_what_there_is(tmp_path):
+    """What took long is never lost by an edit: changed back, the solver goes on from there."""
+    told = []
+    long, short = config(max_iterations=60), config(max_iterations=20, target_nashconv=1e-9)
+    first = run(tmp_path, long, folder="w", on_start=told.append)
+    assert told == ["Starting from the first iteration."]
+
+    told.clear()
+    lowered = run(tmp_path, short, folder="w", on_start=told.append)
+    assert lowered.iteration == 20 and bits(lowered) == bits(run(tmp_path, short, folder="fresh"))
+    assert lowered.seconds < first.seconds + lowered.seconds and lowered.rows[0]["iteration"] == 1
+    kept = f"The run to iteration 60 is kept in {tmp_path / 'w'} (0.0 MB); to go on from there, set "
+    ends = "target_nashconv: 0, max_iterations: 60, evaluate_every: 1.2."
+    assert told == ["Starting from the first iteration.", kept + ends]
+
+    for settings, at in ((long, 60), (short, 20), (config(max_iterations=70), 60), (short, 20)):
+        told.clear()
+        seen = []
+        again = run(tmp_path, settings, folder="w", on_start=told.append, on_progress=seen.append)
+        assert told[0] == f"Continuing from iteration {at}." and len(told) == 2
+        assert len(seen) == settings.max_iterations - at
+        assert bits(again) == bits({60: first, 20: lowered}.get(again.iteration, again))
+    assert bits(run(tmp_path, config(max_iterations=70), folder="w")) == bits(
+        run(tmp_path, config(max_iterations=70), folder="fresh")
+    )
+
+
+def test_another_schedule_of_evaluations_stops_where_a_fresh_run_does(tmp_path):
+    before = config(algorithm="dcfr", evaluate_every=2, target_nashconv=0.04, max_iterations=31)
+    after = config(algorithm="dcfr", evaluate_every=1.2, target_nashconv=0.04, max_iterations=31)
+    assert run(tmp_path, before, folder="w").iteration == 31
+    found = run(tmp_path, after, folder="w")
+    fresh = run(tmp_path, after, folder="fresh")
+    assert found.iteration == fresh.iteration < 20 and bits(found) == bits(fresh)
+    seen = []
+    assert run(tmp_path, before, folder="w", on_progress=seen.append).iteration == 31 and not seen
+
+
+def test_without_a_target_the_schedule_does_not_matter(tmp_path):
+    run(tmp_path, config(evaluate_every=2, max_iterations=20), folder="w")
+    told = []
+    run(tmp_path, config(evaluate_every=1.2, max_iterations=30), folder="w", on_start=told.append)
+    assert told == ["Continuing from iteration 20."]
+
+
+def test_an_evaluation_off_the_schedule_does_not_end_a_run(tmp_path):
+    settings = {"algorithm": "dcfr", "evaluate_every": 2, "target_nashconv": 0.06}
+    first = run(tmp_path, config(**settings, max_iterations=9), folder="w")
+    assert first.rows[-1]["iteration"] == 9 and first.rows[-1]["nashconv"] < 0.06
+    assert first.stopped_by == "max_iterations"
+    raised = run(tmp_path, config(**settings), folder="w")
+    assert raised.iteration == 16 and raised.stopped_by == "target_nashconv"
+    assert bits(raised) == bits(run(tmp_path, config(**settings), folder="fresh"))
+
+
+def saved(iteration, seconds=1.0, gaps=None, **ends):
+    rows = [{"iteration": t, "nashconv": gap} for t, gap in (gaps or {}).items()]
+    defaults = {"target_nashconv": 0, "max_iterations": 10, "evaluate_every": 2}
+    return Commit(iteration, iteration, {"rows": rows, "seconds": seconds, **defaults, **ends}, {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, True),
+        ({"max_iterations": 8}, True),
+        ({"max_iterations": 7}, False),
+        ({"target_nashconv": 0.1}, True),  # reached at the saved iteration itself
+        ({"target_nashconv": 0.3}, False),  # reached before
+        ({"target_nashconv": 0.2999}, True),
+        ({"evaluate_every": 4, "target_nashconv": 0.1}, True),  # 1, 4, 16: all are known
+        ({"evaluate_every": 1.5, "target_nashconv": 0.1}, False),  # 1, 2, 3: unknown
+        ({"evaluate_every": 1.5, "target_nashconv": 0}, True),
+    ],
+)
+def test_what_a_configuration_can_go_on_from(changes, expected):
+    run = saved(8, gaps={1: 0.5, 2: 0.4, 4: 0.3, 8: 0.1})
+    assert is_on_the_way(config(**{"evaluate_every": 2, **changes}), run) == expected
+
+
+def test_kept_runs_are_few_and_none_that_took_long_is_lost(tmp_path):
+    wanted = config(max_iterations=5)
+    cheap, hours, days = saved(10, CHEAP_SECONDS), saved(20, 1e4), saved(30, 1e5, max_iterations=30)
+    assert going_on(wanted, [], tmp_path) == (None, [])
+    assert going_on(wanted, [hours, days], tmp_path) == (None, [hours, days])
+    assert going_on(wanted, [hours, cheap, days], tmp_path) == (None, [hours, days])
+    assert going_on(config(max_iterations=25), [cheap, hours, days], tmp_path) == (hours, [cheap, days])
+    with pytest.raises(StoreError) as refusal:
+        going_on(wanted, [hours, days, saved(40, CHEAP_SECONDS + 1)], tmp_path)
+    assert str(refusal.value) == (
+        f"This configuration goes on from none of the runs saved in {tmp_path}, and there is no room for one more: "
+        "iteration 20 (target_nashconv: 0, max_iterations: 10, evaluate_every: 2); "
+        "iteration 30 (target_nashconv: 0, max_iterations: 30, evaluate_every: 2); "
+        "iteration 40 (target_nashconv: 0, max_iterations: 10, evaluate_every: 2); "
+        f"set these keys as they were, or delete {tmp_path} to start anew."
+    )
 
 
 def test_a_finished_run_has_nothing_left_to_do(tmp_path):
@@ -258,10 +363,73 @@ def test_large_exponents_are_solved_with(tmp_path):
     assert solution.iteration == 30 and 0 < solution.rows[-1]["nashconv"] < 0.5
 
 
-def test_time_is_a_budget(tmp_path):
-    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=0.001, evaluate_every=10**9))
-    assert solution.stopped_by == "max_minutes"
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that goes on by one second each time that somebody looks at it."""
+    seconds = itertools.count(1000.0)
+    monkeypatch.setattr(time, "perf_counter", lambda: next(seconds))
+
+
+def test_time_is_a_budget(tmp_path, clock):
+    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=0.1))
+    assert solution.stopped_by == "max_minutes" and solution.iteration == solution.seconds == 6
     assert solution.rows[-1]["iteration"] == solution.iteration
+    assert [row["seconds"] for row in solution.rows] == [1, 2, 3, 4, 5, 6]
+
+
+def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
+    run(tmp_path, config(max_iterations=4))
+    seen = []
+    more = run(tmp_path, config(max_iterations=10), on_progress=seen.append)
+    assert more.seconds == 10 and [row["seconds"] for row in seen] == [5, 6, 7, 8, 9, 10]
+    assert [row["iterations_per_second"] for row in seen] == [1] * 6, "of this run alone"
+    assert [row["seconds"] for row in more.rows] == [*range(1, 11)]
+    last = run(tmp_path, config(max_iterations=20, max_minutes=0.2))
+    assert last.stopped_by == "max_minutes" and last.iteration == 12, "all runs together"
+
+
+def test_commits_come_as_often_as_asked(tmp_path, clock, monkeypatch):
+    commits, commit = [], State.commit
+
+    def noted(state, iteration, extra):
+        commits.append(iteration)
+        commit(state, iteration, extra)
+
+    monkeypatch.setattr(State, "commit", noted)
+    run(tmp_path, config(max_iterations=10, commit_seconds=9))
+    assert commits == [2, 4, 6, 8, 10]  # the clock is looked at five times an iteration, two of them by the evaluation
+
+
+def test_no_target_is_never_reached(tmp_path):
+    # Either player loses nothing in this game whatever the strategies, so that the gap is zero at once.
+    solution = run(tmp_path, config(max_iterations=3), "mini-2x2k2-abrupt")
+    assert solution.rows[0]["nashconv"] == 0
+    assert solution.iteration == 3 and solution.stopped_by == "max_iterations"
+
+
+def test_the_value_lies_between_its_bounds(tmp_path):
+    solution = run(tmp_path, config(max_iterations=30))
+    for row in solution.rows:
+        assert row["value_lower"] == -row["best_response_1"] and row["value_upper"] == row["best_response_0"]
+        assert row["value_lower"] <= row["value"] <= row["value_upper"]
+    assert min(row["value_upper"] for row in solution.rows) >= max(row["value_lower"] for row in solution.rows) > 0
+
+
+def test_averages_of_symmetric_views_are_symmetric(tmp_path):
+    """Rounding takes infosets apart that mirror each other within one view; here the state does."""
+    settings, whole = config(precision="float64"), helpers.full_index(NAME)
+    small = helpers.small_engine(NAME, "full", np.float64)
+    with State.open(tmp_path / "w", state_layout(small.index, settings), "test") as state:
+        for i, array in enumerate(state.arrays.values()):
+            array[:] = np.random.default_rng(i).random(array.shape)
+        room = in_memory(solve_arrays(small.index, settings))
+        for strategy in Solver(small, settings, state, lambda row: None, room).average():
+            table = {text: [0.0] * whole.game.squares for text in naive.infosets(whole.game, strategy.player)}
+            texts = helpers.sequence_texts(whole, strategy.player)
+            for (text, square), probability in zip(texts, unfold(strategy, whole).probabilities, strict=True):
+                table[text][square] = float(probability)
+            for text, row in naive.symmetrise(whole.game, strategy.player, table).items():
+                assert table[text] == pytest.approx(row, rel=0, abs=1e-6)
 
 
 def test_schedule():

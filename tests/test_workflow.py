@@ -173,7 +173,8 @@ def test_another_budget_makes_nothing_stale(workflow):
 def test_dry_run_explains_itself(workflow):
     workflow.configure("solve", algorithm="cfr+")
     told = workflow.succeed("--dry-run")
-    assert "Solve by cfr+ on 2 threads" in told and "Reason: Params have changed" in told
+    assert "Solve by cfr+ on 2 threads" in told
+    assert f"data/{GAME}/full/solve.json was made with algorithm sapdcfr+, not cfr+; stage solve runs again." in told
 
 
 @pytest.mark.parametrize(
@@ -219,6 +220,31 @@ def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
     assert workflow.manifest("solve")["settings"]["algorithm"] == "cfr+"
     assert "Starting from the first iteration." in workflow.log("solve")
     assert len(list((workflow.data / "work").iterdir())) == 2
+    assert workflow.stale() == []
+
+
+def test_a_solution_that_the_configuration_does_not_describe_is_made_anew(workflow):
+    """Another command, `pttt solve`, may have gone further; Snakemake compares with its own last run only."""
+    manifest, solution = workflow.data / "solve.json", digest(workflow.data / "solution.zarr")
+    before = workflow.manifest("solve")
+    further = {"target_nashconv": 1e-4, "max_iterations": 2000, "max_minutes": 60.0, "commit_seconds": 30.0}
+    solve.run(GAME, "full", SolveConfig(**{**before["settings"], **further}), workflow.data)
+    assert before["result"]["iteration"] == 44 < workflow.manifest("solve")["result"]["iteration"]
+    told = workflow.succeed("--until", "solve")
+    assert "solve.json was made with target_nashconv 0.0001, not 0.01; stage solve runs again." in told
+    assert "The run to iteration 448 is kept in" in workflow.log("solve")
+    assert workflow.manifest("solve")["result"]["iteration"] == 44
+    assert digest(workflow.data / "solution.zarr") == solution
+    workflow.configure("solve", **further)
+    workflow.succeed("--until", "solve")
+    assert "Continuing from iteration 448." in workflow.log("solve"), "nothing was lost"
+    assert manifest.exists()
+
+
+def test_a_dry_run_of_another_configuration_costs_nothing(workflow):
+    workflow.configure("solve", target_nashconv=1e-4)
+    assert workflow.stale() == ["solve", "evaluate", "export", "report"]
+    workflow.configure("solve", target_nashconv=1e-2)
     assert workflow.stale() == []
 
 

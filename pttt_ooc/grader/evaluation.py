@@ -21,14 +21,19 @@ from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.validation import read_strategy
 from pttt_ooc.index import actions_of
 from pttt_ooc.infosets import default_rows
-from pttt_ooc.provenance import SOURCES, code_digest
+from pttt_ooc.provenance import code_digest, dependencies, stage_sources
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.strategy import Strategy
 from pttt_ooc.tables import read_index
 
 OnProgress = Callable[[float], None]
 _CACHE_BYTES = 64_000_000
-_GRADIENT_SOURCES = {*SOURCES["evaluate"], "assess", "formats", "infosets", "grader/evaluation", "grader/validation"}
+_GRADIENT_SOURCES = (
+    stage_sources("evaluate")
+    | dependencies("assess")
+    | dependencies("formats")
+    | {"grader/evaluation", "grader/validation"}
+)
 
 
 class Evaluator:

@@ -25,6 +25,7 @@ from pttt_ooc.stages import STAGES
 
 Facts = dict[str, Any]
 LOCK = ".lock"  # in the directory of a game and symmetry
+ASIDE = ".aside"  # added to the name of a manifest that describes something else than what is asked for
 
 
 def manifest_of(directory: Path, stage: str) -> Path:
@@ -59,21 +60,24 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
     with _locked(directory):
         # Without a manifest, nothing that an interruption leaves behind passes for a product.
         manifest = manifest_of(directory, name)
-        before = manifest.read_text(encoding="utf-8") if manifest.exists() else None
-        with explained(f"delete {manifest}"):
-            manifest.unlink(missing_ok=True)
+        before = {}
+        for file in (manifest, manifest.with_name(manifest.name + ASIDE)):
+            if file.exists():
+                with explained(f"delete {file}"):
+                    before[file] = file.read_text(encoding="utf-8")
+                    file.unlink()
         facts: Facts = {}
         with measured() as usage:
             try:
                 yield facts
             except MemoryBudgetError:
-                if before is not None:  # refused before anything was touched
-                    atomic_write_text(manifest, before)
+                for file, text in before.items():  # refused before anything was touched
+                    atomic_write_text(file, text)
                 raise
             described = {product: _described(directory / product) for product in products}
         spent = {**asdict(usage), "threads": threads}
         made = {"products": described, "usage": spent, "versions": versions(), "sources": source_digest(name)}
-        write_manifest(manifest_of(directory, name), name, **made, **facts)
+        write_manifest(manifest, name, **made, **facts)
 
 
 def room_for(plan: MemoryPlan, memory_mb: float, directory: Path, facts: Facts) -> Room:
@@ -101,11 +105,18 @@ def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
     Raises
     ------
     StoreError
-        If a manifest or product is missing, or a product is not what its manifest says.
+        If a manifest or product is missing, a product is not what its manifest says, or it was made from others
+        than those that are there.
     """
-    manifests = {}
+    manifests: dict[str, Facts] = {}
     for name in stages:
-        manifests[name] = read_manifest(manifest_of(directory, name), name)
+        manifest = read_manifest(manifest_of(directory, name), name)
+        if other := made_from_others(manifest, manifests):
+            raise StoreError(
+                f"{manifest_of(directory, name)} was made from another {other} than the one that is there; "
+                "delete it to make it anew."
+            )
+        manifests[name] = manifest
         for product in manifests[name]["products"]:
             check_product(directory, name, manifests[name], product)
     return manifests
@@ -125,6 +136,13 @@ def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
     return {name: d["digest"] for facts in manifests.values() for name, d in facts["products"].items()}
 
 
+def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
+    """The name of a product of `before`, manifests of earlier stages, that is not the one that was used; or empty."""
+    there = digests(before)
+    used = manifest.get("made_from", {})
+    return next((name for name in sorted(there.keys() & used.keys()) if there[name] != used[name]), "")
+
+
 def forget_lost(directory: Path) -> list[str]:
     """Delete manifests whose products are gone or incomplete, so that the stage runs again.
 
@@ -138,7 +156,7 @@ def forget_lost(directory: Path) -> list[str]:
     for name in STAGES:
         file = manifest_of(directory, name)
         with explained(f"delete {file}, whose products are gone"):
-            if file.exists() and not _is_whole(file, name):
+            if file.exists() and not is_whole(file, name):
                 file.unlink()
                 lost.append(name)
     return lost
@@ -169,7 +187,8 @@ def forget_future(directory: Path) -> None:
                 os.utime(file, ns=(past, past))
 
 
-def _is_whole(file: Path, name: str) -> bool:
+def is_whole(file: Path, name: str) -> bool:
+    """Whether the products that the manifest in `file` describes are there, by names and sizes."""
     try:
         products = read_manifest(file, name)["products"]
         return all(_extent(file.parent / product) == d["extent"] for product, d in products.items())

@@ -13,7 +13,7 @@ from pttt_ooc.evaluate import Evaluator, evaluation_arrays, narrowed, reference_
 from pttt_ooc.index import Symmetry
 from pttt_ooc.memory import MemoryPlan, process_needs
 from pttt_ooc.solution import read_solution
-from pttt_ooc.stages.common import inputs, room_for, stage
+from pttt_ooc.stages.common import digests, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.strategy import strategy_arrays, uniform_strategy
 from pttt_ooc.tables import read_index
@@ -33,7 +33,8 @@ def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory
         If an input is missing or damaged, or the manifest cannot be written.
     """
     with stage("evaluate", directory, [], threads) as facts:
-        inputs(directory, "enumerate", "index", "solve")
+        before = inputs(directory, "enumerate", "index", "solve")
+        facts.update(game=game, symmetry=symmetry, made_from=digests(before))
         index = read_index(directory / "index.zarr", game, symmetry)
         with open_engine(index, directory, np.float64, threads) as engine:
             arrays = {**evaluation_arrays(index), **strategy_arrays(index, "solution")}
@@ -47,4 +48,3 @@ def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory
             facts["solution"] = asdict(found.against(value))
             uniform = [uniform_strategy(index, s.player, into=s.probabilities) for s in solution]
             facts["uniform"] = asdict(evaluator(uniform[0], uniform[1], value))
-        facts["game"] = game

@@ -37,7 +37,8 @@ def run(game: str, symmetry: Symmetry, settings: ExportConfig, directory: Path, 
     files = [f"pttt_pl{p}.zip" for p in (0, 1)] + [f"player{p}-infosets.txt" for p in (0, 1)]
     with stage("export", directory, files + [BUNDLE] * settings.bundle) as facts:
         before = inputs(directory, "enumerate", "index", "solve", "evaluate")
-        facts.update(game=game, settings=settings.model_dump(mode="json"))
+        facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"))
+        facts["made_from"] = digests(before)
         folded, whole = (
             read_index(directory / "index.zarr", game, symmetry),
             read_index(directory / "index.zarr", game, "none"),

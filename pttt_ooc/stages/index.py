@@ -12,7 +12,7 @@ from pttt_ooc.files import fresh_store
 from pttt_ooc.game import named_game
 from pttt_ooc.index import Index, Symmetry, build_index
 from pttt_ooc.memory import MemoryPlan, process_needs
-from pttt_ooc.stages.common import inputs, room_for, stage
+from pttt_ooc.stages.common import digests, inputs, room_for, stage
 from pttt_ooc.tables import read_pairs, write_index, write_timing
 from pttt_ooc.timing import build_timing
 
@@ -38,6 +38,7 @@ def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.
         index = build_index(named_game(game), symmetry, pairs)
         for player in (0, 1):
             _check(index, player, before["counts"]["total_infosets"][player])
+        facts.update(made_from=digests({"enumerate": before}))
         facts.update(game=game, symmetry=symmetry, sizes=[_sizes(index, player) for player in (0, 1)])
         with fresh_store(directory / "index.zarr") as store:
             write_index(store, index)

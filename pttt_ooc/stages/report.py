@@ -37,6 +37,8 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
     """
     with stage("report", directory, ["report.html", *PICTURES]) as facts:
         before = inputs(directory, "enumerate", "index", "solve", "evaluate", "export")
+        facts.update(game=config.game, symmetry=config.symmetry, settings=config.report.model_dump(mode="json"))
+        facts["made_from"] = digests(before)
         index = read_index(directory / "index.zarr", config.game, config.symmetry)
         plan = MemoryPlan({**process_needs(), **_NEEDED}, strategy_arrays(index, "solution"))
         room = room_for(plan, memory_mb, directory, facts)
@@ -56,7 +58,7 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution
     rows = (directory / "convergence.jsonl").read_text(encoding="utf-8").splitlines()
     return ReportData(
         game=named_game(config.game),
-        config=config.model_dump(mode="json"),
+        config=in_force(before, config.report.model_dump(mode="json")),
         evaluation=before["evaluate"]["solution"],
         uniform_evaluation=before["evaluate"]["uniform"],
         convergence=[json.loads(row) for row in rows],
@@ -69,6 +71,14 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution
         digests=digests(before),
         title=config.report.title,
     )
+
+
+def in_force(before: Mapping[str, Facts], report: Facts) -> Facts:
+    """The configuration that the products were made with, as their manifests tell it."""
+    solve, budget = before["solve"], before["solve"]["memory"]["budget_mb"]
+    memory = {} if budget is None else {"memory_mb": budget}
+    sections = {"solve": solve["settings"], "export": before["export"]["settings"], "report": report}
+    return {"game": solve["game"], "symmetry": solve["symmetry"], **memory, **sections}
 
 
 def _opening_text(game: Game, player: int) -> str:

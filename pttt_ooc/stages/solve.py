@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pttt_ooc.commits import is_state
 from pttt_ooc.config import SolveConfig, Symmetry
 from pttt_ooc.engine import thread_needs
 from pttt_ooc.files import atomic_write_text, fresh_store
@@ -16,9 +18,10 @@ from pttt_ooc.memory import MemoryPlan, process_needs
 from pttt_ooc.progress import Progress
 from pttt_ooc.provenance import fingerprint
 from pttt_ooc.regret import RULES
+from pttt_ooc.resources import MB
 from pttt_ooc.solution import write_solution
 from pttt_ooc.solve import solve, solve_arrays
-from pttt_ooc.stages.common import Facts, inputs, room_for, stage
+from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.tables import read_index
 
@@ -53,7 +56,7 @@ def run(
         before = inputs(directory, "enumerate", "index")
         name = work_name(game, symmetry, settings, before["index"])
         facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"), work=name)
-        facts.update(parameters=parameters(settings))
+        facts.update(parameters=parameters(settings), made_from=digests(before))
         ends = (settings.target_nashconv, settings.max_iterations, settings.max_minutes)
         dtype = np.dtype(settings.precision).type
         index = read_index(directory / "index.zarr", game, symmetry)
@@ -61,7 +64,9 @@ def run(
             plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, solve_arrays(index, settings))
             room = room_for(plan, memory_mb, directory, facts)
             work = directory / "work" / name
-            result = solve(engine, settings, work, name, progress, room, lambda i: progress.note(_beginning(i)))
+            for sentence in _others(work):
+                progress.note(sentence)
+            result = solve(engine, settings, work, name, progress, room, progress.note)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
@@ -69,14 +74,21 @@ def run(
             write_solution(store, result.strategies, _told(settings, result.rows[-1]))
 
 
+def _others(work: Path) -> Iterator[str]:
+    """What the states of other parameters take on disk, so that nobody wonders."""
+    others = [path for path in work.parent.glob("*") if path != work and is_state(path)]
+    size = sum(file.stat().st_size for path in others for file in path.rglob("*") if file.is_file())
+    if others:
+        yield (
+            f"Saved runs of other parameters or versions, {len(others)} in number, take {size / MB:.1f} MB in "
+            f"{work.parent}; delete those directories in it that you do not want to go on from."
+        )
+
+
 def _told(settings: SolveConfig, row: Facts) -> Facts:
     """What the solution says of itself: no times, so that the same solution is the same bytes."""
     timeless = {name: value for name, value in row.items() if "second" not in name}
     return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless}
-
-
-def _beginning(iteration: int) -> str:
-    return f"Continuing from iteration {iteration}." if iteration else "Starting from the first iteration."
 
 
 def parameters(settings: SolveConfig) -> dict[str, Any]:

@@ -1,0 +1,100 @@
+"""Whether the manifests on disk describe what the configuration asks for.
+
+A workflow engine compares a rule's parameters with those of its own last run.  But products may also have been made
+by ``pttt solve`` with other options, come from another version of the package, or have been copied from elsewhere.  So
+each manifest says what it was made with, and from which products; here that is compared with what is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.config import Config
+from pttt_ooc.files import explained
+from pttt_ooc.manifests import read_manifest
+from pttt_ooc.provenance import source_digest
+from pttt_ooc.stages.common import ASIDE, Facts, is_whole, made_from_others, manifest_of
+
+
+def asked(config: Config) -> dict[str, Facts]:
+    """For each stage, what its manifest must say: the part of the configuration that it depends on."""
+    content = config.model_dump(mode="json")
+    game = {"game": config.game}
+    board = {**game, "symmetry": config.symmetry}
+    return {
+        "enumerate": game,
+        "index": board,
+        "solve": {**board, "settings": content["solve"]},
+        "evaluate": board,
+        "export": {**board, "settings": content["export"]},
+        "report": {**board, "settings": content["report"]},
+    }
+
+
+def set_aside(directory: Path, config: Config) -> list[str]:
+    """Rename the manifests that do not describe what is asked for, so that their stages run again.
+
+    A manifest that was set aside for another configuration, and whose products have not been made anew since, is put
+    back when it is asked for again.
+
+    Returns
+    -------
+    One sentence for each that is set aside now.
+
+    Raises
+    ------
+    StoreError
+        If the directory cannot be written to.
+    """
+    sentences: list[str] = []
+    before: dict[str, Facts] = {}
+    with explained(f"rename manifests in {directory}"):
+        for name, wanted in asked(config).items():
+            file = manifest_of(directory, name)
+            aside = file.with_name(file.name + ASIDE)
+            there = next((f for f in (file, aside) if f.exists() and is_whole(f, name)), None)
+            if there is None:
+                continue
+            manifest = read_manifest(there, name)
+            reason = difference(manifest, name, wanted, before)
+            if not reason:
+                there.replace(file)
+                before[name] = manifest
+            else:
+                there.replace(aside)
+                sentences.append(f"{file} {reason}; stage {name} runs again.")
+    return sentences
+
+
+def difference(manifest: Facts, name: str, wanted: Facts, before: Mapping[str, Facts]) -> str:
+    """How a manifest differs from what is asked for, to follow its name; empty if it does not.
+
+    Parameters
+    ----------
+    wanted
+        What :func:`asked` says of the stage.
+    before
+        The manifests of earlier stages.
+    """
+    for key, value in _flat(wanted).items():
+        found = _flat(manifest).get(key)
+        if found != value:
+            return f"was made with {key.removeprefix('settings.')} {_shown(found)}, not {_shown(value)}"
+    if manifest.get("sources") != source_digest(name):
+        return "was made by another version of this program"
+    if other := made_from_others(manifest, before):
+        return f"was made from another {other}"
+    return ""
+
+
+def _flat(facts: Facts) -> Facts:
+    """Settings as keys of their own."""
+    settings = facts.get("settings")
+    inner = {f"settings.{key}": value for key, value in settings.items()} if isinstance(settings, dict) else {}
+    return {**{key: value for key, value in facts.items() if key != "settings"}, **inner}
+
+
+def _shown(value: Any) -> str:
+    return "null" if value is None else str(value)
