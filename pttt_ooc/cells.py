@@ -104,7 +104,7 @@ def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
     columns = np.zeros((_SLOTS, 2), np.int64)  # a hash table of codes and their columns, filled on the way
     last_set, last_late, row = -1, -1, 0
     for rank in range(len(times)):
-        if ends_at >= 0 and _any_is(times[rank], ends_at):
+        if ends_at >= 0 and (times[rank] == ends_at).any():
             out[rank] = tables.base[-1]
             continue
         prefix, early, late = _split_one(times[rank], keys, cut)
@@ -121,14 +121,6 @@ def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
         column = columns[slot, 1]
         place = column * (end_row - first_row) + row if prefix_major else row * (end_column - first_column) + column
         out[rank] = tables.base[at] + place
-
-
-@kernel
-def _any_is(times, time):
-    for square in range(len(times)):
-        if times[square] == time:
-            return True
-    return False
 
 
 def keys_of(pattern: Pattern) -> Ints:

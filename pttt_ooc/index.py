@@ -305,7 +305,7 @@ class _PlayerBuilder:
         return start, symmetry
 
     def _parents(self, sequence_start: Ints, orders: Ints) -> tuple[Ints, Ints]:
-        """`parent_start` of the index; the symmetry that takes each parent to its representative, -1 if there is none."""
+        """`parent_start` of the index; the symmetry that takes each parent to its representative, -1 if none is."""
         start, symmetry = (np.full((len(self.tried), self.game.squares), -1) for _ in range(2))
         for square in range(self.game.squares):
             v, bit = np.flatnonzero(self.tried >> square & 1), 1 << square

@@ -10,6 +10,7 @@ depends only on how many attempts succeeded and failed in every prefix
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -62,6 +63,7 @@ class OrderCounts:
         return found
 
 
+@cache
 def order_counts(game: Game, player: int) -> OrderCounts:
     """Count orders by recursion on the last attempt."""
     size = game.squares + 1
@@ -97,21 +99,24 @@ def unrank(rank, placed, failed, opening, orders, ending_failed, out):
     k = popcount(failed & opening)
     n = p + f + k
     for slot in range(n - 1, -1, -1):
-        square = 0
+        # How many orders end with one given square, by its kind.
+        ending_placed = orders[p - 1, f, k] if p else 0
+        ending_known = orders[p, f, k - 1] if k else 0
+        ending_found = ending_failed[p, f, k]
         rest = placed | failed
         while True:
-            bit = 1 << square
-            if rest & bit:
-                if placed & bit:
-                    size = orders[p - 1, f, k]
-                elif opening & bit:
-                    size = orders[p, f, k - 1]
-                else:
-                    size = ending_failed[p, f, k]
-                if rank < size:
-                    break
-                rank -= size
-            square += 1
+            bit = rest & -rest
+            if placed & bit:
+                size = ending_placed
+            elif opening & bit:
+                size = ending_known
+            else:
+                size = ending_found
+            if rank < size:
+                break
+            rank -= size
+            rest ^= bit
+        square = popcount(bit - 1)
         out[slot] = square
         if placed & bit:
             placed ^= bit

@@ -24,7 +24,7 @@ _STAGE = (
     *("stages/__init__", "stages/common"),
 )
 _VIEWS = ("game", "jit", "orders", "views")
-_INDEX = (*_VIEWS, "cells", "index", "tables", "timing")
+_INDEX = (*_VIEWS, "cells", "index", "relabelling", "tables", "timing")
 _SOLUTION = (*_INDEX, "solution", "strategy")
 _ENGINE = (*_SOLUTION, "engine", "evaluate", "gradient", "tree", "stages/engines")
 _INFOSETS = (*_SOLUTION, "config", "infosets")
@@ -34,12 +34,12 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "index": (*_STAGE, *_INDEX, "stages/index"),
     "solve": (*_STAGE, *_ENGINE, "commits", "config", "progress", "regret", "solve", "stages/solve"),
     "evaluate": (*_STAGE, *_ENGINE, "stages/evaluate"),
-    "export": (*_STAGE, *_INFOSETS, "bundle", "formats", "stages/export"),
+    "export": (*_STAGE, *_INFOSETS, "bundle", "deflate", "export", "formats", "parallel", "stages/export"),
     "report": (*_STAGE, *_INFOSETS, "pictures", "report", "templates/report.html.j2", "stages/report"),
 }
 """For each stage, the modules that it is made of (a name with a suffix is a file that is no module)."""
 
-ITERATES = (*_VIEWS, "cells", "index", "timing", "gradient", "tree", "engine", "regret", "solve")
+ITERATES = (*_VIEWS, "cells", "index", "relabelling", "timing", "gradient", "tree", "engine", "regret", "solve")
 """The modules that the solver's numbers come from."""
 
 

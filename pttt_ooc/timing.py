@@ -245,9 +245,9 @@ class _Builder:
             p: np.where(mover == p, self._action_masks(p, placed[p] | failed[p], winning, symmetry[p]), 0)
             for p in (r, s)
         }
-        columns = (view[i], number, patterns[:, 0], actions[r])
-        columns += (self.index.orbits[s].view[at_s], patterns[:, 1], actions[s])
-        table = np.stack(columns, axis=1).astype(np.int32)
+        mine_first = (view[i], number, patterns[:, 0], actions[r])
+        theirs = (self.index.orbits[s].view[at_s], patterns[:, 1], actions[s])
+        table = np.stack([*mine_first, *theirs], axis=1).astype(np.int32)
         return table[np.lexsort(table.T[::-1])], start, cell
 
     def _pattern_codes(self, player: int, placed: Ints, failed: Ints, keys: tuple[Ints, Ints], symmetry: Ints) -> Ints:
