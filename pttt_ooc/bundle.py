@@ -17,11 +17,20 @@ import h5py
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pttt_ooc import deflate
 from pttt_ooc.errors import StoreError, StrategyFileError
 from pttt_ooc.files import replacing
 from pttt_ooc.formats import strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.index import Index
-from pttt_ooc.infosets import BLOCK_ROWS, RowReader, as_lines, default_rows, infoset_texts, row_blocks
+from pttt_ooc.infosets import (
+    BLOCK_ROWS,
+    RowReader,
+    as_lines,
+    default_rows,
+    infoset_texts,
+    row_blocks,
+    text_width,
+)
 from pttt_ooc.views import Ints
 
 FORMAT_VERSION = 1
@@ -92,14 +101,35 @@ def write_bundle(
     StoreError
         If the file cannot be written.
     """
-    with replacing(path) as temporary, _hdf5_errors(path), h5py.File(temporary, "w", libver=("v108", "latest")) as f:
-        _describe(f, index, facts)
+    chosen = [default_rows(index, p) if r is None else r for p, r in enumerate(rows)]
+    with open_bundle(path, index, (len(chosen[0]), len(chosen[1])), facts, dtype) as parts:
         for player, strategy in enumerate(strategies):
             if strategy.player != player:
                 raise ValueError(f"strategy number {player} is player {strategy.player}'s")
-            chosen = rows[player]
-            order = default_rows(index, player) if chosen is None else chosen
-            _write_player(f.create_group(f"player{player}"), index, strategy, order, np.dtype(dtype))
+            blocks = tensor_from_strategy(index, player, strategy.probabilities, chosen[player], dtype)
+            for (start, nodes), block in zip(row_blocks(chosen[player]), blocks, strict=True):
+                parts[player].write(start, parts[player].packed(infoset_texts(index, player, nodes), block))
+
+
+@contextmanager
+def open_bundle(
+    path: Path, index: Index, infosets: tuple[int, int], facts: Mapping[str, Any], dtype: DTypeLike = np.float32
+) -> Iterator[tuple[PlayerPart, PlayerPart]]:
+    """Write a hand-over file for so many infosets, block by block of :data:`~pttt_ooc.infosets.BLOCK_ROWS` rows.
+
+    Yields
+    ------
+    Each player's part.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    with replacing(path) as temporary, _hdf5_errors(path), h5py.File(temporary, "w", libver=("v108", "latest")) as f:
+        _describe(f, index, facts)
+        made = [PlayerPart(f.create_group(f"player{p}"), index, p, infosets[p], np.dtype(dtype)) for p in (0, 1)]
+        yield made[0], made[1]
 
 
 @contextmanager
@@ -137,19 +167,38 @@ def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
         # What is left (None, lists of other things) is in the JSON only.
 
 
-def _write_player(group: h5py.Group, index: Index, strategy: StrategyLike, rows: Ints, dtype: np.dtype[Any]) -> None:
-    player, squares = strategy.player, index.game.squares
-    chunk = min(len(rows), BLOCK_ROWS // 4)
-    options = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "fletcher32": True}
-    text = infoset_texts(index, player, rows[:1]).dtype
-    infosets = group.create_dataset("infosets", (len(rows),), text, chunks=(chunk,), **options)
-    tensor = group.create_dataset("strategy", (len(rows), squares), dtype, chunks=(chunk, squares), **options)
-    infosets.attrs["description"] = f"texts of player {player}'s infosets, row by row"
-    tensor.attrs["description"] = f"probability (0 to 1) of each square at each of player {player}'s infosets"
-    blocks = tensor_from_strategy(index, player, strategy.probabilities, rows, dtype)
-    for (start, nodes), block in zip(row_blocks(rows), blocks, strict=True):
-        infosets[start : start + len(nodes)] = infoset_texts(index, player, nodes)
-        tensor[start : start + len(nodes)] = block
+class PlayerPart:
+    """One player's part of a hand-over file, block by block; see :func:`open_bundle`."""
+
+    def __init__(self, group: h5py.Group, index: Index, player: int, infosets: int, dtype: np.dtype[Any]) -> None:
+        squares, self._chunk, self._dtype = index.game.squares, min(infosets, BLOCK_ROWS), dtype
+        options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}  # zlib's checksum is in each chunk
+        texts = f"S{text_width(index, player)}"
+        self._infosets = group.create_dataset("infosets", (infosets,), texts, chunks=(self._chunk,), **options)
+        chunks = (self._chunk, squares)
+        self._tensor = group.create_dataset("strategy", (infosets, squares), dtype, chunks=chunks, **options)
+        self._infosets.attrs["description"] = f"texts of player {player}'s infosets, row by row"
+        what = f"probability (0 to 1) of each square at each of player {player}'s infosets"
+        self._tensor.attrs["description"] = what
+
+    def packed(self, texts: NDArray[np.bytes_], block: NDArray[Any]) -> tuple[bytes, bytes]:
+        """Compress texts and tensor of a block of rows; any thread may do that."""
+        return self._chunk_of(texts), self._chunk_of(np.ascontiguousarray(block, self._dtype))
+
+    def _chunk_of(self, rows: NDArray[Any]) -> bytes:
+        """What HDF5's filters "shuffle" and "gzip" make of a chunk; missing rows of the last one are zeros."""
+        if len(rows) > self._chunk:
+            raise ValueError(f"a block of {len(rows)} rows does not fit a chunk of {self._chunk}")
+        data = rows.reshape(len(rows), -1).view(np.uint8)
+        if len(data) < self._chunk:
+            data = np.concatenate([data, np.zeros((self._chunk - len(data), data.shape[1]), np.uint8)])
+        return deflate.whole(np.ascontiguousarray(data.reshape(-1, rows.itemsize).T).data)
+
+    def write(self, start: int, packed: tuple[bytes, bytes]) -> None:
+        """Write a block that begins with the row `start`."""
+        # Whole chunks, past HDF5's filters, which would run on one thread.
+        self._infosets.id.write_direct_chunk((start,), packed[0])
+        self._tensor.id.write_direct_chunk((start, 0), packed[1])
 
 
 def read_bundle_strategy(path: Path, index: Index, player: int) -> NDArray[np.floating[Any]]:

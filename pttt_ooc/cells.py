@@ -5,6 +5,8 @@ See :mod:`pttt_ooc.timing` for what they are good for.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,8 @@ from pttt_ooc.views import Ints
 
 BASE = 16  # of the codes that tell tuples of times apart; times stay below BASE - 1
 NO_KEY = -1
+_SLOTS = 1024  # of a hash table; codes that share one take turns
+_MULTIPLIER = 0x9E3779B1
 
 Kinds = tuple[int, ...]  # see `kinds_of`
 Pattern = tuple[tuple[int, int], ...]  # for each square of a view, ascending: kind, key number
@@ -66,14 +70,57 @@ def split(times, keys, cut):
     count = len(times)
     codes = np.zeros((3, count), np.int64)
     for rank in range(count):
-        for k in range(len(keys)):
-            time = int(times[rank, keys[k]])
-            if time < cut:
-                codes[0, rank] |= 1 << k
-                codes[1, rank] += (time + 1) << (4 * k)
-            else:
-                codes[2, rank] += (time + 1) << (4 * k)
+        codes[0, rank], codes[1, rank], codes[2, rank] = _split_one(times[rank], keys, cut)
     return codes
+
+
+@kernel
+def _split_one(times, keys, cut):
+    found, early, late = 0, 0, 0
+    for k in range(len(keys)):
+        time = int(times[keys[k]])
+        if time < cut:
+            found |= 1 << k
+            early |= (time + 1) << (4 * k)
+        else:
+            late |= (time + 1) << (4 * k)
+    return found, early, late
+
+
+class CellTables(NamedTuple):
+    """The cells of one side of an operator, as kernels take them; see :class:`Cells`."""
+
+    number: Ints  # of a prefix set; -1 where it does not occur
+    column_code: Ints
+    first_column: Ints
+    row_code: Ints
+    first_row: Ints
+    base: Ints
+
+
+@kernel
+def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
+    """The cell of each order; orders in which a square has the time `ends_at` get the one after all others."""
+    columns = np.zeros((_SLOTS, 2), np.int64)  # a hash table of codes and their columns, filled on the way
+    last_set, last_late, row = -1, -1, 0
+    for rank in range(len(times)):
+        if ends_at >= 0 and (times[rank] == ends_at).any():
+            out[rank] = tables.base[-1]
+            continue
+        prefix, early, late = _split_one(times[rank], keys, cut)
+        at = tables.number[prefix]
+        first_row, end_row = tables.first_row[at], tables.first_row[at + 1]
+        first_column, end_column = tables.first_column[at], tables.first_column[at + 1]
+        if prefix != last_set or late != last_late:  # orders in sequence mostly end alike
+            row = np.searchsorted(tables.row_code[first_row:end_row], late)
+            last_set, last_late = prefix, late
+        slot = (early * _MULTIPLIER >> 32) % _SLOTS
+        if columns[slot, 0] != early + 1:
+            column = np.searchsorted(tables.column_code[first_column:end_column], early)
+            columns[slot, 0], columns[slot, 1] = early + 1, column
+        column = columns[slot, 1]
+        place = column * (end_row - first_row) + row if prefix_major else row * (end_column - first_column) + column
+        out[rank] = tables.base[at] + place
 
 
 def keys_of(pattern: Pattern) -> Ints:
@@ -82,42 +129,44 @@ def keys_of(pattern: Pattern) -> Ints:
 
 
 class Cells:
-    """The cells of one side of an operator: for each prefix set a matrix (suffixes, prefixes)."""
+    """The cells of one side of an operator: for each prefix set a matrix (suffixes, prefixes).
+
+    Attributes
+    ----------
+    sets : int64 (sets,)
+        The prefix sets that occur, as bit masks of keys, ascending.
+    heights, widths : int64 (sets,)
+        Number of rows and columns of each set's matrix.
+    tables : CellTables
+        Codes of each set's columns and rows, ascending, and where its columns, rows and cells begin.
+    """
 
     def __init__(self, times: NDArray[np.int8], pattern: Pattern, cut: int) -> None:
         self.cut = cut
         self.keys = sum(key != NO_KEY for _, key in pattern)
-        self._shift = 4 * self.keys
+        shift = 4 * self.keys
         sets, early, late = split(times, keys_of(pattern), cut)
-        self.sets = np.unique(sets)
-        self.columns = np.unique(sets << self._shift | early)
-        self.rows = np.unique(sets << self._shift | late)
-        column_set, row_set = self.columns >> self._shift, self.rows >> self._shift
-        self.first_column = np.searchsorted(column_set, self.sets)
-        self.first_row = np.searchsorted(row_set, self.sets)
-        self.widths = np.searchsorted(column_set, self.sets, side="right") - self.first_column
-        self.heights = np.searchsorted(row_set, self.sets, side="right") - self.first_row
-        self.base = np.concatenate([[0], np.cumsum(self.widths * self.heights)])
+        columns, rows = np.unique(sets << shift | early), np.unique(sets << shift | late)
+        self.sets = np.unique(columns >> shift)
+        first_column = np.append(np.searchsorted(columns >> shift, self.sets), len(columns))
+        first_row = np.append(np.searchsorted(rows >> shift, self.sets), len(rows))
+        self.widths, self.heights = np.diff(first_column), np.diff(first_row)
+        number = np.full(1 << self.keys, -1)
+        number[self.sets] = np.arange(len(self.sets))
+        base = np.concatenate([[0], np.cumsum(self.widths * self.heights)])
+        code = (1 << shift) - 1
+        self.tables = CellTables(number, columns & code, first_column, rows & code, first_row, base)
 
     @property
     def size(self) -> int:
         """Number of cells."""
-        return int(self.base[-1])
-
-    def locate(self, sets: Ints, early: Ints, late: Ints, prefix_major: bool) -> Ints:
-        """The cells of orders given by their codes (see `split`)."""
-        at = np.searchsorted(self.sets, sets)
-        column = np.searchsorted(self.columns, sets << self._shift | early) - self.first_column[at]
-        row = np.searchsorted(self.rows, sets << self._shift | late) - self.first_row[at]
-        place: Ints = column * self.heights[at] + row if prefix_major else row * self.widths[at] + column
-        return self.base[at] + place
+        return int(self.tables.base[-1])
 
     def times_of(self, which: int, rows: bool) -> Ints:
         """Times of the keys for every row (or column) of the `which`-th set; -1 where elsewhere."""
-        codes = self.rows if rows else self.columns
-        first = (self.first_row if rows else self.first_column)[which]
-        count = (self.heights if rows else self.widths)[which]
-        return (codes[first : first + count, None] >> 4 * np.arange(self.keys)) % BASE - 1
+        t = self.tables
+        codes, first = (t.row_code, t.first_row) if rows else (t.column_code, t.first_column)
+        return (codes[first[which] : first[which + 1], None] >> 4 * np.arange(self.keys)) % BASE - 1
 
 
 def count_of(pattern: Pattern, kind: int) -> int:

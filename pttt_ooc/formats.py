@@ -17,15 +17,16 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pttt_ooc import deflate
 from pttt_ooc.errors import StrategyError, StrategyFileError
 from pttt_ooc.files import replacing
 from pttt_ooc.index import Index
-from pttt_ooc.infosets import infoset_text, layout_of, row_blocks
+from pttt_ooc.infosets import Layout, infoset_text, layout_of, row_blocks, view_of
 from pttt_ooc.jit import kernel
 from pttt_ooc.strategy import Strategy
 from pttt_ooc.views import Ints
@@ -48,7 +49,7 @@ def _gather(layout, nodes, probabilities, out):
     for square in layout.opening:
         opening |= 1 << square
     for i in range(len(nodes)):
-        view = np.searchsorted(layout.node_start, nodes[i], side="right") - 1
+        view = view_of(layout, nodes[i])
         taken = opening | layout.placed[view] | layout.failed[view]
         orders = layout.node_start[view + 1] - layout.node_start[view]
         at = layout.sequence_start[view] + nodes[i] - layout.node_start[view]
@@ -80,9 +81,14 @@ def tensor_from_strategy(
     """
     layout = layout_of(index, player)
     for _, nodes in row_blocks(rows):
-        block = np.empty((len(nodes), layout.squares), probabilities.dtype)
-        _gather(layout, nodes, probabilities, block)
-        yield block.astype(dtype, copy=False)
+        yield tensor_rows(layout, probabilities, nodes).astype(dtype, copy=False)
+
+
+def tensor_rows(layout: Layout, probabilities: NDArray[Any], nodes: Ints) -> NDArray[Any]:
+    """Some rows of a strategy's tensor, those of the infosets with these nodes: float, shape (nodes, squares)."""
+    block = np.empty((len(nodes), layout.squares), probabilities.dtype)
+    _gather(layout, nodes, probabilities, block)
+    return block
 
 
 NOT_FINITE, NEGATIVE, ILLEGAL, TOO_LARGE, BAD_SUM = 1, 2, 3, 4, 5
@@ -95,7 +101,7 @@ def _scatter(layout, nodes, block, tolerance, out):
     for square in layout.opening:
         opening |= 1 << square
     for i in range(len(nodes)):
-        view = np.searchsorted(layout.node_start, nodes[i], side="right") - 1
+        view = view_of(layout, nodes[i])
         taken = opening | layout.placed[view] | layout.failed[view]
         total = 0.0
         for square in range(layout.squares):
@@ -194,6 +200,84 @@ def strategy_from_tensor(
 # Tensors as files
 
 
+class ZippedTensor:
+    """A tensor on its way into a zip, part by part; see :func:`zipped_tensor`."""
+
+    def __init__(self, file: IO[bytes], dtype: np.dtype[Any], level: int) -> None:
+        self._file, self._dtype, self._level = file, dtype, level
+        self.size, self.crc = 0, 0
+
+    def packed(self, block: NDArray[Any]) -> Packed:
+        """Compress consecutive rows; any thread may do that."""
+        return self.packed_bytes(np.ascontiguousarray(block, self._dtype).reshape(-1).view(np.uint8).data)
+
+    def packed_bytes(self, data: bytes | memoryview) -> Packed:
+        """As :meth:`packed`, of bytes."""
+        return Packed(deflate.part(data, self._level), len(data), deflate.crc32(data))
+
+    def write(self, packed: Packed) -> None:
+        """Write what comes next in the sequence of rows."""
+        self._file.write(packed.data)
+        self.crc = deflate.crc32_of_both(self.crc, packed.crc, packed.size)
+        self.size += packed.size
+
+
+class Packed(NamedTuple):
+    """A part of a zipped file: what is written, and number of bytes and checksum of what that stands for."""
+
+    data: bytes
+    size: int
+    crc: int
+
+
+@contextmanager
+def zipped_tensor(
+    path: Path, shape: tuple[int, int], dtype: DTypeLike, compression_level: int = 1, member: str = "pttt_pl0.npy"
+) -> Iterator[ZippedTensor]:
+    """Write a tensor as the only file of a zip; the same tensor, in the same blocks, gives the same bytes.
+
+    Parameters
+    ----------
+    shape, dtype
+        Of the whole tensor.
+    compression_level
+        0 (none) to 9, as of zlib.
+    member
+        Name of the file in the zip.
+
+    Yields
+    ------
+    What compresses and writes blocks of rows.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    ValueError
+        If what was written does not add up to the shape.
+    """
+    little = np.dtype(dtype).newbyteorder("<")
+    expected = shape[0] * shape[1] * little.itemsize
+    large = expected > zipfile.ZIP64_LIMIT * 0.9
+    info = zipfile.ZipInfo(member)  # its date is 1980-01-01
+    with replacing(path) as temporary, open(temporary, "w+b") as file, zipfile.ZipFile(file, "w") as archive:
+        # Python's zipfile compresses on one thread, so it is given what is compressed already, and told so at the end.
+        with archive.open(info, "w", force_zip64=large) as stream:
+            tensor = ZippedTensor(stream, little, compression_level)
+            header = io.BytesIO()
+            description = {"descr": np.lib.format.dtype_to_descr(little), "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(header, description)
+            tensor.write(tensor.packed_bytes(header.getvalue()))
+            yield tensor
+            found = tensor.size - len(header.getvalue())
+            if found != expected:
+                raise ValueError(f"blocks of {found} bytes do not make a tensor of shape {shape}")
+            stream.write(deflate.END)
+        info.compress_type, info.file_size, info.CRC = zipfile.ZIP_DEFLATED, tensor.size, tensor.crc
+        file.seek(info.header_offset)
+        file.write(info.FileHeader(zip64=large))
+
+
 def write_strategy_zip(
     path: Path,
     blocks: Iterable[NDArray[Any]],
@@ -202,40 +286,10 @@ def write_strategy_zip(
     compression_level: int = 1,
     member: str = "pttt_pl0.npy",
 ) -> None:
-    """Write a tensor as the only file of a zip; the same tensor gives the same bytes.
-
-    Parameters
-    ----------
-    blocks
-        Consecutive blocks of rows, as from :func:`tensor_from_strategy`.
-    shape, dtype
-        Of the whole tensor.
-    compression_level
-        0 (none) to 9, as of zlib.
-    member
-        Name of the file in the zip.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    ValueError
-        If the blocks do not add up to the shape.
-    """
-    little = np.dtype(dtype).newbyteorder("<")
-    size, written = shape[0] * shape[1] * little.itemsize, 0
-    large = size > zipfile.ZIP64_LIMIT * 0.9
-    with (
-        replacing(path) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=compression_level) as archive,
-        archive.open(member, "w", force_zip64=large) as f,  # opened by name: the date is then always 1980-01-01
-    ):
-        header = {"descr": np.lib.format.dtype_to_descr(little), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(f, header)
+    """Write consecutive blocks of rows as a zip; parameters and errors as of :func:`zipped_tensor`."""
+    with zipped_tensor(path, shape, dtype, compression_level, member) as tensor:
         for block in blocks:
-            written += f.write(np.ascontiguousarray(block, little).reshape(-1).view(np.uint8).data)
-        if written != size:
-            raise ValueError(f"blocks of {written} bytes do not make a tensor of shape {shape}")
+            tensor.write(tensor.packed(block))
 
 
 # What zipfile raises on damaged or hostile files, besides OSError.

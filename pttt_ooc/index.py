@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.game import Game
-from pttt_ooc.orders import order_counts, relabelled_ranks
-from pttt_ooc.views import Ints, Pairs, attempts, find_pairs, image_of
+from pttt_ooc.orders import order_counts
+from pttt_ooc.relabelling import relabellings
+from pttt_ooc.views import Ints, Pairs, attempts, find_pairs, image_of, number_below
 
 Symmetry = Literal["none", "full"]
 MOST_RELABELLED = 1 << 16
@@ -224,11 +225,10 @@ class _PlayerBuilder:
         self.game, self.player = game, player
         self.group = group_of(game, symmetry)
         self.counts = order_counts(game, player)
-        self.orbits, placed, failed, decides = self._find_orbits(pairs)
-        self._tables: dict[tuple[object, ...], int] = {}
-        self._relabelling: list[NDArray[np.uint16]] = []
-        self._size = 0
-        self.index = self._build(placed, failed, decides)
+        self.orbits, self.placed, self.failed, self.decides = self._find_orbits(pairs)
+        self.tried = self.placed | self.failed
+        self.taken = self.tried | game.opening_mask(player)
+        self.index = self._build()
 
     def _find_orbits(self, pairs: Pairs) -> tuple[Orbits, Ints, Ints, NDArray[np.bool_]]:
         size, player = self.game.squares, self.player
@@ -250,96 +250,92 @@ class _PlayerBuilder:
         orbits = Orbits(keys, view, images.argmin(axis=0).astype(np.int64))
         return orbits, placed[rank], failed[rank], decides[rank]
 
-    def _relabel(self, placed: int, failed: int, g: int) -> int:
-        """Start of the table that takes ranks of a view's orders to ranks in its image under `g`."""
-        symmetry = self.group[g]
-        squares = squares_of(placed | failed)
-        order = tuple(np.argsort([symmetry[s] for s in squares]).tolist())
-        if order == tuple(range(len(order))):
-            return -1
-        key = (order, kinds_of(placed, self.counts.opening, squares))
-        if key not in self._tables:
-            ranks = relabelled_ranks(placed, failed, np.array(symmetry), *self.counts.tables)
-            self._tables[key] = self._size
-            self._relabelling.append(ranks.astype(np.uint16))
-            self._size += len(ranks)
-        return self._tables[key]
-
-    def _build(self, placed: Ints, failed: Ints, decides: NDArray[np.bool_]) -> PlayerIndex:
-        game, size = self.game, self.game.squares
-        n = attempts(placed, failed)
-        orders = self.counts.of(placed, failed)
-        most = int(orders[decides].max(initial=0))
+    def _build(self) -> PlayerIndex:
+        n, orders = attempts(self.placed, self.failed), self.counts.of(self.placed, self.failed)
+        most = int(orders[self.decides].max(initial=0))
         if len(self.group) > 1 and most > MOST_RELABELLED:
             raise GameError(
-                f"Game {game.name} has a view with {most:,} orders; symmetry full works with at most "
+                f"Game {self.game.name} has a view with {most:,} orders; symmetry full works with at most "
                 f"{MOST_RELABELLED:,} of them: choose symmetry none."
             )
-        actions = size - len(game.opening[self.player]) - n
-        start = np.concatenate([[0], np.cumsum(orders)])
-        sequence_start = np.concatenate([[0], np.cumsum(np.where(decides, orders * actions, 0))])
-        views = len(placed)
-        child_start, child_map = np.full((views, size, 2), -1), np.full((views, size, 2), -1)
-        parent_start, parent_map = np.full((views, size), -1), np.full((views, size), -1)
-        block_start = np.zeros((views, size + 1), np.int64)
-        for v in range(views):
-            self._blocks(int(placed[v]), int(failed[v]), block_start[v])
-        for v in range(views):
-            view = (int(placed[v]), int(failed[v]))
-            if decides[v]:
-                self._children(view, child_start[v], child_map[v], start, block_start, (placed, failed))
-            self._parents(view, parent_start[v], parent_map[v], sequence_start, orders, (placed, failed))
-        relabelling = np.concatenate([np.zeros(0, np.uint16), *self._relabelling])
+        actions = self.game.squares - len(self.game.opening[self.player]) - n
+        node_start = np.concatenate([[0], np.cumsum(orders)])
+        sequence_start = np.concatenate([[0], np.cumsum(np.where(self.decides, orders * actions, 0))])
+        block_start = self._blocks()
+        child_start, child_symmetry = self._children(node_start, block_start)
+        parent_start, parent_symmetry = self._parents(sequence_start, orders)
+        child_map, parent_map, relabelling = self._relabellings(child_symmetry, parent_symmetry)
         slice_start = np.searchsorted(n, np.arange(int(n.max()) + 2))
         return PlayerIndex(
-            *(placed, failed, decides, slice_start, start, sequence_start),
+            *(self.placed, self.failed, self.decides, slice_start, node_start, sequence_start),
             *(child_start, child_map, parent_start, parent_map, block_start, relabelling),
         )
 
-    def _blocks(self, placed: int, failed: int, out: Ints) -> None:
-        total = 0
-        for i, square in enumerate(squares_of(placed | failed)):
-            total += self.counts.ending_with(placed, failed, square)
-            out[i + 1 :] = total
+    def _blocks(self) -> Ints:
+        """`block_start` of the index."""
+        size = self.game.squares
+        blocks = np.zeros((len(self.tried), size + 1), np.int64)
+        for square in range(size):
+            v = np.flatnonzero(self.tried >> square & 1)
+            blocks[v, number_below(self.tried[v], square) + 1] = self.counts.ending_with(
+                self.placed[v], self.failed[v], square
+            )
+        return np.cumsum(blocks, axis=1)
 
-    def _lookup(self, placed: int, failed: int) -> tuple[int, int]:
-        at = int(self.orbits.find(np.array([placed << self.game.squares | failed]))[0])
-        return (int(self.orbits.view[at]), int(self.orbits.symmetry[at])) if at >= 0 else (-1, 0)
+    def _representative(self, placed: Ints, failed: Ints, square: int) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
+        """Representatives of views, the symmetries that lead there, where these take `square`; which views exist."""
+        at = self.orbits.find(placed << self.game.squares | failed)
+        symmetry = self.orbits.symmetry[at]
+        return self.orbits.view[at], symmetry, np.array(self.group)[symmetry, square], at >= 0
 
-    def _children(
-        self, view: tuple[int, int], start_out: Ints, map_out: Ints, start: Ints, blocks: Ints, views: tuple[Ints, Ints]
-    ) -> None:
-        for j, square in enumerate(actions_of(self.game, self.player, view[0] | view[1])):
+    def _children(self, node_start: Ints, block_start: Ints) -> tuple[Ints, Ints]:
+        """`child_start` of the index; the symmetry that takes each child to its representative, -1 if there is none."""
+        start, symmetry = (np.full((len(self.tried), self.game.squares, 2), -1) for _ in range(2))
+        for square in range(self.game.squares):
+            v, bit = np.flatnonzero(self.decides & (self.taken >> square & 1 == 0)), 1 << square
+            action = number_below(~self.taken[v], square)
             for outcome in (0, 1):
-                bit = 1 << square
-                child, g = self._lookup(view[0] | bit * outcome, view[1] | bit * (1 - outcome))
-                if child < 0:
-                    continue
-                last = self.group[g][square]
-                i = squares_of(int(views[0][child] | views[1][child])).index(last)
-                if blocks[child, i] == blocks[child, i + 1]:
-                    continue
-                start_out[j, outcome] = start[child] + blocks[child, i]
-                map_out[j, outcome] = self._relabel(*view, g)
+                after = self.placed[v] | bit * outcome, self.failed[v] | bit * (1 - outcome)
+                child, g, last, exists = self._representative(*after, square)
+                block = number_below(self.tried[child], last)
+                exists &= block_start[child, block] != block_start[child, block + 1]
+                chosen = (v[exists], action[exists], outcome)
+                start[chosen] = (node_start[child] + block_start[child, block])[exists]
+                symmetry[chosen] = g[exists]
+        return start, symmetry
 
-    def _parents(
-        self,
-        view: tuple[int, int],
-        start_out: Ints,
-        map_out: Ints,
-        sequence_start: Ints,
-        orders: Ints,
-        views: tuple[Ints, Ints],
-    ) -> None:
-        for i, last in enumerate(squares_of(view[0] | view[1])):
-            before = (view[0] & ~(1 << last), view[1] & ~(1 << last))
-            if self.counts.ending_with(*view, last) == 0:
-                continue
-            parent, g = self._lookup(*before)
-            if parent < 0 or sequence_start[parent] == sequence_start[parent + 1]:
-                # Only views that do not decide have such orders; nobody reaches them.
-                continue
-            tried = int(views[0][parent] | views[1][parent])
-            j = actions_of(self.game, self.player, tried).index(self.group[g][last])
-            start_out[i] = sequence_start[parent] + j * orders[parent]
-            map_out[i] = self._relabel(*before, g)
+    def _parents(self, sequence_start: Ints, orders: Ints) -> tuple[Ints, Ints]:
+        """`parent_start` of the index; the symmetry that takes each parent to its representative, -1 if none is."""
+        start, symmetry = (np.full((len(self.tried), self.game.squares), -1) for _ in range(2))
+        for square in range(self.game.squares):
+            v, bit = np.flatnonzero(self.tried >> square & 1), 1 << square
+            parent, g, last, exists = self._representative(self.placed[v] & ~bit, self.failed[v] & ~bit, square)
+            exists &= self.counts.ending_with(self.placed[v], self.failed[v], square) != 0
+            # Only views that do not decide have orders after a parent without sequences; nobody reaches them.
+            exists &= sequence_start[parent] != sequence_start[parent + 1]
+            action = number_below(~self.taken[parent], last)
+            chosen = (v[exists], number_below(self.tried[v], square)[exists])
+            start[chosen] = (sequence_start[parent] + action * orders[parent])[exists]
+            symmetry[chosen] = g[exists]
+        return start, symmetry
+
+    def _relabellings(self, children: Ints, parents: Ints) -> tuple[Ints, Ints, NDArray[np.uint16]]:
+        """`child_map`, `parent_map` and `relabelling` of the index, from the symmetries of children and parents."""
+        views, squares = parents.shape
+        symmetry = np.concatenate([children.reshape(views, -1), parents], axis=1)
+        # A child's table takes the orders of the view, a parent's those of what the view was before.
+        removed = np.concatenate([np.zeros((views, 2 * squares), np.int64), 1 << self._own_squares()], axis=1)
+        v, k = np.nonzero(symmetry >= 0)
+        before = (self.placed[v] & ~removed[v, k], self.failed[v] & ~removed[v, k])
+        start, tables = relabellings(self.counts, self.group, *before, symmetry[v, k])
+        found = np.full(symmetry.shape, -1)
+        found[v, k] = start
+        return found[:, : 2 * squares].reshape(children.shape), np.ascontiguousarray(found[:, 2 * squares :]), tables
+
+    def _own_squares(self) -> Ints:
+        """The squares of each view, ascending: shape (views, squares of the board)."""
+        own = np.zeros((len(self.tried), self.game.squares), np.int64)
+        for square in range(self.game.squares):
+            v = np.flatnonzero(self.tried >> square & 1)
+            own[v, number_below(self.tried[v], square)] = square
+        return own

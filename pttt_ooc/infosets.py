@@ -27,10 +27,11 @@ from pttt_ooc.memory import Layout as Arrays
 from pttt_ooc.orders import order_counts, rank_order, unrank
 from pttt_ooc.views import Ints
 
-BLOCK_ROWS = 1 << 18
+BLOCK_ROWS = 1 << 16
 """Rows that are handled at a time."""
 
 _BLOCK_BYTES = 1 << 22
+_NEAR_BITS = 10  # about as many nodes as a view has
 
 BAR, PLACED, FAILED, ZERO = b"|*.0"
 MALFORMED, NO_INFOSET, DOUBLED = -1, -2, -3
@@ -51,6 +52,7 @@ class Layout(NamedTuple):
     hidden: int
     orders: Ints
     ending_failed: Ints
+    view_near: NDArray[np.int32]  # the view of every so many nodes
 
 
 def layout_of(index: Index, player: int) -> Layout:
@@ -66,7 +68,8 @@ def layout_of(index: Index, player: int) -> Layout:
     p, orbits, counts = index.players[player], index.orbits[player], order_counts(index.game, player)
     opening = np.array(index.game.opening[player], np.int64)
     views = (p.node_start, p.sequence_start, p.placed, p.failed, p.decides)
-    return Layout(index.game.squares, opening, *views, orbits.keys, orbits.view, *counts.tables)
+    near = np.searchsorted(p.node_start, np.arange(0, p.nodes, 1 << _NEAR_BITS), side="right") - 1
+    return Layout(index.game.squares, opening, *views, orbits.keys, orbits.view, *counts.tables, near.astype(np.int32))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -74,15 +77,19 @@ def layout_of(index: Index, player: int) -> Layout:
 
 
 @kernel
-def _view_of(layout, node):
-    return np.searchsorted(layout.node_start, node, side="right") - 1
+def view_of(layout, node):
+    """The view of a node."""
+    view = layout.view_near[node >> _NEAR_BITS]
+    while layout.node_start[view + 1] <= node:
+        view += 1
+    return view
 
 
 @kernel
 def _children(layout, child_start, parents, first, last, out):
     count = 0
     for node in parents:
-        view = _view_of(layout, node)
+        view = view_of(layout, node)
         rank = node - layout.node_start[view]
         for action in range(child_start.shape[1]):
             for outcome in range(2):
@@ -135,7 +142,7 @@ def _write_texts(layout, nodes, out):
     squares = np.empty(layout.squares, np.int64)
     start = len(layout.opening)
     for i in range(len(nodes)):
-        view = _view_of(layout, nodes[i])
+        view = view_of(layout, nodes[i])
         placed, rank = layout.placed[view], nodes[i] - layout.node_start[view]
         n = unrank(rank, placed, layout.failed[view], layout.hidden, layout.orders, layout.ending_failed, squares)
         out[i, 0] = BAR
@@ -155,8 +162,16 @@ def infoset_texts(index: Index, player: int, nodes: Ints) -> NDArray[np.bytes_]:
     -------
     bytes, shape (len(nodes),): ``S17`` on nine squares, padded with zero bytes as numpy does.
     """
-    layout = layout_of(index, player)
-    width = 1 + 2 * (len(layout.opening) + index.players[player].slices - 1)
+    return texts_of(layout_of(index, player), text_width(index, player), nodes)
+
+
+def text_width(index: Index, player: int) -> int:
+    """Length of the longest text of an infoset."""
+    return 1 + 2 * (len(index.game.opening[player]) + index.players[player].slices - 1)
+
+
+def texts_of(layout: Layout, width: int, nodes: Ints) -> NDArray[np.bytes_]:
+    """As :func:`infoset_texts`."""
     out = np.zeros((len(nodes), width), np.uint8)
     _write_texts(layout, nodes, out)
     return out.reshape(-1).view(f"S{width}")
@@ -167,11 +182,24 @@ def infoset_text(index: Index, player: int, node: int) -> str:
     return str(infoset_texts(index, player, np.array([node], np.int64))[0], "ascii")
 
 
+@kernel
+def _fill_lines(texts, out):
+    end = 0
+    for i in range(len(texts)):
+        for k in range(texts.shape[1]):
+            if texts[i, k]:
+                out[end] = texts[i, k]
+                end += 1
+        out[end] = ord("\n")
+        end += 1
+    return end
+
+
 def as_lines(texts: NDArray[np.bytes_]) -> bytes:
     """Texts as the lines of a file."""
     padded = texts.reshape(-1, 1).view(np.uint8)
-    lines = np.concatenate([padded, np.full((len(padded), 1), ord("\n"), np.uint8)], axis=1)
-    return bytes(lines[lines != 0])
+    lines = np.empty(len(padded) * (padded.shape[1] + 1), np.uint8)
+    return lines[: _fill_lines(padded, lines)].tobytes()
 
 
 def write_infosets(index: Index, player: int, path: Path, rows: Ints | None = None) -> None:

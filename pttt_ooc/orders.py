@@ -10,6 +10,7 @@ depends only on how many attempts succeeded and failed in every prefix
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -52,14 +53,17 @@ class OrderCounts:
         found: NDArray[np.int64] = self.orders[tuple(np.bitwise_count(mask) for mask in kinds)]
         return found
 
-    def ending_with(self, placed: int, failed: int, last: int) -> int:
-        """Number of orders of one view that end with the square `last`."""
-        p, f, k = (mask.bit_count() for mask in (placed, failed & ~self.opening, failed & self.opening))
-        if placed >> last & 1:
-            return int(self.orders[p - 1, f, k])
-        return int(self.orders[p, f, k - 1] if self.opening >> last & 1 else self.ending_failed[p, f, k])
+    def ending_with(self, placed: NDArray[np.int64], failed: NDArray[np.int64], last: int) -> NDArray[np.int64]:
+        """Number of orders of views that end with the square `last`, which all of them have."""
+        p, f, k = (
+            np.bitwise_count(mask).astype(np.int64) for mask in (placed, failed & ~self.opening, failed & self.opening)
+        )
+        ending_failed = self.orders[p, f, k - 1] if self.opening >> last & 1 else self.ending_failed[p, f, k]
+        found: NDArray[np.int64] = np.where(placed >> last & 1, self.orders[p - 1, f, k], ending_failed)
+        return found
 
 
+@cache
 def order_counts(game: Game, player: int) -> OrderCounts:
     """Count orders by recursion on the last attempt."""
     size = game.squares + 1
@@ -95,21 +99,24 @@ def unrank(rank, placed, failed, opening, orders, ending_failed, out):
     k = popcount(failed & opening)
     n = p + f + k
     for slot in range(n - 1, -1, -1):
-        square = 0
+        # How many orders end with one given square, by its kind.
+        ending_placed = orders[p - 1, f, k] if p else 0
+        ending_known = orders[p, f, k - 1] if k else 0
+        ending_found = ending_failed[p, f, k]
         rest = placed | failed
         while True:
-            bit = 1 << square
-            if rest & bit:
-                if placed & bit:
-                    size = orders[p - 1, f, k]
-                elif opening & bit:
-                    size = orders[p, f, k - 1]
-                else:
-                    size = ending_failed[p, f, k]
-                if rank < size:
-                    break
-                rank -= size
-            square += 1
+            bit = rest & -rest
+            if placed & bit:
+                size = ending_placed
+            elif opening & bit:
+                size = ending_known
+            else:
+                size = ending_found
+            if rank < size:
+                break
+            rank -= size
+            rest ^= bit
+        square = popcount(bit - 1)
         out[slot] = square
         if placed & bit:
             placed ^= bit
@@ -163,12 +170,42 @@ def rank_order(squares, n, placed, opening, orders, ending_failed):
 @kernel
 def all_orders(placed, failed, opening, orders, ending_failed):
     """Every order of a view: int8 array of shape (number of orders, n) of squares."""
-    p = popcount(placed)
-    f = popcount(failed & ~opening)
-    k = popcount(failed & opening)
-    table = np.empty((orders[p, f, k], p + f + k), np.int8)
-    for rank in range(len(table)):
-        unrank(rank, placed, failed, opening, orders, ending_failed, table[rank])
+    p, f, k = popcount(placed), popcount(failed & ~opening), popcount(failed & opening)
+    n = p + f + k
+    table = np.empty((orders[p, f, k], n), np.int8)
+    # Slot by slot from the last one: what is still to be placed there and before, and the square chosen.
+    rest_placed, rest_failed = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    order = np.full(n, -1, np.int8)
+    rest_placed[n], rest_failed[n] = placed, failed
+    rank, slot = 0, n - 1
+    if n == 0:
+        return table
+    while slot < n:
+        mine, theirs = rest_placed[slot + 1], rest_failed[slot + 1]
+        p, f, k = popcount(mine), popcount(theirs & ~opening), popcount(theirs & opening)
+        square = order[slot] + 1
+        while (mine | theirs) >> square:
+            bit = 1 << square
+            if mine & bit:
+                some = orders[p - 1, f, k] > 0
+            elif theirs & opening & bit:
+                some = orders[p, f, k - 1] > 0
+            else:
+                some = theirs & bit and ending_failed[p, f, k] > 0
+            if some:
+                break
+            square += 1
+        if not (mine | theirs) >> square:  # none is left
+            order[slot] = -1
+            slot += 1
+            continue
+        order[slot] = square
+        if slot == 0:
+            table[rank] = order
+            rank += 1
+        else:
+            rest_placed[slot], rest_failed[slot] = mine & ~bit, theirs & ~bit
+            slot -= 1
     return table
 
 

@@ -31,6 +31,7 @@ from pttt_ooc.pictures import (
     value_figure,
 )
 
+FIGURES = ("convergence.svg", "opening.svg")  # files beside the page
 PARAMETERS = ("alpha", "beta", "gamma", "horizon", "restart_average", "updates")  # of the algorithm and its average
 
 
@@ -251,7 +252,7 @@ def write_report(data: ReportData, path: Path) -> None:
 
 
 def save_figures(data: ReportData, directory: Path) -> list[Path]:
-    """Save ``convergence``, ``opening`` and ``value`` in `directory`, each as ``.svg`` and ``.png``.
+    """Save the pictures :data:`FIGURES` in `directory`.
 
     Raises
     ------
@@ -259,12 +260,8 @@ def save_figures(data: ReportData, directory: Path) -> list[Path]:
         If a file cannot be written.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    figures = {
-        "convergence": convergence_figure(data.convergence, _target(data)),
-        "opening": opening_figure(data.game, data.openings),
-        "value": value_figure(data.evaluation),
-    }
-    paths = {directory / f"{name}.{kind}": (name, kind) for name in figures for kind in ("svg", "png")}
-    for path, (name, kind) in paths.items():
-        atomic_write_bytes(path, figure_bytes(figures[name], kind))
-    return list(paths)
+    figures = (convergence_figure(data.convergence, _target(data)), opening_figure(data.game, data.openings))
+    paths = [directory / name for name in FIGURES]
+    for path, figure in zip(paths, figures, strict=True):
+        atomic_write_bytes(path, figure_bytes(figure, "svg"))
+    return paths

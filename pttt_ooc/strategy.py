@@ -13,7 +13,8 @@ from pttt_ooc.index import Index, actions_of
 from pttt_ooc.jit import kernel
 from pttt_ooc.memory import Layout
 from pttt_ooc.orders import order_counts, relabelled_ranks
-from pttt_ooc.views import image_of
+from pttt_ooc.relabelling import relabellings
+from pttt_ooc.views import Ints, image_of, number_below
 
 Floats = NDArray[np.floating[Any]]
 
@@ -54,19 +55,25 @@ def uniform_strategy(index: Index, player: int, dtype: Any = np.float32, into: F
 
 
 @kernel
-def _copy_view(source, target, source_start, target_start, ranks, actions):
-    """Copy all actions of a view; order `r` and action `j` of the target come from `ranks[r]`, `actions[j]`."""
-    orders = len(ranks)
-    for j in range(len(actions)):
-        here = target_start + j * orders
-        there = source_start + actions[j] * orders
-        for r in range(orders):
-            target[here + r] = source[there + ranks[r]]
+def _copy_views(source, target, source_start, target_start, orders, table_start, actions, tables):
+    """Copy all actions of views: order `r` from the rank in the view's table, action `j` from `actions[view, j]`."""
+    for view in range(len(orders)):
+        count, table = orders[view], table_start[view]
+        for j in range(actions.shape[1]):
+            if actions[view, j] < 0:
+                break
+            here, there = target_start[view] + j * count, source_start[view] + actions[view, j] * count
+            if table < 0:
+                for r in range(count):
+                    target[here + r] = source[there + r]
+            else:
+                for r in range(count):
+                    target[here + r] = source[there + tables[table + r]]
 
 
 @kernel
 def _largest_difference(source, target, source_start, target_start, ranks, actions):
-    """Largest difference between the target and what `_copy_view` would write."""
+    """Largest difference between the target and what a copy of the view would be."""
     orders = len(ranks)
     largest = 0.0
     for j in range(len(actions)):
@@ -98,6 +105,18 @@ class _Images:
         target = (self.folded.placed[view], self.folded.failed[view])
         masks = np.array([self.whole.placed[v], self.whole.failed[v]])
         return [i for i, g in enumerate(self.group) if tuple(image_of(masks, g)) == target]
+
+    def actions(self, v: Ints) -> Ints:
+        """For each action of views `v`, that of the representative; shape (views, squares), -1 after the last one."""
+        opening, symmetry = self.game.opening_mask(self.player), self.symmetry[v]
+        taken = self.whole.placed[v] | self.whole.failed[v] | opening
+        theirs = (self.folded.placed | self.folded.failed)[self.view[v]] | opening
+        found = np.full((len(v), self.game.squares), -1)
+        for square in range(self.game.squares):
+            free = np.flatnonzero(taken >> square & 1 == 0)
+            image = np.array(self.group)[symmetry[free], square]
+            found[free, number_below(~taken[free], square)] = number_below(~theirs[free], image)
+        return found
 
     def of(self, v: int, symmetry: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
         """First sequence of the representative and of view `v`, ranks and actions in the representative."""
@@ -154,10 +173,12 @@ def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Stra
         Where to write it; default: a new array.
     """
     images = _Images(whole, strategy.index, strategy.player)
-    mine = whole.players[strategy.player]
+    mine, kept = whole.players[strategy.player], strategy.index.players[strategy.player]
     probabilities = np.empty(mine.sequences, strategy.probabilities.dtype) if into is None else into
-    for v in np.flatnonzero(mine.decides):
-        _copy_view(strategy.probabilities, probabilities, *images.of(int(v), int(images.symmetry[v])))
+    v = np.flatnonzero(mine.decides)
+    table_start, tables = relabellings(images.counts, images.group, mine.placed[v], mine.failed[v], images.symmetry[v])
+    views = (kept.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
+    _copy_views(strategy.probabilities, probabilities, *views, images.actions(v), tables)
     return Strategy(whole, strategy.player, probabilities)
 
 

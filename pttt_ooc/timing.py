@@ -21,12 +21,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.cells import BASE, NO_KEY, Cells, Pattern, Side, count_of, keys_of, split
-from pttt_ooc.index import Index, actions_of, kinds_of, read_only, squares_of
-from pttt_ooc.views import Ints, Pairs, image_of
+from pttt_ooc.cells import BASE, Cells, Pattern, Side, count_of, find_cells, keys_of
+from pttt_ooc.index import Index, read_only
+from pttt_ooc.jit import kernel
+from pttt_ooc.views import Ints, Pairs, first_seen, images_of, number_below
 
-ClassKey = tuple[int, ...]
 WORD = 64  # bits of a row of a matrix that are one number
+
+# Of the numbers that stand for patterns: ten squares fit 60 bits.
+_KIND_BITS, _KEY_BITS = 2, 4
+_SQUARE_BITS = _KIND_BITS + _KEY_BITS
+_ALL_KINDS = sum((1 << _KIND_BITS) - 1 << _SQUARE_BITS * place for place in range(10))
+_NEVER = -1  # the time of no square
 
 
 class Groups(NamedTuple):
@@ -140,19 +146,35 @@ def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
     return _Builder(index, pairs, receiver).build()
 
 
-def _consistent(source: Ints, receiver: Ints, received: int) -> NDArray[np.bool_]:
-    """Which tuples of clock times (source, receiver) agree on the key squares that both have (the others are -1)."""
-    s, r = source[:, None, :], receiver[None, :, :]
-    in_time = np.where(np.arange(source.shape[1]) < received, s < r, r < s)
-    agree: NDArray[np.bool_] = np.all(in_time | (s < 0) | (r < 0), axis=2)
-    return agree
+@kernel
+def consistent(source, receiver, received):
+    """Which tuples of clock times of source and receiver agree on the keys that both have (the others are -1).
 
+    Parameters
+    ----------
+    source, receiver
+        int64, shape (tuples, keys).
+    received
+        So many keys come first that the source placed before the receiver failed on them.
 
-def packed(matrix: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """The bits of a matrix (source, receiver): for each index of the receiver, one word or more."""
-    padded = np.zeros((matrix.shape[1], -(-matrix.shape[0] // WORD) * WORD), np.bool_)
-    padded[:, : matrix.shape[0]] = matrix.T
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64).ravel()
+    Returns
+    -------
+    A 0/1 matrix by the receiver's index, as in :attr:`Timing.matrix`, and how many ones it has.
+    """
+    words = -(-len(source) // WORD)
+    matrix, ones = np.zeros(len(receiver) * words, np.uint64), 0
+    for r in range(len(receiver)):
+        for s in range(len(source)):
+            agree = True
+            for k in range(source.shape[1]):
+                first, second = source[s, k], receiver[r, k]
+                if k >= received:
+                    first, second = second, first
+                agree &= first < second or first < 0 or second < 0
+            if agree:
+                matrix[r * words + s // WORD] |= np.uint64(1) << np.uint64(s % WORD)
+                ones += 1
+    return matrix, ones
 
 
 class _Builder:
@@ -160,22 +182,19 @@ class _Builder:
         self.index, self.game = index, index.game
         self.receiver, self.source = receiver, 1 - receiver
         self.pairs = pairs
-        every_mask = np.arange(1 << self.game.squares)
-        self.images = [image_of(every_mask, symmetry).tolist() for symmetry in index.group]
+        self.images, self.permutations = images_of(index.group), np.array(index.group)
         self.sides = (Side(self.game, 0), Side(self.game, 1))
-        self.classes: dict[ClassKey, int] = {}
         self.cells: list[tuple[Cells, Cells]] = []  # of the source, of the receiver
         self.factors: list[list[int]] = []
         self.class_start = [0]
         self.prefix_first: list[bool] = []
-        self.matrix: list[int] = []
-        self._matrices: dict[bytes, int] = {}
+        self.matrix: list[NDArray[np.uint64]] = []
+        self._matrix_size = 0
+        self._matrices: dict[tuple[int, bytes], int] = {}
         self._weights: dict[int, int] = {}  # number of ones of each matrix
-        self.patterns: dict[tuple[int, bool, Pattern, bool], int] = {}
-        self.pattern_cells: list[NDArray[np.unsignedinteger[Any]]] = []
 
     def build(self) -> Timing:
-        table = self._sources()
+        table, pattern_start, order_cell = self._sources()
         first = np.flatnonzero(np.diff(table[:, :4], axis=0, prepend=-1).any(axis=1))  # of each group
         views = len(self.index.players[self.receiver].placed)
         return Timing(
@@ -188,58 +207,125 @@ class _Builder:
             source_view=table[:, 4].copy(),
             source_pattern=table[:, 5].copy(),
             source_actions=table[:, 6].copy(),
-            pattern_start=np.cumsum([0, *[len(cells) for cells in self.pattern_cells]], dtype=np.int64),
-            order_cell=np.concatenate([np.zeros(0, np.uint16), *self.pattern_cells]),
+            pattern_start=pattern_start,
+            order_cell=order_cell,
             class_start=np.array(self.class_start, np.int64),
             class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
             class_prefix_first=np.array(self.prefix_first, np.bool_),
             factor=np.array(self.factors, np.int32).reshape(-1, 8),
-            matrix=np.array(self.matrix, np.uint64),
+            matrix=np.concatenate([np.zeros(0, np.uint64), *self.matrix]),
         )
 
-    def _sources(self) -> NDArray[np.int32]:
-        """All sources, sorted: receiver's view, class, pattern, winning actions; source's view, pattern, actions."""
+    def _sources(self) -> tuple[NDArray[np.int32], Ints, NDArray[np.unsignedinteger[Any]]]:
+        """All sources, and the patterns' `pattern_start` and `order_cell`.
+
+        Sources are sorted: receiver's view, class, pattern, winning actions; source's view, pattern, actions.
+        """
         pairs, size = self.pairs, self.game.squares
         r, s = self.receiver, self.source
-        at_r = self.index.orbits[r].find(pairs.placed[r] << size | pairs.failed[r])
-        at_s = self.index.orbits[s].find(pairs.placed[s] << size | pairs.failed[s])
-        mine = self.index.players[r]
-        view = np.where(at_r >= 0, self.index.orbits[r].view[at_r], 0)
+        at = self.index.orbits[r].find(pairs.placed[r] << size | pairs.failed[r])
+        mine, view = self.index.players[r], self.index.orbits[r].view[at]
         chosen = (mine.placed[view] == pairs.placed[r]) & (mine.failed[view] == pairs.failed[r])
-        chosen &= (pairs.winning_squares != 0) & (at_r >= 0)
-        table = np.empty((np.count_nonzero(chosen), 7), np.int32)
-        for row, i in zip(table, np.flatnonzero(chosen), strict=True):
-            row[:] = self._one_pair(int(i), int(view[i]), int(at_s[i]))
-        return table[np.lexsort(table.T[::-1])]
-
-    def _one_pair(self, i: int, view: int, at_s: int) -> tuple[int, ...]:
-        r, s = self.receiver, self.source
-        placed, failed = self.pairs.placed[:, i].tolist(), self.pairs.failed[:, i].tolist()
-        winning, mover = int(self.pairs.winning_squares[i]), int(self.pairs.mover[i])
-        theirs = self.index.orbits[s]
-        symmetry = self.index.group[int(theirs.symmetry[at_s])]
+        i = np.flatnonzero(chosen & (pairs.winning_squares != 0) & (at >= 0))
+        placed, failed, mover, winning = (
+            pairs.placed[:, i],
+            pairs.failed[:, i],
+            pairs.mover[i],
+            pairs.winning_squares[i],
+        )
+        at_s = self.index.orbits[s].find(placed[s] << size | failed[s])
+        # The receiver's view is a representative already.
+        symmetry = {r: np.zeros(len(i), np.int64), s: self.index.orbits[s].symmetry[at_s]}
         # Squares on which the receiver failed come first, then those on which the source did.
-        numbers = {sq: k for k, sq in enumerate(squares_of(failed[r] & placed[s]) + squares_of(failed[s] & placed[r]))}
-        squares_s = [q for _, q in sorted((symmetry[q], q) for q in squares_of(placed[s] | failed[s]))]
-        pattern_r = self._numbered(r, placed[r], squares_of(placed[r] | failed[r]), numbers)
-        pattern_s = self._numbered(s, placed[s], squares_s, numbers)
-        number = self._class(pattern_r, pattern_s, (failed[r] & placed[s]).bit_count())
-        mask_r = self._action_mask(r, placed[r] | failed[r], winning) if mover == r else 0
-        mask_s = 0
-        if mover == s:
-            images = self.images[int(theirs.symmetry[at_s])]
-            mask_s = self._action_mask(s, images[placed[s] | failed[s]], images[winning])
-        mine = self._pattern(number, False, pattern_r, mover == r)
-        source = (int(theirs.view[at_s]), self._pattern(number, True, pattern_s, mover == s), mask_s)
-        return (view, number, mine, mask_r, *source)
+        keys = (failed[r] & placed[s], failed[s] & placed[r])
+        code = {p: self._pattern_codes(p, placed[p], failed[p], keys, symmetry[p]) for p in (r, s)}
+        number = self._classes(placed, failed, code, keys)
+        patterns, start, cell = self._patterns(placed, failed, code, mover, number)
+        actions = {
+            p: np.where(mover == p, self._action_masks(p, placed[p] | failed[p], winning, symmetry[p]), 0)
+            for p in (r, s)
+        }
+        mine_first = (view[i], number, patterns[:, 0], actions[r])
+        theirs = (self.index.orbits[s].view[at_s], patterns[:, 1], actions[s])
+        table = np.stack([*mine_first, *theirs], axis=1).astype(np.int32)
+        return table[np.lexsort(table.T[::-1])], start, cell
 
-    def _numbered(self, player: int, placed: int, squares: list[int], numbers: dict[int, int]) -> Pattern:
-        kinds = kinds_of(placed, self.sides[player].counts.opening, squares)
-        return tuple((kind, numbers.get(square, NO_KEY)) for kind, square in zip(kinds, squares, strict=True))
+    def _pattern_codes(self, player: int, placed: Ints, failed: Ints, keys: tuple[Ints, Ints], symmetry: Ints) -> Ints:
+        """The pattern of each view under a symmetry, as one number: see `_decoded`."""
+        tried, opening = placed | failed, self.sides[player].counts.opening
+        image, code = self.images[symmetry, tried], np.zeros_like(placed)
+        for square in range(self.game.squares):
+            kind = (placed >> square & 1) + 2 * ((failed & opening) >> square & 1)
+            first, second = (1 + number_below(k, square) for k in keys)
+            key = np.where(keys[0] >> square & 1, first, 0)
+            key += np.where(keys[1] >> square & 1, np.bitwise_count(keys[0]) + second, 0)
+            place = number_below(image, self.permutations[symmetry, square])
+            code += (tried >> square & 1) * ((1 + kind | key << _KIND_BITS) << _SQUARE_BITS * place)
+        return code
 
-    def _action_mask(self, player: int, tried: int, squares: int) -> int:
-        actions = actions_of(self.game, player, tried)
-        return sum(1 << j for j, square in enumerate(actions) if squares >> square & 1)
+    def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
+        """Which actions attempt the images of `squares` after those of `tried`, as bit masks of action numbers."""
+        taken = self.images[symmetry, tried] | self.game.opening_mask(player)
+        wanted, mask = self.images[symmetry, squares], np.zeros_like(squares)
+        for square in range(self.game.squares):
+            mask |= ((wanted & ~taken) >> square & 1) << number_below(~taken, square)
+        return mask
+
+    def _classes(self, placed: Ints, failed: Ints, code: dict[int, Ints], keys: tuple[Ints, Ints]) -> Ints:
+        """Number of the operator of each pair of patterns; operators are built on the way."""
+        received = np.bitwise_count(keys[0]).astype(np.int64)
+        shape = np.bitwise_count(keys[0] | keys[1]) << 4 | received
+        for p in (self.receiver, self.source):
+            opening = self.sides[p].counts.opening
+            for squares in (failed[p] & ~opening, placed[p], failed[p] & opening):
+                shape = shape << 4 | np.bitwise_count(squares)
+        first, number = first_seen(shape)
+        for i in first:
+            patterns = _decoded(code[self.receiver][i]), _decoded(code[self.source][i])
+            self._add_class(*patterns, int(received[i]))
+        return number
+
+    def _patterns(
+        self, placed: Ints, failed: Ints, code: dict[int, Ints], mover: Ints, number: Ints
+    ) -> tuple[Ints, Ints, NDArray[np.unsignedinteger[Any]]]:
+        """Numbers of the patterns of receiver and source, shape (pairs, 2); `pattern_start` and `order_cell`.
+
+        By the classical rule, the turn passes only after a placement: whoever is not to move has
+        no order that ends with a failure.
+        """
+        players = np.array([self.receiver, self.source])
+        codes = np.stack([code[p] for p in players], axis=1)
+        ends_placed = (mover[:, None] != players) & (self.game.turn_rule == "classical")
+        _, same = np.unique(codes, return_inverse=True)
+        users = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
+        first, found = first_seen((same.reshape(codes.shape) * (users.max(initial=0) + 1) + users).ravel())
+        pair, side = first // 2, first % 2
+        orders = np.empty(len(first), np.int64)
+        for k, p in enumerate(players):
+            of_side = pair[side == k]
+            orders[side == k] = self.sides[p].counts.of(placed[p, of_side], failed[p, of_side])
+        start = np.concatenate([[0], np.cumsum(orders)])
+        most = max((cells.size for both in self.cells for cells in both), default=0)
+        cell = np.empty(start[-1], np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32)
+        # Patterns of the same kinds of squares share their tables of times.
+        for i in np.lexsort((codes.ravel()[first] & _ALL_KINDS, side)):
+            pattern = _decoded(codes[pair[i], side[i]])
+            own = slice(start[i], start[i + 1])
+            self._order_cells(
+                pattern, int(number[pair[i]]), int(side[i]), bool(ends_placed[pair[i], side[i]]), cell[own]
+            )
+        return found.reshape(codes.shape), start, cell
+
+    def _order_cells(
+        self, pattern: Pattern, number: int, side: int, ends_placed: bool, out: NDArray[np.unsignedinteger[Any]]
+    ) -> None:
+        """The cell of each order of a pattern, of the receiver (`side` 0) or of the source (1) of an operator."""
+        times = self.sides[(self.receiver, self.source)[side]].times(pattern)
+        cells = self.cells[number][1 - side]
+        prefix_major = self.prefix_first[number] == bool(side)
+        # By the classical rule a failure after the last placement has the number of placements for its time.
+        ends_at = count_of(pattern, 1) if ends_placed else _NEVER
+        find_cells(times, keys_of(pattern), cells.cut, cells.tables, prefix_major, ends_at, out)
 
     def _cut(self, pattern_r: Pattern, pattern_s: Pattern) -> int:
         """The time at which the operator is split: half-way, unless the views are small."""
@@ -250,19 +336,13 @@ class _Builder:
             return (max(count_of(pattern_r, 1), count_of(pattern_s, 1)) + 1) // 2
         return (longest + 1) // 2
 
-    def _class(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> int:
-        """Number of the operator between two patterns; `received` keys are squares that the source placed."""
-        shape = [count_of(pattern, kind) for pattern in (pattern_r, pattern_s) for kind in (0, 1, 2)]
-        keys = sum(key != NO_KEY for _, key in pattern_r)
-        key = (*shape, keys, received)
-        if key not in self.classes:
-            self.classes[key] = len(self.classes)
-            cut = self._cut(pattern_r, pattern_s)
-            source = Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
-            receiver = Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
-            self.cells.append((source, receiver))
-            self._operator(source, receiver, received)
-        return self.classes[key]
+    def _add_class(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> None:
+        """Build the operator between two patterns; `received` keys are squares that the source placed."""
+        cut = self._cut(pattern_r, pattern_s)
+        source = Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
+        receiver = Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
+        self.cells.append((source, receiver))
+        self._operator(source, receiver, received)
 
     def _operator(self, source: Cells, receiver: Cells, received: int) -> None:
         first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
@@ -280,13 +360,14 @@ class _Builder:
             for a, set_a in enumerate(receiver.sets.tolist()):
                 if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
                     continue
-                u, v = (_consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
-                if not u.any() or not v.any():
+                (u, ones), (v, rest) = (consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
+                if not ones or not rest:
                     continue
-                dimensions = [source.base[b], source.heights[b], source.widths[b]]
-                dimensions += [receiver.base[a], receiver.heights[a], receiver.widths[a]]
-                factors.append([*(int(d) for d in dimensions), self._store(v), self._store(u)])
-                self._weights[factors[-1][7]] = int(u.sum())
+                dimensions = [source.tables.base[b], source.heights[b], source.widths[b]]
+                dimensions += [receiver.tables.base[a], receiver.heights[a], receiver.widths[a]]
+                stored = (self._store(v, source.heights[b]), self._store(u, source.widths[b]))
+                factors.append([*(int(d) for d in dimensions), *stored])
+                self._weights[factors[-1][7]] = ones
         prefix_first = self._prefix_cost(factors, 0, 1) <= self._prefix_cost(factors, 3, 4)
         self.prefix_first.append(prefix_first)
         shared = 0 if prefix_first else 3
@@ -301,37 +382,17 @@ class _Builder:
         """Additions over prefixes, if the sums are shared by factors with the same column `shared`."""
         return sum({(f[shared], f[7]): f[suffixes] * self._weights[f[7]] for f in factors}.values())
 
-    def _store(self, matrix: NDArray[np.bool_]) -> int:
-        """Place of a matrix (source, receiver) in `matrix`."""
-        known = str(matrix.shape).encode() + matrix.tobytes()
+    def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
+        """Place in `matrix` of one with so many of the source's indices."""
+        known = (sources, matrix.tobytes())
         if known not in self._matrices:
-            self._matrices[known] = len(self.matrix)
-            self.matrix.extend(packed(matrix).tolist())
+            self._matrices[known] = self._matrix_size
+            self.matrix.append(matrix)
+            self._matrix_size += len(matrix)
         return self._matrices[known]
 
-    def _pattern(self, number: int, is_source: bool, pattern: Pattern, to_move: bool) -> int:
-        """Number of the pattern of one side of an operator.
 
-        By the classical rule, the turn passes only after a placement: whoever is not to move has
-        no order that ends with a failure.
-        """
-        ends_placed = self.game.turn_rule == "classical" and not to_move
-        key = (number, is_source, pattern, ends_placed)
-        if key not in self.patterns:
-            self.patterns[key] = len(self.patterns)
-            player = self.source if is_source else self.receiver
-            times = self.sides[player].times(pattern)
-            prefix_major = self.prefix_first[number] == is_source
-            cells = self.cells[number][0 if is_source else 1]
-            self.pattern_cells.append(self._order_cells(times, pattern, cells, prefix_major, ends_placed))
-        return self.patterns[key]
-
-    def _order_cells(
-        self, times: NDArray[np.int8], pattern: Pattern, cells: Cells, prefix_major: bool, ends_placed: bool
-    ) -> NDArray[np.unsignedinteger[Any]]:
-        sets, early, late = split(times, keys_of(pattern), cells.cut)
-        found = cells.locate(sets, early, late, prefix_major)
-        if ends_placed:
-            # By the classical rule a failure after the last placement has the number of placements for its time.
-            found[(times == count_of(pattern, 1)).any(axis=1)] = cells.size
-        return found.astype(np.uint16 if cells.size <= np.iinfo(np.uint16).max else np.uint32)
+def _decoded(code: int) -> Pattern:
+    """The pattern that a number stands for: square by square its kind, plus 1, and its key number, plus 1."""
+    squares = [int(code) >> shift for shift in range(0, int(code).bit_length(), _SQUARE_BITS)]
+    return tuple((c % (1 << _KIND_BITS) - 1, (c >> _KIND_BITS) % (1 << _KEY_BITS) - 1) for c in squares)

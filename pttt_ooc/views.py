@@ -8,6 +8,7 @@ over pairs finds all of them, and counts histories on the way.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,3 +150,28 @@ def image_of(masks: Ints, symmetry: tuple[int, ...]) -> Ints:
     for square, target in enumerate(symmetry):
         image |= ((masks >> square) & 1) << target
     return image
+
+
+def images_of(group: Sequence[tuple[int, ...]]) -> Ints:
+    """Images of all sets of squares under some permutations: int64, shape (permutations, sets)."""
+    return np.stack([image_of(np.arange(1 << len(symmetry)), symmetry) for symmetry in group])
+
+
+def number_below(masks: Ints, square: Ints | int) -> Ints:
+    """How many squares of each set come before `square`: where it is among them, if it is one of them."""
+    number: Ints = np.bitwise_count(masks & ((1 << square) - 1)).astype(np.int64)
+    return number
+
+
+def first_seen(keys: Ints) -> tuple[Ints, Ints]:
+    """Number different keys in the sequence in which they appear.
+
+    Returns
+    -------
+    Where each different key appears first, and the number of every key; both int64.
+    """
+    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    number = np.empty(len(first), np.int64)
+    number[appearance] = np.arange(len(first))
+    return first[appearance], number[kind]

@@ -87,7 +87,8 @@ def test_long_facts(tmp_path):
 
 @pytest.mark.parametrize("game", [GAME, "mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1", "mini-2x3k3-abrupt"])
 def test_round_trip_in_any_order_of_rows(tmp_path, monkeypatch, game):
-    monkeypatch.setattr(bundle, "BLOCK_ROWS", 400)
+    for module in (bundle, infosets):
+        monkeypatch.setattr(module, "BLOCK_ROWS", 400)
     index = build_index(named_game(game), "none")
     plans, rng = plans_of(index), np.random.default_rng(0)
     shuffled = tuple(rng.permutation(infosets.default_rows(index, player)) for player in (0, 1))

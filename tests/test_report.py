@@ -239,14 +239,11 @@ def test_write_report_replaces_the_file(tmp_path: Path, html: str) -> None:
 
 def test_save_figures(tmp_path: Path) -> None:
     paths = save_figures(sample(), tmp_path / "a")
-    assert [p.name for p in paths] == [f"{n}.{k}" for n in ("convergence", "opening", "value") for k in ("svg", "png")]
+    assert [p.name for p in paths] == ["convergence.svg", "opening.svg"]
     again = save_figures(sample(), tmp_path / "b")
     for first, second in zip(paths, again, strict=True):
         assert first.read_bytes() == second.read_bytes()
-        if first.suffix == ".svg":
-            ElementTree.fromstring(first.read_bytes())
-        else:
-            assert first.read_bytes().startswith(b"\x89PNG")
+        ElementTree.fromstring(first.read_bytes())
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,16 +13,17 @@ from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.game import Game, named_game
 from pttt_ooc.index import Index
 from pttt_ooc.infosets import parse_infoset
+from pttt_ooc.manifests import read_manifest
 from pttt_ooc.memory import MemoryPlan, process_needs
-from pttt_ooc.report import InfosetPicture, ReportData, StageFacts, save_figures, write_report
+from pttt_ooc.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.resources import MB
 from pttt_ooc.solution import Strategies, read_solution
-from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
+from pttt_ooc.stages import STAGES
+from pttt_ooc.stages.common import Facts, digests, inputs, manifest_of, room_for, stage
 from pttt_ooc.strategy import Strategy, probabilities_at, strategy_arrays
 from pttt_ooc.tables import read_index
 
 _NEEDED = {"pictures": 80 * MB}
-PICTURES = ("convergence.svg", "opening.svg")
 
 
 def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
@@ -35,8 +34,10 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
     PtttError
         If it cannot be done with `memory_mb` MB, an input is missing or damaged, or the disk cannot be written to.
     """
-    with stage("report", directory, ["report.html", *PICTURES]) as facts:
-        before = inputs(directory, "enumerate", "index", "solve", "evaluate", "export")
+    with stage("report", directory, ["report.html", *FIGURES]) as facts:
+        read = inputs(directory, "index", "solve")
+        # Of the other stages only the manifests are read, so that their files need no check.
+        before = {name: read.get(name) or read_manifest(manifest_of(directory, name), name) for name in STAGES[:-1]}
         facts.update(game=config.game, symmetry=config.symmetry, settings=config.report.model_dump(mode="json"))
         facts["made_from"] = digests(before)
         index = read_index(directory / "index.zarr", config.game, config.symmetry)
@@ -44,10 +45,7 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         room = room_for(plan, memory_mb, directory, facts)
         data = _data(config, directory, before, read_solution(directory / "solution.zarr", index, room))
         write_report(data, directory / "report.html")
-        with tempfile.TemporaryDirectory(dir=directory) as drawn:
-            save_figures(data, Path(drawn))
-            for name in PICTURES:
-                shutil.move(Path(drawn, name), directory / name)
+        save_figures(data, directory)
 
 
 def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution: Strategies) -> ReportData:

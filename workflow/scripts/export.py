@@ -13,5 +13,6 @@ with common.told(Path(snakemake.log[0])):
         snakemake.params.symmetry,
         check_section(ExportConfig, snakemake.params.settings),
         Path(snakemake.output.manifest).parent,
+        threads=snakemake.threads,
         memory_mb=snakemake.resources.mem_mb,
     )
