@@ -30,13 +30,15 @@ from typing import Any
 
 import yaml
 
+from pttt_ooc import jit
+
 ROOT = Path(__file__).parent.parent
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yaml")
 PATIENCE = 10  # a mutant that takes so many times as long as the tests usually do is taken to loop for ever
-GRACE = 120.0  # seconds that it may take besides, on a busy machine
+GRACE = 600.0  # seconds that it may take besides, to compile all kernels on a busy machine
 
 TESTS: dict[str, Sequence[str]] = {
-    "game": ["test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
+    "game": ["test_game.py", "test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
     "orders": ["test_index.py", "test_infosets.py", "test_formats.py", "test_gradient.py -k tiny"],
     "views": ["test_views.py", "test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
     "index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
@@ -61,8 +63,8 @@ TESTS: dict[str, Sequence[str]] = {
 }
 """For each module of the core the tests that run on its mutants: its own first, then others that use it."""
 
-KERNELS = {"cells", "formats", "gradient", "infosets", "orders", "regret", "strategy", "tree"}
-"""Modules that numba compiles.  Their mutants run as plain Python first, and then with an empty cache."""
+KERNELS = set(jit.SOURCES) - {"jit", "timing"}
+"""Modules that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each of them."""
 
 _UNCOMPILED = {
     "formats": "test_formats.py -k 'mini-2x2k2'",
@@ -251,23 +253,6 @@ class Tree:
         with open(self.file("kernels"), "a", encoding="utf-8") as file:
             file.write("\n\ndef ensure_compiled() -> None:\n    pass\n")
         self._usual: dict[str, float] = {}
-        self._stale = {module: self._compiled_from(module) for module in TESTS}
-
-    def _compiled_from(self, module: str) -> set[str]:
-        """The modules whose compiled kernels may hold something of a module; numba looks at their own files alone."""
-        found = {module} & KERNELS
-        for name in KERNELS - {module}:
-            for node in ast.walk(ast.parse(self.file(name).read_text(encoding="utf-8"))):
-                if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("pttt_ooc"):
-                    continue
-                parts = [alias.name for alias in node.names]
-                # Kernels hold functions and constants of other modules, not their classes.
-                uses = node.module == f"pttt_ooc.{module}" and not all(
-                    p[0].isupper() and p[1:].islower() for p in parts
-                )
-                if uses or node.module == "pttt_ooc" and module in parts:
-                    found |= {name} | (self._compiled_from(name) if module in KERNELS else set())
-        return found
 
     def file(self, module: str) -> Path:
         """The source of a module of the package."""
@@ -280,11 +265,8 @@ class Tree:
             steps.insert(0, (_UNCOMPILED.get(module, "test_gradient.py -k 'tiny and 2x2k2'"), False))
         return steps
 
-    def passes(self, module: str, tests: str, compiled: bool, limit: float) -> bool | None:
+    def passes(self, tests: str, compiled: bool, limit: float) -> bool | None:
         """Whether tests pass; None if they take longer than `limit` seconds."""
-        for name in self._stale[module]:
-            for file in (self.place / "numba").rglob(f"{name}.*.nb[ic]"):
-                file.unlink()
         environment = {**os.environ, "PYTHONPATH": str(self.place), "NUMBA_CACHE_DIR": str(self.place / "numba")}
         environment |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
         command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider -p no:randomly tests/{tests}"
@@ -301,12 +283,12 @@ class Tree:
                     os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
 
-    def usual(self, module: str, tests: str, compiled: bool) -> float:
+    def usual(self, tests: str, compiled: bool) -> float:
         """Seconds that tests take on the module as it is, which they have to pass."""
-        key = f"{tests} {compiled} {sorted(self._stale[module])}"
+        key = f"{tests} {compiled}"
         if key not in self._usual:
             begun = time.monotonic()
-            if not self.passes(module, tests, compiled, 3600.0):
+            if not self.passes(tests, compiled, 3600.0):
                 raise SystemExit(f"Without any mutant, these tests fail: {tests}\n{self.told()}")
             self._usual[key] = time.monotonic() - begun
         return self._usual[key]
@@ -315,20 +297,25 @@ class Tree:
         """The end of what the last tests have printed."""
         return (self.place / "tests.log").read_text()[-3000:]
 
+    def _compiled(self) -> set[Path]:
+        return set((self.place / "numba").rglob("*.nb[ic]"))
+
     def judge(self, mutant: Mutant) -> str:
         """Which tests killed a mutant; the empty string if it survived."""
-        file = self.file(mutant.module)
-        source = file.read_text(encoding="utf-8")
-        for tests, compiled in self.steps(mutant.module):
-            limit = PATIENCE * self.usual(mutant.module, tests, compiled) + GRACE
-            file.write_text(mutant.applied(source), encoding="utf-8")
-            try:
-                passed = self.passes(mutant.module, tests, compiled, limit)
-            finally:
-                file.write_text(source, encoding="utf-8")
-            if not passed:
-                return tests + (" (no end)" if passed is None else "") + ("" if compiled else " (not compiled)")
-        return ""
+        file, steps = self.file(mutant.module), self.steps(mutant.module)
+        limits = [PATIENCE * self.usual(*step) + GRACE for step in steps]
+        source, before = file.read_text(encoding="utf-8"), self._compiled()
+        file.write_text(mutant.applied(source), encoding="utf-8")
+        try:
+            for (tests, compiled), limit in zip(steps, limits, strict=True):
+                passed = self.passes(tests, compiled, limit)
+                if not passed:
+                    return tests + (" (no end)" if passed is None else "") + ("" if compiled else " (not compiled)")
+            return ""
+        finally:
+            file.write_text(source, encoding="utf-8")
+            for made in self._compiled() - before:  # under the name of a version that never returns
+                made.unlink()
 
 
 # ---------------------------------------------------------------------------------------------
