@@ -198,7 +198,7 @@ def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
     async def refused(*arguments):
         raise HTTPException(status, "There is a reason, and it is told in a sentence.")
 
-    monkeypatch.setattr("pttt_ooc.grader.pages.receive", refused)
+    monkeypatch.setattr("pttt_ooc.grader.pages.take_in", refused)
     page = visit(full, "/submissions", "No uploads")
     choose(page, b"anything")
     page.get_by_role("button", name="Upload").click()
