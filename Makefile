@@ -1,5 +1,5 @@
 # Everything runs in .venv, which is made on first use and renewed when a lock in envs/ changes.
-# Needed beforehand: make, Python 3.11 or newer, and a package index that pip can reach.
+# Needed beforehand: make, Python 3.11 or newer, and a package index that uv or pip can reach.
 
 PYTHON  ?= python3
 CORES   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
@@ -11,6 +11,7 @@ MUTATE  ?=
 VENV    := .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip -qq
+UV      := $(VENV)/.uv
 RUNTIME := $(VENV)/.runtime
 GRADER  := $(VENV)/.grader
 DEV     := $(VENV)/.dev
@@ -54,10 +55,11 @@ format: $(DEV) ## put the sources into the shape that check asks for
 	$(BIN)/snakefmt Snakefile workflow
 
 lock: $(DEV) ## write the locks in envs/ anew from pyproject.toml (UPGRADE=1: newest versions)
-	$(COMPILE) --output-file envs/requirements.txt
-	$(COMPILE) --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
-	$(COMPILE) --extra dev --constraints envs/requirements-grader.txt --output-file envs/requirements-dev.txt
-	$(COMPILE) --extra referee --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
+	$(COMPILE) --group installer --output-file envs/requirements-uv.txt
+	$(COMPILE) pyproject.toml --group build --output-file envs/requirements.txt
+	$(COMPILE) pyproject.toml --group build --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
+	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements-grader.txt --output-file envs/requirements-dev.txt
+	$(COMPILE) pyproject.toml --group build --extra referee --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
 
 clean: ## remove .venv, caches and builds; data/ and Snakemake's records stay
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -66,7 +68,7 @@ clean: ## remove .venv, caches and builds; data/ and Snakemake's records stay
 env: $(DEV) $(REFEREE) ## make the environment, with everything for development
 
 # One set of versions for all supported Pythons and platforms; no index addresses, no paths of this machine.
-COMPILE = $(BIN)/uv pip compile pyproject.toml --group build --quiet \
+COMPILE = $(BIN)/uv pip compile --quiet \
 	--universal --python-version 3.11 --fork-strategy fewest $(if $(UPGRADE),--upgrade) \
 	--generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
@@ -82,24 +84,31 @@ $(BIN)/pip:
 	@echo "Making $(VENV) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 
-$(RUNTIME): envs/requirements.txt pyproject.toml | $(BIN)/pip
-	@echo "Installing envs/requirements.txt (about a minute) ..."
-	@$(PIP) install --require-hashes -r envs/requirements.txt
-	@$(PIP) install --no-deps --no-build-isolation -e .
+# uv installs several times as fast as pip.  Where it is not to be had, or finds no package index, pip does its work.
+install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1)
+
+$(UV): envs/requirements-uv.txt | $(BIN)/pip
+	@$(PIP) install --only-binary :all: --require-hashes -r envs/requirements-uv.txt || true
+	@touch $@
+
+$(RUNTIME): envs/requirements.txt pyproject.toml | $(UV)
+	@echo "Installing envs/requirements.txt (less than a minute) ..."
+	@$(call install,--require-hashes -r envs/requirements.txt)
+	@$(call install,--no-deps --no-build-isolation -e .)
 	@touch $@
 
 $(GRADER): envs/requirements-grader.txt $(RUNTIME)
 	@echo "Installing envs/requirements-grader.txt ..."
-	@$(PIP) install --require-hashes -r envs/requirements-grader.txt
+	@$(call install,--require-hashes -r envs/requirements-grader.txt)
 	@touch $@
 
 $(DEV): envs/requirements-dev.txt $(RUNTIME)
 	@echo "Installing envs/requirements-dev.txt ..."
-	@$(PIP) install --require-hashes -r envs/requirements-dev.txt
+	@$(call install,--require-hashes -r envs/requirements-dev.txt)
 	@touch $@
 
 # Optional: without it the tests that compare with it are skipped.  Wheels only, as its sources take very long to build.
 $(REFEREE): envs/requirements-referee.txt $(DEV)
 	@echo "Installing envs/requirements-referee.txt ..."
-	@if $(PIP) install --only-binary :all: --require-hashes -r envs/requirements-referee.txt; then touch $@; \
+	@if $(call install,--only-binary :all: --require-hashes -r envs/requirements-referee.txt); then touch $@; \
 		else echo "open_spiel cannot be installed here, for the reason above: tests that need it are skipped." >&2; fi
