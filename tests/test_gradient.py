@@ -15,7 +15,7 @@ from pttt_ooc import engine as engine_module
 from pttt_ooc import gradient
 from pttt_ooc.evaluate import evaluate
 from pttt_ooc.game import GAMES
-from pttt_ooc.timing import packed
+from pttt_ooc.timing import WORD
 
 TOLERANCE = 1e-12
 
@@ -98,6 +98,13 @@ def test_threads_work_in_arrays_of_their_own():
     with ThreadPoolExecutor(2) as pool:
         mine, theirs = pool.map(lambda _: (together.wait(), engine._scratch())[1], range(2))
     assert not any(np.shares_memory(a, b) for a, b in zip(mine, theirs, strict=True))
+
+
+def packed(matrix):
+    """The bits of a matrix (source, receiver): for each index of the receiver, one word or more."""
+    padded = np.zeros((matrix.shape[1], -(-matrix.shape[0] // WORD) * WORD), np.bool_)
+    padded[:, : matrix.shape[0]] = matrix.T
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64).ravel()
 
 
 @pytest.mark.parametrize(("terms", "rows", "width"), [(1, 1, 1), (24, 18, 24), (64, 5, 6), (100, 7, 21), (120, 24, 2)])

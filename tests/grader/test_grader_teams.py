@@ -95,7 +95,7 @@ def test_a_team_with_accents_is_managed(lab):
     for name in ("Équipe", "\udcff", "a\x00b"):
         gone = command(lab, "remove-team", name, "--yes")
         assert gone.returncode == 1 and "There is no team" in gone.stderr and "Traceback" not in gone.stderr
-    assert lab.client.get("/api/history?team=a%00b").status_code == 404
+    assert lab.client.get("/api/history?team=a%00b").status_code == 422
 
 
 @pytest.mark.parametrize("name", ["uniform", "ＵＮＩＦＯＲＭ"])
