@@ -93,6 +93,9 @@ def test_a_chunk_file_of_the_wrong_size_is_refused(tmp_path: Path) -> None:
     os.truncate(tmp_path / "a/c/0", 79)
     with pytest.raises(StoreError, match="a is damaged: .* has 79 bytes instead of 80"):
         map_array(tmp_path, "a")
+    os.truncate(tmp_path / "a/c/0", 81)
+    with pytest.raises(StoreError, match="a is damaged: .* has 81 bytes instead of 80"):
+        map_array(tmp_path, "a")
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"zarr_format": 3, "node_type": "array"}', "[]"])
