@@ -217,6 +217,7 @@ def evaluate(
     from pttt_ooc import display, inputs
     from pttt_ooc.evaluate import evaluate as evaluated
     from pttt_ooc.given import game_of, given_strategy
+    from pttt_ooc.parallel import in_sequence
     from pttt_ooc.stages.engines import open_engine
     from pttt_ooc.tables import read_index
 
@@ -227,7 +228,8 @@ def evaluate(
     directory = inputs.prepared(data, rules.name, symmetry)
     index = read_index(directory / "index.zarr", rules.name, symmetry)
     with open_engine(index, directory, np.float64, threads or cores()) as engine:
-        strategies = [inputs.load_strategy(one, engine.index, data) for one in given]
+        # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
+        strategies = list(in_sequence(lambda one: inputs.load_strategy(one, engine.index, data), given, engine.threads))
         result = inputs.with_value(evaluated(strategies[0], strategies[1], engine), asked, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)
 

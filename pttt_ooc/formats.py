@@ -343,6 +343,58 @@ def read_strategy_file(path: Path, expected_shape: tuple[int, int]) -> NDArray[n
         return _native(np.memmap(path, dtype, "r", start, expected_shape, order="F" if fortran else "C"))
 
 
+class _Rows:
+    """A tensor that is read from a zip while its rows are asked for, in their sequence."""
+
+    def __init__(
+        self, path: Path, stream: IO[bytes], first: bytes, shape: tuple[int, int], dtype: np.dtype[Any]
+    ) -> None:
+        self.shape, self.dtype = shape, dtype
+        self._path, self._stream, self._first, self._row = path, stream, first, 0
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        if part.start != self._row:
+            raise IndexError(f"rows come in sequence: the next is {self._row}, not {part.start}")
+        self._row = min(part.stop, self.shape[0])
+        wanted = (self._row - part.start) * self.shape[1] * self.dtype.itemsize
+        data, self._first = self._first[:wanted], self._first[wanted:]
+        if len(data) < wanted:
+            data += self._stream.read(wanted - len(data))
+        if len(data) < wanted:
+            raise StrategyFileError(
+                f"{self._path}: Not a valid zip file ({wanted - len(data)} bytes of what it announces are missing)."
+            )
+        return np.frombuffer(data, self.dtype).reshape(-1, self.shape[1])
+
+    def finish(self) -> None:
+        """Read what is left: only at its end does a zip tell whether it is whole."""
+        while self._stream.read(_BLOCK_BYTES):
+            pass
+
+
+@contextmanager
+def open_tensor(path: Path, expected_shape: tuple[int, int]) -> Iterator[Any]:
+    """A tensor in a file for :func:`strategy_from_tensor`; of a zip, no more is in memory than the rows in work.
+
+    Errors as of :func:`read_strategy_file`; that a zip is damaged may be found when its rows are read.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".zip":
+        with _opened(path) as (stream, size):
+            head = stream.read(_HEADER_BYTES)
+            _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
+            if not fortran:
+                rows = _Rows(path, stream, head[start:], expected_shape, dtype)
+                try:
+                    yield rows
+                except StrategyError:
+                    rows.finish()  # a damaged zip has rows that are no distributions, and should be told so
+                    raise
+                rows.finish()
+                return
+    yield read_strategy_file(path, expected_shape)
+
+
 def tensor_shape(path: Path) -> tuple[int, ...]:
     """Shape of the tensor in a file of a strategy, by its header alone, which takes no time.
 

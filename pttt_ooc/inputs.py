@@ -15,7 +15,7 @@ from typing import Any
 from pttt_ooc.bundle import read_bundle_strategy
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.evaluate import Evaluation, Interval, narrowed, reference_value
-from pttt_ooc.formats import read_strategy_file, strategy_from_tensor
+from pttt_ooc.formats import open_tensor, strategy_from_tensor
 from pttt_ooc.game import Game, named_game
 from pttt_ooc.given import SOLUTION, Given
 from pttt_ooc.index import Index, Symmetry
@@ -119,8 +119,8 @@ def _read(given: Given, own: Index) -> Strategy:
     if given.kind == "bundle":
         return Strategy(own, player, read_bundle_strategy(given.path, own, player))
     rows = rows_of(own, player, given.infosets)
-    tensor = read_strategy_file(given.path, (len(rows), own.game.squares))
-    return Strategy(own, player, strategy_from_tensor(own, player, tensor, rows, source=str(given.path)))
+    with open_tensor(given.path, (len(rows), own.game.squares)) as tensor:
+        return Strategy(own, player, strategy_from_tensor(own, player, tensor, rows, source=str(given.path)))
 
 
 def rows_of(whole: Index, player: int, infosets: Path | None) -> Ints:

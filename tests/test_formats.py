@@ -328,3 +328,44 @@ def test_round_trip_through_files(tmp_path_factory, seed, player, game, dtype, l
     probabilities = formats.strategy_from_tensor(index, player, found, rows)
     again = np.concatenate(list(formats.tensor_from_strategy(index, player, probabilities, rows, np.float64)))
     np.testing.assert_allclose(again, tensor, atol=1e-6 if dtype == np.float32 else 1e-14)
+
+
+# ---------------------------------------------------------------------------------------------
+# Tensors read while their rows are checked
+
+
+@pytest.mark.parametrize("block", [7, 10_000])
+@pytest.mark.parametrize(("suffix", "order"), [(".zip", "C"), (".zip", "F"), (".npy", "C")])
+def test_rows_are_checked_while_they_are_read(tmp_path, monkeypatch, block, suffix, order):
+    monkeypatch.setattr(infosets, "BLOCK_ROWS", block)
+    index, rows = full_index(FILE_GAME), infosets.default_rows(full_index(FILE_GAME), 0)
+    tensor = np.asarray(random_tensor(default_texts(FILE_GAME, 0)), order=order)
+    path = tmp_path / f"s{suffix}"
+    np.save(tmp_path / "s.npy", tensor)
+    if suffix == ".zip":
+        zipped(path, ("s.npy", (tmp_path / "s.npy").read_bytes()))
+    with formats.open_tensor(path, tensor.shape) as opened:
+        found = formats.strategy_from_tensor(index, 0, opened, rows)
+    assert np.array_equal(found, formats.strategy_from_tensor(index, 0, tensor, rows))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_damaged_zip_is_told_as_such_and_not_by_its_rows(tmp_path, method):
+    index, rows = full_index(FILE_GAME), infosets.default_rows(full_index(FILE_GAME), 0)
+    tensor = random_tensor(default_texts(FILE_GAME, 0))
+    path = zipped(tmp_path / "s.zip", ("s.npy", npy(tensor)), method=method)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+    with (
+        pytest.raises(StrategyFileError, match="Not a valid zip file"),
+        formats.open_tensor(path, tensor.shape) as opened,
+    ):
+        formats.strategy_from_tensor(index, 0, opened, rows)
+
+
+def test_rows_come_in_sequence(tmp_path):
+    path = tmp_path / "s.zip"
+    formats.write_strategy_zip(path, [TENSOR], SHAPE, np.float32)
+    with pytest.raises(IndexError, match="the next is 0, not 1"), formats.open_tensor(path, SHAPE) as opened:
+        opened[1:2]

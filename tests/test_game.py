@@ -45,7 +45,7 @@ def test_views_with_too_many_orders_are_refused_before_they_are_indexed(monkeypa
     monkeypatch.setattr(index, "MOST_RELABELLED", longest)
     build_index(named_game("mini-2x3k2-abrupt"), "full")
     monkeypatch.setattr(index, "MOST_RELABELLED", longest - 1)
-    monkeypatch.setattr(index, "relabelled_ranks", None)
+    monkeypatch.setattr(index, "relabellings", None)  # refused before any is made
     with pytest.raises(GameError) as caught:
         build_index(named_game("mini-2x3k2-abrupt"), "full")
     assert str(caught.value) == (
