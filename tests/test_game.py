@@ -45,8 +45,8 @@ def test_views_with_too_many_orders_are_refused_before_they_are_indexed(monkeypa
     monkeypatch.setattr(index, "MOST_RELABELLED", longest)
     build_index(named_game("mini-2x3k2-abrupt"), "full")
     monkeypatch.setattr(index, "MOST_RELABELLED", longest - 1)
-    monkeypatch.setattr(index, "relabellings", None)  # refused before any is made
-    with pytest.raises(GameError) as caught:
+    with monkeypatch.context() as patch, pytest.raises(GameError) as caught:
+        patch.setattr(index, "relabellings", None)  # refused before any is made
         build_index(named_game("mini-2x3k2-abrupt"), "full")
     assert str(caught.value) == (
         f"Game mini-2x3k2-abrupt has a view with {longest} orders; symmetry full works with at most {longest - 1} of "
