@@ -32,7 +32,7 @@ from pttt_ooc.game import named_game
 
 GAME = "mini-2x2k2-abrupt"
 KEPT = 5  # versions of the sources whose compiled code is kept
-KERNELS = 68
+KERNELS = 69
 """How many there are, counted once for each type of arguments; what is shown while they are compiled."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 _PACKAGE = Path(__file__).parent
