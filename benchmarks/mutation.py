@@ -42,6 +42,7 @@ TESTS: dict[str, Sequence[str]] = {
     "orders": ["test_index.py", "test_infosets.py", "test_formats.py", "test_gradient.py -k tiny"],
     "views": ["test_views.py", "test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
     "index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
+    "relabelling": ["test_index.py", "test_gradient.py -k tiny", "test_formats.py"],
     "cells": ["test_gradient.py", "test_solve.py"],
     "timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
     "gradient": ["test_gradient.py", "test_solve.py"],
