@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pttt_ooc.config import check_config, read_yaml
 from pttt_ooc.errors import PtttError
-from pttt_ooc.place import check_place
-from pttt_ooc.provenance import source_digest
-from pttt_ooc.resources import small_threads
+from pttt_ooc.stages.place import check_place
+from pttt_ooc.stages.provenance import source_digest
+from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
 from pttt_ooc.stages.described import set_aside

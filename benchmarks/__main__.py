@@ -21,12 +21,12 @@ from rich.table import Table
 
 from benchmarks import measures
 from benchmarks.measures import Baseline, Row
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import PtttError
-from pttt_ooc.files import atomic_write_text
-from pttt_ooc.game import named_game
-from pttt_ooc.provenance import versions
-from pttt_ooc.resources import cores
-from pttt_ooc.tables import read_pairs
+from pttt_ooc.products.tables import read_pairs
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.stages.provenance import versions
 
 LEGEND = """\
 seconds: median, elapsed; cpu: of all processors together.

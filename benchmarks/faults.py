@@ -29,21 +29,21 @@ from typing import Any
 
 import numpy as np
 
-import pttt_ooc.solve
-from pttt_ooc import commits
-from pttt_ooc.commits import State, fsck
+import pttt_ooc.solving.solver
+from pttt_ooc.cli.inputs import prepared
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.engine import Engine
+from pttt_ooc.disk import commits
+from pttt_ooc.disk.commits import State, fsck
+from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.record import Current
 from pttt_ooc.errors import PtttError
-from pttt_ooc.files import digest
-from pttt_ooc.game import named_game
-from pttt_ooc.index import Index
-from pttt_ooc.inputs import prepared
-from pttt_ooc.record import Current
-from pttt_ooc.solve import solve
-from pttt_ooc.tables import read_index, read_timings
-from pttt_ooc.timing import Timing
-from pttt_ooc.tree import reach_of_regrets
+from pttt_ooc.products.tables import read_index, read_timings
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.solving.solver import solve
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.timing import Timing
+from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.sweep.tree import reach_of_regrets
 
 # Calls that change or sync anything on disk, as Python's own auditing names them.
 STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "mmap.__new__", "fcntl.flock"}
@@ -155,11 +155,11 @@ def run(
             board["first"] = row["iteration"]
         on_iteration(row["iteration"])
 
-    pttt_ooc.solve.State = _observed(board, commit_hook, on_open)  # type: ignore[misc]
+    pttt_ooc.solving.solver.State = _observed(board, commit_hook, on_open)  # type: ignore[misc]
     try:
         solution = solve(engine or job.engine(), job.settings, work, FINGERPRINT, progress)
     finally:
-        pttt_ooc.solve.State = State  # type: ignore[misc]
+        pttt_ooc.solving.solver.State = State  # type: ignore[misc]
     for strategy in solution.strategies:
         np.save(strategies_file(work, strategy.player), strategy.probabilities)
 

@@ -25,15 +25,15 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.assess import assess
-from pttt_ooc.engine import Engine
-from pttt_ooc.formats import strategy_from_tensor, tensor_from_strategy
-from pttt_ooc.game import named_game
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.settings import Settings, settings_text
-from pttt_ooc.infosets import default_rows
-from pttt_ooc.strategy import Strategy, uniform_strategy
+from pttt_ooc.products.infosets import default_rows
+from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.solving.assess import assess
+from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.sweep.engine import Engine
 
 GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)

@@ -22,21 +22,21 @@ import psutil
 from numpy.typing import NDArray
 
 from benchmarks.walk import build_trie, uniform_reach, walk_all
-from pttt_ooc.commits import State
 from pttt_ooc.config import SolveConfig, Symmetry
-from pttt_ooc.engine import Engine, Reach
+from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
-from pttt_ooc.evaluate import evaluate
-from pttt_ooc.game import Game
-from pttt_ooc.resources import cores
-from pttt_ooc.solve import solve, state_layout
+from pttt_ooc.products.tables import read_index
+from pttt_ooc.rules.game import Game
+from pttt_ooc.solving.evaluation import evaluate
+from pttt_ooc.solving.solver import solve, state_layout
 from pttt_ooc.stages import enumerate as enumerate_stage
 from pttt_ooc.stages import index as index_stage
 from pttt_ooc.stages.common import inputs
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.strategy import Strategy, uniform_strategy
-from pttt_ooc.tables import read_index
-from pttt_ooc.views import Pairs
+from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.structure.views import Pairs
+from pttt_ooc.sweep.engine import Engine, Reach
 
 PART = 64  # starting points of the baseline's walk: enough to share out, and to be typical of all
 START_LENGTH = 4  # attempts before a starting point; on the full board about five million histories follow each

@@ -38,39 +38,55 @@ PATIENCE = 10  # a mutant that takes so many times as long as the tests usually 
 GRACE = 600.0  # seconds that it may take besides, to compile all kernels on a busy machine
 
 TESTS: dict[str, Sequence[str]] = {
-    "game": ["test_game.py", "test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
-    "orders": ["test_index.py", "test_infosets.py", "test_formats.py", "test_gradient.py -k tiny"],
-    "views": ["test_views.py", "test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
-    "index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
-    "relabelling": ["test_index.py", "test_gradient.py -k tiny", "test_formats.py"],
-    "cells": ["test_gradient.py", "test_solve.py"],
-    "timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
-    "gradient": ["test_gradient.py", "test_solve.py"],
-    "tree": ["test_gradient.py", "test_solve.py", "test_assess.py"],
-    "engine": ["test_gradient.py", "test_solve.py", "test_assess.py", "test_faults.py -k threads"],
-    "strategy": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
-    "regret": ["test_solve.py"],
-    "solve": ["test_solve.py", "test_budgets.py", "test_faults.py -k 'boundary or threads'", "test_faults_cli.py"],
-    "evaluate": ["test_evaluate.py", "test_gradient.py", "test_assess.py", "test_solve.py", "test_cli.py -k against"],
-    "assess": ["test_assess.py", "grader/test_grader_judging.py"],
-    "commits": ["test_commits.py", "test_faults.py -k 'boundary or damaged'", "test_faults_cli.py"],
-    "files": ["test_files.py", "test_commits.py", "test_store.py", "test_manifests.py", "test_faults_cli.py"],
-    "store": ["test_store.py", "test_commits.py", "test_faults_cli.py"],
-    "manifests": ["test_manifests.py", "test_faults_cli.py", "test_cli.py -k made"],
-    "memory": ["test_memory.py", "test_budgets.py"],
-    "provenance": ["test_provenance.py", "test_cli.py -k made"],
-    "infosets": ["test_infosets.py", "test_formats.py", "test_cli.py -k infosets", "test_cli_bad_input.py"],
-    "formats": ["test_formats.py", "test_bundle.py", "test_cli_bad_input.py", "test_cli.py -k 'file or alike'"],
+    "rules/game": ["test_game.py", "test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
+    "structure/orders": ["test_index.py", "test_infosets.py", "test_formats.py", "test_gradient.py -k tiny"],
+    "structure/views": ["test_views.py", "test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
+    "structure/index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
+    "structure/relabelling": ["test_index.py", "test_gradient.py -k tiny", "test_formats.py"],
+    "structure/cells": ["test_gradient.py", "test_solve.py"],
+    "structure/timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
+    "sweep/gradient": ["test_gradient.py", "test_solve.py"],
+    "sweep/tree": ["test_gradient.py", "test_solve.py", "test_assess.py"],
+    "sweep/engine": ["test_gradient.py", "test_solve.py", "test_assess.py", "test_faults.py -k threads"],
+    "structure/strategy": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
+    "solving/regret": ["test_solve.py"],
+    "solving/solver": [
+        "test_solve.py",
+        "test_budgets.py",
+        "test_faults.py -k 'boundary or threads'",
+        "test_faults_cli.py",
+    ],
+    "solving/evaluation": [
+        "test_evaluate.py",
+        "test_gradient.py",
+        "test_assess.py",
+        "test_solve.py",
+        "test_cli.py -k against",
+    ],
+    "solving/assess": ["test_assess.py", "grader/test_grader_judging.py"],
+    "disk/commits": ["test_commits.py", "test_faults.py -k 'boundary or damaged'", "test_faults_cli.py"],
+    "disk/files": ["test_files.py", "test_commits.py", "test_store.py", "test_manifests.py", "test_faults_cli.py"],
+    "disk/store": ["test_store.py", "test_commits.py", "test_faults_cli.py"],
+    "disk/manifests": ["test_manifests.py", "test_faults_cli.py", "test_cli.py -k made"],
+    "disk/memory": ["test_memory.py", "test_budgets.py"],
+    "stages/provenance": ["test_provenance.py", "test_cli.py -k made"],
+    "products/infosets": ["test_infosets.py", "test_formats.py", "test_cli.py -k infosets", "test_cli_bad_input.py"],
+    "products/tensors": [
+        "test_formats.py",
+        "test_bundle.py",
+        "test_cli_bad_input.py",
+        "test_cli.py -k 'file or alike'",
+    ],
 }
 """For each module of the core the tests that run on its mutants: its own first, then others that use it."""
 
-KERNELS = set(jit.SOURCES) - {"jit", "timing"}
+KERNELS = set(jit.SOURCES) - {"jit", "structure/timing"}
 """Modules that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each of them."""
 
 _UNCOMPILED = {
-    "formats": "test_formats.py -k 'mini-2x2k2'",
-    "infosets": "test_infosets.py -k 'mini-2x2k2'",
-    "orders": "test_index.py -k 'mini-2x2k2'",
+    "products/tensors": "test_formats.py -k 'mini-2x2k2'",
+    "products/infosets": "test_infosets.py -k 'mini-2x2k2'",
+    "structure/orders": "test_index.py -k 'mini-2x2k2'",
 }
 
 

@@ -15,10 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from pttt_ooc.counts import counts_of
-from pttt_ooc.game import mask_of, named_game
-from pttt_ooc.orders import all_orders, order_counts
-from pttt_ooc.views import Pairs, find_pairs, image_of
+from pttt_ooc.rules.game import mask_of, named_game
+from pttt_ooc.structure.counts import counts_of
+from pttt_ooc.structure.orders import all_orders, order_counts
+from pttt_ooc.structure.views import Pairs, find_pairs, image_of
 
 PICTURES = Path(__file__).parent / "pictures"
 INK, MUTED, LINE, ACCENT, WARM, PALE = "#1f2933", "#66727f", "#c9d0d7", "#1d5f9e", "#b4541a", "#e3edf7"

@@ -1,7 +1,7 @@
 """Phantom Tic-Tac-Toe and its relatives, solved exactly, out of core.
 
 >>> from pttt_ooc import Engine, named_game, uniform_strategy
->>> from pttt_ooc.evaluate import evaluate
+>>> from pttt_ooc.solving.evaluation import evaluate
 >>> engine = Engine.of_game(named_game("mini-2x3k2-abrupt"))
 >>> uniform = [uniform_strategy(engine.index, player) for player in (0, 1)]
 >>> round(evaluate(*uniform, engine).best_response_0, 6)
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pttt_ooc.config import SolveConfig
-    from pttt_ooc.engine import Engine
     from pttt_ooc.errors import PtttError
-    from pttt_ooc.evaluate import Evaluation
-    from pttt_ooc.game import GAMES, Game, named_game
-    from pttt_ooc.index import Index
-    from pttt_ooc.solve import Solution
-    from pttt_ooc.strategy import Strategy, fold, unfold, uniform_strategy
+    from pttt_ooc.rules.game import GAMES, Game, named_game
+    from pttt_ooc.solving.evaluation import Evaluation
+    from pttt_ooc.solving.solver import Solution
+    from pttt_ooc.structure.index import Index
+    from pttt_ooc.structure.strategy import Strategy, fold, unfold, uniform_strategy
+    from pttt_ooc.sweep.engine import Engine
 
 __version__ = "0.1.0"
 
@@ -27,13 +27,13 @@ __version__ = "0.1.0"
 # The functions `solve` and `evaluate` are not among them, because modules have these names.
 _HOMES = {
     "config": ("SolveConfig",),
-    "engine": ("Engine",),
+    "sweep.engine": ("Engine",),
     "errors": ("PtttError",),
-    "evaluate": ("Evaluation",),
-    "game": ("GAMES", "Game", "named_game"),
-    "index": ("Index",),
-    "solve": ("Solution",),
-    "strategy": ("Strategy", "fold", "unfold", "uniform_strategy"),
+    "solving.evaluation": ("Evaluation",),
+    "rules.game": ("GAMES", "Game", "named_game"),
+    "structure.index": ("Index",),
+    "solving.solver": ("Solution",),
+    "structure.strategy": ("Strategy", "fold", "unfold", "uniform_strategy"),
 }
 
 __all__ = [

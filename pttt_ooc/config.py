@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from pttt_ooc.errors import ConfigError, did_you_mean
-from pttt_ooc.game import GAMES
+from pttt_ooc.rules.game import GAMES
 
 Algorithm = Literal[
     "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"

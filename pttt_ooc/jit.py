@@ -19,7 +19,17 @@ import llvmlite.binding as llvm
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-SOURCES = ("cells", "formats", "gradient", "infosets", "jit", "orders", "strategy", "timing", "tree")
+SOURCES = (
+    "jit",
+    "products/infosets",
+    "products/tensors",
+    "structure/cells",
+    "structure/orders",
+    "structure/strategy",
+    "structure/timing",
+    "sweep/gradient",
+    "sweep/tree",
+)
 """The modules that hold kernels, or constants and named tuples that kernels use.
 
 A kernel may use nothing of any other module of the package.
@@ -32,12 +42,15 @@ def _digest() -> str:
     for part in (sys.version, numba.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name()):
         total.update(part.encode() + b"\n")
     for name in SOURCES:
-        total.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+        total.update((Path(__file__).parent / f"{name}.py").read_bytes())
     return total.hexdigest()
 
 
 DIGEST = _digest()
 """The version of the kernels, in the name of every file of the cache."""
+
+DIRECTORIES: set[Path] = set()
+"""Where the cache has its files: one directory for each room whose kernels have been imported."""
 
 
 class _Files(CompileResultCacheImpl):
@@ -54,4 +67,5 @@ def kernel(function: Callable[..., Any]) -> Any:
     compiled: Any = numba.njit(nogil=True)(function)
     if compiled is not function:  # it is, if numba is told to compile nothing
         compiled._cache = _Cache(function)  # as numba's `cache=True` does, with other names of files
+        DIRECTORIES.add(Path(compiled._cache.cache_path))
     return compiled

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import naive
-from pttt_ooc.cli import main
-from pttt_ooc.game import named_game
+from pttt_ooc.cli.commands import main
+from pttt_ooc.rules.game import named_game
 
 GAME = "mini-2x3k2-abrupt"
 

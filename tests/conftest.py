@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Compile once, before several processes that run tests would each do so."""
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
-        from pttt_ooc.kernels import ensure_compiled
+        from pttt_ooc.stages.compilation import ensure_compiled
 
         ensure_compiled()
 

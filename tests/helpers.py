@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 
 import naive
-from pttt_ooc.engine import Engine
-from pttt_ooc.game import named_game
-from pttt_ooc.index import Index, actions_of, build_index, squares_of
-from pttt_ooc.orders import order_counts, unrank
-from pttt_ooc.strategy import Strategy
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.structure.index import Index, actions_of, build_index, squares_of
+from pttt_ooc.structure.orders import order_counts, unrank
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep.engine import Engine
 
 TINY = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in ("abrupt", "classical")]
 SMALL = [

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers import SMALL, TINY, as_strategy, random_table, small_engine
 
-from pttt_ooc.assess import assess, plan_of
-from pttt_ooc.evaluate import evaluate
-from pttt_ooc.game import named_game
-from pttt_ooc.strategy import uniform_strategy
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.solving.assess import assess, plan_of
+from pttt_ooc.solving.evaluation import evaluate
+from pttt_ooc.structure.strategy import uniform_strategy
 
 
 @pytest.mark.parametrize("name", TINY + SMALL)

@@ -12,10 +12,10 @@ import naive
 from benchmarks import convergence, mutation
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
-from pttt_ooc.game import GAMES
-from pttt_ooc.index import actions_of
-from pttt_ooc.strategy import uniform_strategy
-from pttt_ooc.views import find_pairs
+from pttt_ooc.rules.game import GAMES
+from pttt_ooc.structure.index import actions_of
+from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.structure.views import find_pairs
 
 
 def slots_of(trie, index, player):

@@ -12,10 +12,10 @@ from patience import PATIENCE
 from test_workflow import ROOT, Workflow
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.kernels import ensure_compiled
-from pttt_ooc.memory import MemoryPlan
-from pttt_ooc.solve import solve, solve_arrays
+from pttt_ooc.disk.memory import MemoryPlan
+from pttt_ooc.solving.solver import solve, solve_arrays
 from pttt_ooc.stages import STAGES
+from pttt_ooc.stages.compilation import ensure_compiled
 
 MB = 1_000_000
 PLENTY = 8000

@@ -20,12 +20,14 @@ from helpers import SMALL, TINY, as_strategy, random_table, small_engine
 from patience import PATIENCE, wait_until
 
 import naive
-from pttt_ooc import __version__, cli, config, display
-from pttt_ooc.bundle import write_bundle
-from pttt_ooc.commits import Current
-from pttt_ooc.game import GAMES, named_game
-from pttt_ooc.solution import write_solution
-from pttt_ooc.strategy import fold
+from pttt_ooc import __version__, config
+from pttt_ooc.cli import commands as cli
+from pttt_ooc.cli import display
+from pttt_ooc.disk.commits import Current
+from pttt_ooc.products.bundle import write_bundle
+from pttt_ooc.products.solution import write_solution
+from pttt_ooc.rules.game import GAMES, named_game
+from pttt_ooc.structure.strategy import fold
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve", "serve")

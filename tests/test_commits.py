@@ -22,10 +22,10 @@ import pytest
 import zarr
 from disks import Disk
 
-from pttt_ooc import commits
-from pttt_ooc.commits import Choice, Layout, State, fsck, latest
+from pttt_ooc.disk import commits
+from pttt_ooc.disk.commits import Choice, Layout, State, fsck, latest
+from pttt_ooc.disk.record import Commit, Current
 from pttt_ooc.errors import StoreError
-from pttt_ooc.record import Commit, Current
 
 LAYOUT: Layout = {"regret/0/1": ((300, 7), "f8"), "reach/1": ((500,), "f4"), "empty": ((0,), "f8")}
 
@@ -377,7 +377,7 @@ def test_a_power_cut_finds_a_new_work_directory(tmp_path: Path, monkeypatch: pyt
 
 def test_a_second_solver_is_refused(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from pttt_ooc.commits import State\n"
+        "import sys; from pathlib import Path; from pttt_ooc.disk.commits import State\n"
         "with State.open(Path(sys.argv[1]), {'a': ((2,), 'f8')}, 'f'): print('open', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]

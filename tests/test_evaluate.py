@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from helpers import full_index, small_engine
 
-from pttt_ooc.assess import assess, plan_of
-from pttt_ooc.engine import Engine, thread_needs
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.evaluate import Evaluator, evaluate, narrowed
-from pttt_ooc.game import named_game
-from pttt_ooc.index import build_index
-from pttt_ooc.strategy import Strategy, fold, uniform_strategy
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.solving.assess import assess, plan_of
+from pttt_ooc.solving.evaluation import Evaluator, evaluate, narrowed
+from pttt_ooc.structure.index import build_index
+from pttt_ooc.structure.strategy import Strategy, fold, uniform_strategy
+from pttt_ooc.sweep.engine import Engine, thread_needs
 
 NAME = "mini-2x3k2-abrupt"
 

@@ -5,13 +5,14 @@ import threading
 import numpy as np
 import pytest
 
-from pttt_ooc import bundle, export, formats, infosets
 from pttt_ooc.errors import StoreError
-from pttt_ooc.export import write_export
-from pttt_ooc.game import GAMES
-from pttt_ooc.index import build_index
-from pttt_ooc.parallel import in_sequence
-from pttt_ooc.strategy import Strategy
+from pttt_ooc.products import bundle, export, infosets
+from pttt_ooc.products import tensors as formats
+from pttt_ooc.products.export import write_export
+from pttt_ooc.rules.game import GAMES
+from pttt_ooc.structure.index import build_index
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep.parallel import in_sequence
 
 GAME = "mini-2x3k3-abrupt"
 FILES = {"pttt_pl0.zip", "pttt_pl1.zip", "player0-infosets.txt", "player1-infosets.txt", "strategies.h5"}

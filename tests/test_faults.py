@@ -9,9 +9,10 @@ from disks import in_memory_if_possible
 
 from benchmarks import faults
 from benchmarks.faults import Board, FaultError, Job, Killer
-from pttt_ooc import commits, engine
-from pttt_ooc.commits import Current
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk import commits
+from pttt_ooc.disk.commits import Current
+from pttt_ooc.sweep import engine
 
 GAME = "mini-2x3k2-abrupt"
 SETTINGS = SolveConfig(target_nashconv=0, max_iterations=20, commit_seconds=0)

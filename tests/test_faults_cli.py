@@ -20,11 +20,12 @@ from cli_runner import GAME, Done
 from disks import Disk, NoDiskError
 from patience import PATIENCE, wait_until
 
-from pttt_ooc import cli, solve
-from pttt_ooc.commits import Current, State
+from pttt_ooc.cli import commands as cli
+from pttt_ooc.cli.inputs import prepared
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.files import digest
-from pttt_ooc.inputs import prepared
+from pttt_ooc.disk.commits import Current, State
+from pttt_ooc.disk.files import digest
+from pttt_ooc.solving import solver as solve
 from pttt_ooc.stages import common
 from pttt_ooc.stages import solve as stage
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pttt_ooc.errors import StoreError
-from pttt_ooc.files import (
+from pttt_ooc.disk.files import (
     atomic_write_text,
     digest,
     digest_files,
@@ -21,7 +20,8 @@ from pttt_ooc.files import (
     make_directory,
     replacing,
 )
-from pttt_ooc.store import array_names, write_array
+from pttt_ooc.disk.store import array_names, write_array
+from pttt_ooc.errors import StoreError
 
 
 def contents(path: Path) -> dict[str, bytes]:

@@ -10,9 +10,10 @@ from helpers import FILE_GAME, FILE_GAMES, default_texts, full_index
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pttt_ooc import formats, infosets
 from pttt_ooc.errors import PtttError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.game import named_game
+from pttt_ooc.products import infosets
+from pttt_ooc.products import tensors as formats
+from pttt_ooc.rules.game import named_game
 
 
 def legal(text, squares=6):

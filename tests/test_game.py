@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from pttt_ooc import index
 from pttt_ooc.errors import GameError, PtttError
-from pttt_ooc.game import GAMES, MOST_SQUARES, Game, named_game, tic_tac_toe
-from pttt_ooc.index import build_index
+from pttt_ooc.rules.game import GAMES, MOST_SQUARES, Game, named_game, tic_tac_toe
+from pttt_ooc.structure import index
+from pttt_ooc.structure.index import build_index
 
 
 @pytest.mark.parametrize(

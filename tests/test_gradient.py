@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from pttt_ooc import engine as engine_module
-from pttt_ooc import gradient
-from pttt_ooc.evaluate import evaluate
-from pttt_ooc.game import GAMES
-from pttt_ooc.timing import WORD
+from pttt_ooc.rules.game import GAMES
+from pttt_ooc.solving.evaluation import evaluate
+from pttt_ooc.structure.timing import WORD
+from pttt_ooc.sweep import engine as engine_module
+from pttt_ooc.sweep import gradient
 
 TOLERANCE = 1e-12
 

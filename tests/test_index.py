@@ -6,11 +6,11 @@ import pytest
 
 import naive
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.game import GAMES, named_game
-from pttt_ooc.index import build_index, infoset_counts
-from pttt_ooc.orders import all_orders, order_counts, rank_order, unrank
-from pttt_ooc.strategy import fold, unfold, uniform_strategy
-from pttt_ooc.views import find_pairs
+from pttt_ooc.rules.game import GAMES, named_game
+from pttt_ooc.structure.index import build_index, infoset_counts
+from pttt_ooc.structure.orders import all_orders, order_counts, rank_order, unrank
+from pttt_ooc.structure.strategy import fold, unfold, uniform_strategy
+from pttt_ooc.structure.views import find_pairs
 
 
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from helpers import FILE_GAME, FILE_GAMES, default_texts, full_index
 
-from pttt_ooc import infosets
 from pttt_ooc.errors import InfosetFileError
-from pttt_ooc.game import named_game
-from pttt_ooc.index import build_index
+from pttt_ooc.products import infosets
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.structure.index import build_index
 
 
 @pytest.mark.parametrize("player", [0, 1])

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pttt_ooc import gradient, jit, kernels
-from pttt_ooc.provenance import PACKAGE, source_file
+from pttt_ooc import jit
+from pttt_ooc.stages import compilation as kernels
+from pttt_ooc.stages.provenance import PACKAGE, source_file
+from pttt_ooc.sweep import gradient
 
 
 def modules():
@@ -79,10 +81,12 @@ def test_kernels_are_made_of_nothing_that_the_digest_leaves_out(name):
 
 
 def test_strangers_are_found():
-    text = "from pttt_ooc.game import N\nfrom pttt_ooc.timing import WORD\nM = N + WORD\n@kernel\ndef f(): return M"
-    assert strangers(ast.parse(text)) == {"game.N"}
-    assert strangers(ast.parse("from pttt_ooc import game as g\n@kernel\ndef f(): return g.N")) == {"game.g"}
-    assert not strangers(ast.parse("from pttt_ooc.game import N\ndef f(): return N"))
+    text = "from pttt_ooc.rules.game import N\nfrom pttt_ooc.structure.timing import WORD\n"
+    text += "M = N + WORD\n@kernel\ndef f(): return M"
+    assert strangers(ast.parse(text)) == {"rules/game.N"}
+    text = "from pttt_ooc.rules import game as g\n@kernel\ndef f(): return g.N"
+    assert strangers(ast.parse(text)) == {"rules/game.g"}
+    assert not strangers(ast.parse("from pttt_ooc.rules.game import N\ndef f(): return N"))
 
 
 def test_the_digest_covers_all_kernels_and_the_tuples_that_they_take():
@@ -101,21 +105,23 @@ def test_all_kernels_are_kept_by_version():
             assert not imports(tree).keys() & {"njit", "vectorize", "guvectorize", "cfunc"}, name
 
 
-TWO = "from pttt_ooc.jit import kernel\nfrom pttt_ooc.orders import one\n@kernel\ndef two(): return one() + 1\n"
-RUN = "from pttt_ooc.infosets import two; print(two(), len(two.stats.cache_hits))"
+TWO = (
+    "from pttt_ooc.jit import kernel\nfrom pttt_ooc.structure.orders import one\n@kernel\ndef two(): return one() + 1\n"
+)
+RUN = "from pttt_ooc.products.infosets import two; print(two(), len(two.stats.cache_hits))"
 
 
 def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     package = tmp_path / "pttt_ooc"
-    package.mkdir()
     for name in ("__init__", *jit.SOURCES):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / f"{name}.py").touch()
     (package / "jit.py").write_text(source_file("jit").read_text())
-    (package / "infosets.py").write_text(TWO)
+    (package / "products" / "infosets.py").write_text(TWO)
 
     def run(one):
         source = f"from pttt_ooc.jit import kernel\n@kernel\ndef one(): return {one}\n"
-        (package / "orders.py").write_text(source)
+        (package / "structure" / "orders.py").write_text(source)
         return subprocess.check_output(command, cwd=tmp_path, env=environment, text=True).split()
 
     command = [sys.executable, "-B", "-c", RUN]  # Python's own cache looks at seconds and sizes only
@@ -126,6 +132,7 @@ def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
 
 def test_the_digest_is_of_all_sources(monkeypatch, tmp_path):
     for name in jit.SOURCES:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.py").touch()
     monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
     found = {jit._digest()}
@@ -151,7 +158,7 @@ def test_the_latest_versions_are_kept(tmp_path, monkeypatch):
             (tmp_path / name).touch()
             os.utime(tmp_path / name, (1000 - age, 1000 - age))
     (tmp_path / "cells.cpython-311.pyc").touch()
-    kernels.forget_versions(tmp_path)
+    kernels.forget_versions([tmp_path])
     assert names(tmp_path) == versions[0] | versions[1] | {"cells.cpython-311.pyc"}
 
 

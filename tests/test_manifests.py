@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.manifests import FORMAT_VERSION, read_manifest, write_manifest
 
 
 def test_a_manifest_comes_back_and_is_deterministic(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import mmap
 import numpy as np
 import pytest
 
+from pttt_ooc.disk.memory import MemoryPlan
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.memory import MemoryPlan
 
 PLAN = MemoryPlan(
     {"Python": 100_000_000, "cells": 20_500_000},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from pttt_ooc.game import named_game
-from pttt_ooc.pictures import (
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.show.pictures import (
     attempts_of,
     board_figure,
     convergence_figure,

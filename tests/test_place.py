@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.place import check_place
+from pttt_ooc.stages.place import check_place
 
 ROOT = Path(__file__).parent.parent
 ODD = (

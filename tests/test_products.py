@@ -15,7 +15,7 @@ from patience import PATIENCE
 
 GAME = "mini-2x3k2-abrupt"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-COMMAND = [sys.executable, "-c", "from pttt_ooc.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from pttt_ooc.cli.commands import main; main()"]
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from pttt_ooc.progress import Progress, duration, seconds_left
+from pttt_ooc.show.progress import Progress, duration, seconds_left
 
 
 def event(iteration, seconds, gap, speed=10.0):

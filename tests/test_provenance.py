@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from pttt_ooc import provenance
-from pttt_ooc.provenance import (
+from pttt_ooc.stages import STAGES, provenance
+from pttt_ooc.stages.provenance import (
     PACKAGE,
     PLAIN,
     code_digest,
@@ -17,7 +17,6 @@ from pttt_ooc.provenance import (
     source_digest,
     stage_sources,
 )
-from pttt_ooc.stages import STAGES
 
 # Libraries are loaded once; then each child loads one stage and tells what of the package came with it.
 LOADED = """
@@ -43,11 +42,11 @@ def test_sources_hold_all_that_python_loads():
         files = {f"{name}/__init__" if (PACKAGE / name).is_dir() else name for name in modules}
         # Nothing is missing, and nothing is there that is loaded by no import at all.
         assert files <= stage_sources(stage)
-        assert {name for name in stage_sources(stage) - files if "templates/" not in name} <= {"pictures"}
+        assert {name for name in stage_sources(stage) - files if "templates/" not in name} <= {"show/pictures"}
 
 
 def test_templates_are_sources_of_the_report():
-    templates = {f"templates/{file.name}" for file in (PACKAGE / "templates").iterdir()}
+    templates = {f"show/templates/{file.name}" for file in (PACKAGE / "show" / "templates").iterdir()}
     assert templates <= stage_sources("report")
     assert not templates & stage_sources("export")
 
@@ -80,28 +79,28 @@ def test_every_form_of_an_import_counts(copied_package, line):
     (copied_package / "new.py").write_text("from pttt_ooc.inner.part import name\n")
     (copied_package / "inner").mkdir()
     (copied_package / "inner" / "__init__.py").write_text("")
-    (copied_package / "inner" / "part.py").write_text("from pttt_ooc import counts\n")
+    (copied_package / "inner" / "part.py").write_text("from pttt_ooc.structure import counts\n")
     before = stage_sources("index")
-    edit(copied_package / "cells.py", "from __future__", f"{line}\nfrom __future__")
-    assert stage_sources("index") - before == {"new", "inner/__init__", "inner/part", "counts"}
+    edit(copied_package / "structure" / "cells.py", "from __future__", f"{line}\nfrom __future__")
+    assert stage_sources("index") - before == {"new", "inner/__init__", "inner/part", "structure/counts"}
 
 
 def test_an_import_that_cannot_be_followed_is_no_silence(copied_package):
-    edit(copied_package / "cells.py", "from __future__", "from .views import Pairs\nfrom __future__")
+    edit(copied_package / "structure" / "cells.py", "from __future__", "from .views import Pairs\nfrom __future__")
     with pytest.raises(ValueError, match="relative import"):
         stage_sources("index")
 
 
 def test_digests_see_edits(copied_package):
     before = {stage: source_digest(stage) for stage in STAGES}
-    file = copied_package / "regret.py"
+    file = copied_package / "solving" / "regret.py"
     file.write_text(file.read_text() + "\n# A comment.\n")
     changed = {stage for stage in STAGES if source_digest(stage) != before[stage]}
     assert changed == {"solve"}
 
 
 def test_an_edit_of_code_behind_the_iterates_changes_the_fingerprint(copied_package):
-    regret, found = copied_package / "regret.py", [fingerprint({"game": "g"})]
+    regret, found = copied_package / "solving" / "regret.py", [fingerprint({"game": "g"})]
     regret.write_text("# A comment.\n" + regret.read_text() + "\n\n\n")
     assert fingerprint({"game": "g"}) == found[0]
     for name in sorted(iterate_sources()):
@@ -112,7 +111,7 @@ def test_an_edit_of_code_behind_the_iterates_changes_the_fingerprint(copied_pack
 
 
 def test_docstrings_do_not_change_the_fingerprint(copied_package):
-    before, file = fingerprint({}), copied_package / "solve.py"
+    before, file = fingerprint({}), copied_package / "solving" / "solver.py"
     edit(file, '"""The solver:', '"""This is the solver:')  # of the module
     edit(file, '"""What a solve ends with.', '"""The end of a solve.')  # of a class
     edit(file, '"""Solve, or go on solving', '"""Go on solving, or solve')  # of a function
@@ -122,9 +121,12 @@ def test_docstrings_do_not_change_the_fingerprint(copied_package):
 
 
 def test_what_the_fingerprint_leaves_out_knows_nothing_of_numbers():
-    assert {"gradient", "timing", "tree", "regret", "evaluate", "strategy", "engine"} <= iterate_sources()
-    for name in PLAIN:
-        assert dependencies(name) <= {*PLAIN, "game"}, name
+    numerical = {"sweep/gradient", "sweep/tree", "sweep/engine", "structure/timing", "structure/strategy"}
+    assert numerical | {"solving/regret", "solving/evaluation"} <= iterate_sources()
+    plain = {name for name in dependencies("solving/solver") if name.startswith(PLAIN)}
+    assert {"config", "disk/commits", "disk/memory", "errors"} <= plain
+    for name in plain:
+        assert dependencies(name) <= plain | {"rules/__init__", "rules/game"}, name
 
 
 def test_fingerprint_depends_on_every_fact(monkeypatch):
@@ -138,5 +140,5 @@ def test_fingerprint_depends_on_every_fact(monkeypatch):
 
 
 def test_code_digests_tell_modules_apart():
-    assert len({code_digest(["game"]), code_digest(["orders"]), code_digest(["game", "orders"])}) == 3
-    assert code_digest(["orders", "game"]) == code_digest(["game", "orders"])
+    assert len({code_digest(["errors"]), code_digest(["config"]), code_digest(["errors", "config"])}) == 3
+    assert code_digest(["config", "errors"]) == code_digest(["errors", "config"])

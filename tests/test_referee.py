@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import naive
-from pttt_ooc.game import GAMES, Game, tic_tac_toe
+from pttt_ooc.rules.game import GAMES, Game, tic_tac_toe
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: the rules go without their referee")
 

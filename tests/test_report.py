@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pttt_ooc.game import named_game, tic_tac_toe
-from pttt_ooc.report import (
+from pttt_ooc.rules.game import named_game, tic_tac_toe
+from pttt_ooc.show.report import (
     InfosetPicture,
     ReportData,
     StageFacts,

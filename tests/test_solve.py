@@ -14,20 +14,20 @@ import pytest
 
 import naive
 import naive_cfr
-from pttt_ooc import assess as assess_module
-from pttt_ooc import engine, jit, tree
-from pttt_ooc import evaluate as evaluate_module
-from pttt_ooc import solve as solve_module
-from pttt_ooc.assess import assess
-from pttt_ooc.commits import State
+from pttt_ooc import jit
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.memory import in_memory
+from pttt_ooc.disk.record import Commit
 from pttt_ooc.errors import StoreError
-from pttt_ooc.evaluate import evaluate
-from pttt_ooc.game import named_game
-from pttt_ooc.memory import in_memory
-from pttt_ooc.record import Commit
-from pttt_ooc.regret import RULES
-from pttt_ooc.solve import (
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.solving import assess as assess_module
+from pttt_ooc.solving import evaluation as evaluate_module
+from pttt_ooc.solving import solver as solve_module
+from pttt_ooc.solving.assess import assess
+from pttt_ooc.solving.evaluation import evaluate
+from pttt_ooc.solving.regret import RULES
+from pttt_ooc.solving.solver import (
     CHEAP_SECONDS,
     Solver,
     going_on,
@@ -38,7 +38,8 @@ from pttt_ooc.solve import (
     solve_arrays,
     state_layout,
 )
-from pttt_ooc.strategy import Strategy, unfold
+from pttt_ooc.structure.strategy import Strategy, unfold
+from pttt_ooc.sweep import engine, tree
 
 NAME = "mini-2x3k2-abrupt"
 

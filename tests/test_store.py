@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import zarr
 
-from pttt_ooc import store
+from pttt_ooc.disk import store
+from pttt_ooc.disk.store import create_array, map_array, read_array, read_attrs, write_array, write_attrs
 from pttt_ooc.errors import StoreError
-from pttt_ooc.store import create_array, map_array, read_array, read_attrs, write_array, write_attrs
 
 SHAPES = [(7,), (3, 5), (0,), (0, 4), (4, 0), (), (1,)]
 

@@ -5,8 +5,8 @@ from itertools import product
 import helpers
 import pytest
 
-from pttt_ooc.game import GAMES
-from pttt_ooc.views import find_pairs, most_pairs
+from pttt_ooc.rules.game import GAMES
+from pttt_ooc.structure.views import find_pairs, most_pairs
 
 
 def all_boards(game):

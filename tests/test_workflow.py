@@ -17,7 +17,7 @@ from disks import Disk, NoDiskError
 from patience import PATIENCE, wait_until
 
 from pttt_ooc.config import SolveConfig, check_section
-from pttt_ooc.files import digest
+from pttt_ooc.disk.files import digest
 from pttt_ooc.stages import STAGES, solve
 from pttt_ooc.stages.common import LOCK, forget_future
 
@@ -196,13 +196,13 @@ def test_stale_stages_after_a_change_of_configuration(workflow, section, change,
 @pytest.mark.parametrize(
     ("module", "first"),
     [
-        ("counts.py", "enumerate"),
-        ("regret.py", "solve"),
-        ("progress.py", "solve"),
+        ("structure/counts.py", "enumerate"),
+        ("solving/regret.py", "solve"),
+        ("show/progress.py", "solve"),
         ("stages/evaluate.py", "evaluate"),
-        ("bundle.py", "export"),
-        ("report.py", "report"),
-        ("templates/report.html.j2", "report"),
+        ("products/bundle.py", "export"),
+        ("show/report.py", "report"),
+        ("show/templates/report.html.j2", "report"),
     ],
 )
 def test_stale_stages_after_an_edit_of_a_source(workflow, module, first):
@@ -258,7 +258,7 @@ def test_raising_the_target_continues(workflow):
 
 def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
     solution = workflow.manifest("solve")["products"]["solution.zarr"]
-    workflow.edit("regret.py")
+    workflow.edit("solving/regret.py")
     # There is no iteration left to make, so that nothing is worth to be compiled anew for the edited source.
     workflow.succeed("--until", "solve", NUMBA_DISABLE_JIT="1")
     assert "Continuing from iteration" in workflow.log("solve")

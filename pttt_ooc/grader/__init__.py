@@ -2,7 +2,7 @@
 
 Two processes share one data directory: the web server takes uploads and shows results, the worker judges.
 What is true is in the database; the queue, the gradients and the index can be made anew from it and from
-the uploads.  No numerics here: those are :mod:`pttt_ooc.assess` and :mod:`pttt_ooc.evaluate`.
+the uploads.  No numerics here: those are :mod:`pttt_ooc.solving.assess` and :mod:`pttt_ooc.solving.evaluation`.
 
 From the ground up: :mod:`.settings`, :mod:`.models`, :mod:`.database`, :mod:`.storage`, :mod:`.queue`; then what is
 done with them: :mod:`.teams`, :mod:`.submissions`, :mod:`.validation`, :mod:`.evaluation`, :mod:`.standings`,

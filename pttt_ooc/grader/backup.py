@@ -16,8 +16,8 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
+from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError
-from pttt_ooc.files import explained, fsync_tree, replacing
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.models import Base
 from pttt_ooc.grader.settings import SETTINGS, Settings, read_settings, settings_text

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from pttt_ooc.formats import export_strategy
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.models import BASELINE, Submission, Team
 from pttt_ooc.grader.storage import Incoming, Storage
 from pttt_ooc.grader.submissions import kept
 from pttt_ooc.grader.teams import add_baseline
-from pttt_ooc.strategy import uniform_strategy
+from pttt_ooc.products.tensors import export_strategy
+from pttt_ooc.structure.strategy import uniform_strategy
 
 
 def submit_baseline(database: Database, storage: Storage, evaluator: Evaluator) -> None:

@@ -11,27 +11,27 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc import inputs
-from pttt_ooc.assess import Assessment, Gradient, assess
-from pttt_ooc.engine import Engine
-from pttt_ooc.evaluate import Interval
+from pttt_ooc.cli import inputs
 from pttt_ooc.grader.models import Submission
 from pttt_ooc.grader.settings import Settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.validation import read_strategy
-from pttt_ooc.index import actions_of
-from pttt_ooc.infosets import default_rows
-from pttt_ooc.provenance import code_digest, dependencies, stage_sources
+from pttt_ooc.products.infosets import default_rows
+from pttt_ooc.products.tables import read_index
+from pttt_ooc.solving.assess import Assessment, Gradient, assess
+from pttt_ooc.solving.evaluation import Interval
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.strategy import Strategy
-from pttt_ooc.tables import read_index
+from pttt_ooc.stages.provenance import code_digest, dependencies, stage_sources
+from pttt_ooc.structure.index import actions_of
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep.engine import Engine
 
 OnProgress = Callable[[float], None]
 _CACHE_BYTES = 64_000_000
 _GRADIENT_SOURCES = (
     stage_sources("evaluate")
-    | dependencies("assess")
-    | dependencies("formats")
+    | dependencies("solving/assess")
+    | dependencies("products/tensors")
     | {"grader/evaluation", "grader/validation"}
 )
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from sqlalchemy import select
 
-from pttt_ooc.assess import Assessment
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader import models, standings
 from pttt_ooc.grader.database import Database
@@ -22,6 +21,7 @@ from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.models import Submission
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.validation import Refusal
+from pttt_ooc.solving.assess import Assessment
 
 log = logging.getLogger("pttt.grader.jobs")
 ATTEMPTS = 3

@@ -19,7 +19,7 @@ from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.grader.receiving import Fields, take_in
 from pttt_ooc.grader.rendering import Shown, render, render_part
-from pttt_ooc.pictures import MARKS
+from pttt_ooc.show.pictures import MARKS
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 Signed = Annotated[Team | None, Depends(security.signed_team)]

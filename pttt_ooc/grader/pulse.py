@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import StoreError
-from pttt_ooc.files import atomic_write_text
 
 log = logging.getLogger("pttt.grader.worker")
 _BEAT = 2.0  # seconds between two signs of life

@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.grader import figures, security
 from pttt_ooc.grader.context import grader_of
 from pttt_ooc.grader.models import BASELINE, STATUSES, Team
-from pttt_ooc.report import decimals, thousands
+from pttt_ooc.show.report import decimals, thousands
 
 Shown = dict[str, Any]
 

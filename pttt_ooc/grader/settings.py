@@ -14,9 +14,9 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from pttt_ooc.config import Name, Real, Whole, check_section
+from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
-from pttt_ooc.files import atomic_write_text
-from pttt_ooc.game import Game, named_game
+from pttt_ooc.rules.game import Game, named_game
 
 SETTINGS = "settings.yaml"
 Interval = tuple[float, float]
@@ -90,8 +90,8 @@ class Settings(BaseModel):
     @cached_property
     def infosets(self) -> tuple[int, int]:
         """Number of rows of each player's tensor."""
-        from pttt_ooc.counts import KNOWN, counts_of  # not for commands that only look at teams
-        from pttt_ooc.views import find_pairs
+        from pttt_ooc.structure.counts import KNOWN, counts_of  # not for commands that only look at teams
+        from pttt_ooc.structure.views import find_pairs
 
         known = KNOWN.get(self.game, {})
         if "infosets_0" in known:

@@ -17,13 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
 from pttt_ooc.errors import GraderError, StoreError
-from pttt_ooc.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
 from pttt_ooc.grader.pulse import read_sign
 from pttt_ooc.grader.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from pttt_ooc.assess import Gradient
+    from pttt_ooc.solving.assess import Gradient
 
 RESERVE = 200_000_000
 """Bytes of the disk that uploads leave free."""
@@ -135,7 +135,7 @@ class Storage:
 
     def write_gradient(self, key: str, gradient: Gradient) -> None:
         """Keep a gradient, in single precision and compressed; `key` names all that it depends on."""
-        from pttt_ooc import store  # takes long to import, and only the worker needs it
+        from pttt_ooc.disk import store  # takes long to import, and only the worker needs it
 
         with fresh_store(self._gradient(key)) as root:
             store.write_array(root, "sequences", gradient.sequences.astype("float32"), compress=True)
@@ -143,8 +143,8 @@ class Storage:
 
     def read_gradient(self, key: str) -> Gradient | None:
         """A gradient; None if there is none that can be read, so that it has to be made again."""
-        from pttt_ooc import store
-        from pttt_ooc.assess import Gradient
+        from pttt_ooc.disk import store
+        from pttt_ooc.solving.assess import Gradient
 
         root = self._gradient(key)
         try:

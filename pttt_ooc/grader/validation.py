@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import StrategyError, StrategyFileError
-from pttt_ooc.formats import SUM_TOLERANCE, npy_header, strategy_from_tensor
-from pttt_ooc.index import Index
-from pttt_ooc.strategy import Strategy
-from pttt_ooc.views import Ints
+from pttt_ooc.products.tensors import SUM_TOLERANCE, npy_header, strategy_from_tensor
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.views import Ints
 
 NOT_A_ZIP = "Not a valid zip file"
 SEVERAL_FILES = "The zip contains more than one file"

@@ -43,7 +43,7 @@ class GameValue:
 
 def told_value(settings: Settings) -> GameValue | None:
     """The value, if the settings or the package tell it."""
-    from pttt_ooc.evaluate import reference_value  # takes long to import, and the web server does without
+    from pttt_ooc.solving.evaluation import reference_value  # takes long to import, and the web server does without
 
     if settings.game_value is not None:
         return GameValue(settings.game_value, "as the instructors have set it")
@@ -91,9 +91,9 @@ def find_value(settings: Settings, database: Database, storage: Storage, threads
 
 
 def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
-    from pttt_ooc import inputs
+    from pttt_ooc.cli import inputs
     from pttt_ooc.config import SolveConfig, check_section
-    from pttt_ooc.manifests import read_manifest
+    from pttt_ooc.disk.manifests import read_manifest
     from pttt_ooc.stages import solve
     from pttt_ooc.stages.common import manifest_of
 

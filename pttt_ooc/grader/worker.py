@@ -17,6 +17,7 @@ from huey.consumer import Consumer
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.grader.baseline import submit_baseline
 from pttt_ooc.grader.database import Database
@@ -31,8 +32,7 @@ from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.grader.settings import read_settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import find_value
-from pttt_ooc.kernels import ensure_compiled
-from pttt_ooc.resources import cores
+from pttt_ooc.stages.compilation import ensure_compiled
 
 log = logging.getLogger("pttt.grader.worker")
 _SWEEP = 20.0  # seconds between two looks for submissions that the queue has lost

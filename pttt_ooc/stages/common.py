@@ -15,13 +15,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
+from pttt_ooc.disk.files import atomic_write_text, digest, explained
+from pttt_ooc.disk.manifests import read_manifest, write_manifest
+from pttt_ooc.disk.memory import MemoryPlan, Room
+from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.errors import NO_MEMORY, MemoryBudgetError, PtttError, StoreError, of_system
-from pttt_ooc.files import atomic_write_text, digest, explained
-from pttt_ooc.manifests import read_manifest, write_manifest
-from pttt_ooc.memory import MemoryPlan, Room
-from pttt_ooc.provenance import source_digest, versions
-from pttt_ooc.resources import MB, measured, small_threads
 from pttt_ooc.stages import STAGES
+from pttt_ooc.stages.provenance import source_digest, versions
 
 Facts = dict[str, Any]
 LOCK = ".lock"  # in the directory of a game and symmetry

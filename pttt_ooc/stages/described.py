@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.config import Config
-from pttt_ooc.files import explained
-from pttt_ooc.manifests import read_manifest
-from pttt_ooc.provenance import source_digest
+from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.stages.common import ASIDE, Facts, is_whole, made_from_others, manifest_of
+from pttt_ooc.stages.provenance import source_digest
 
 
 def asked(config: Config) -> dict[str, Facts]:

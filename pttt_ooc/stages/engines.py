@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.engine import Engine
-from pttt_ooc.index import Index
-from pttt_ooc.tables import read_timings
+from pttt_ooc.products.tables import read_timings
+from pttt_ooc.structure.index import Index
+from pttt_ooc.sweep.engine import Engine
 
 
 @contextmanager

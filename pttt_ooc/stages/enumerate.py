@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from pttt_ooc.counts import check_counts, counts_of
-from pttt_ooc.files import fresh_store
-from pttt_ooc.game import named_game
-from pttt_ooc.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.files import fresh_store
+from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.products.tables import write_pairs
+from pttt_ooc.rules.game import named_game
 from pttt_ooc.stages.common import room_for, stage
-from pttt_ooc.tables import write_pairs
-from pttt_ooc.views import find_pairs, most_pairs
+from pttt_ooc.structure.counts import check_counts, counts_of
+from pttt_ooc.structure.views import find_pairs, most_pairs
 
 BYTES_PER_PAIR = 70  # of that bound: of the arrays of a search, measured
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.engine import thread_needs
-from pttt_ooc.evaluate import Evaluator, evaluation_arrays, narrowed, reference_value
-from pttt_ooc.index import Symmetry
-from pttt_ooc.memory import MemoryPlan, process_needs
-from pttt_ooc.solution import read_solution
+from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.products.solution import read_solution
+from pttt_ooc.products.tables import read_index
+from pttt_ooc.solving.evaluation import Evaluator, evaluation_arrays, narrowed, reference_value
 from pttt_ooc.stages.common import digests, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.strategy import strategy_arrays, uniform_strategy
-from pttt_ooc.tables import read_index
+from pttt_ooc.structure.index import Symmetry
+from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
+from pttt_ooc.sweep.engine import thread_needs
 
 
 def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory_mb: float = math.inf) -> None:

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.config import ExportConfig, Symmetry
-from pttt_ooc.export import BLOCK_BYTES, BUNDLE, MOST_THREADS, write_export
-from pttt_ooc.files import remove
-from pttt_ooc.index import Index
-from pttt_ooc.infosets import default_rows, read_infosets, row_arrays
-from pttt_ooc.memory import MemoryPlan, Room, process_needs
-from pttt_ooc.parallel import in_sequence
-from pttt_ooc.solution import Strategies, read_solution
+from pttt_ooc.disk.files import remove
+from pttt_ooc.disk.memory import MemoryPlan, Room, process_needs
+from pttt_ooc.products.export import BLOCK_BYTES, BUNDLE, MOST_THREADS, write_export
+from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
+from pttt_ooc.products.solution import Strategies, read_solution
+from pttt_ooc.products.tables import read_index
 from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
-from pttt_ooc.strategy import Strategy, strategy_arrays, unfold
-from pttt_ooc.tables import read_index
-from pttt_ooc.views import Ints
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy, strategy_arrays, unfold
+from pttt_ooc.structure.views import Ints
+from pttt_ooc.sweep.parallel import in_sequence
 
 
 def run(

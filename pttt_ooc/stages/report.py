@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.config import Config
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import InfosetFileError
-from pttt_ooc.game import Game, named_game
-from pttt_ooc.index import Index
-from pttt_ooc.infosets import parse_infoset
-from pttt_ooc.manifests import read_manifest
-from pttt_ooc.memory import MemoryPlan, process_needs
-from pttt_ooc.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
-from pttt_ooc.resources import MB
-from pttt_ooc.solution import Strategies, read_solution
+from pttt_ooc.products.infosets import parse_infoset
+from pttt_ooc.products.solution import Strategies, read_solution
+from pttt_ooc.products.tables import read_index
+from pttt_ooc.rules.game import Game, named_game
+from pttt_ooc.show.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import Facts, digests, inputs, manifest_of, room_for, stage
-from pttt_ooc.strategy import Strategy, probabilities_at, strategy_arrays
-from pttt_ooc.tables import read_index
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy, probabilities_at, strategy_arrays
 
 _NEEDED = {"pictures": 80 * MB}
 

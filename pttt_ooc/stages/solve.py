@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.commits import is_state
 from pttt_ooc.config import SolveConfig, Symmetry
-from pttt_ooc.engine import thread_needs
-from pttt_ooc.files import atomic_write_text, fresh_store
-from pttt_ooc.memory import MemoryPlan, process_needs
-from pttt_ooc.progress import Progress
-from pttt_ooc.provenance import fingerprint
-from pttt_ooc.regret import RULES
-from pttt_ooc.resources import MB
-from pttt_ooc.solution import write_solution
-from pttt_ooc.solve import solve, solve_arrays
+from pttt_ooc.disk.commits import is_state
+from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.resources import MB
+from pttt_ooc.products.solution import write_solution
+from pttt_ooc.products.tables import read_index
+from pttt_ooc.show.progress import Progress
+from pttt_ooc.solving.regret import RULES
+from pttt_ooc.solving.solver import solve, solve_arrays
 from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.tables import read_index
+from pttt_ooc.stages.provenance import fingerprint
+from pttt_ooc.sweep.engine import thread_needs
 
 
 def run(

@@ -5,7 +5,7 @@ from browsing import ARGUMENTS, chromium
 from kit import Lab, Server
 from patience import PATIENCE
 
-from pttt_ooc.kernels import ensure_compiled
+from pttt_ooc.stages.compilation import ensure_compiled
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -23,8 +23,7 @@ from helpers import full_index, small_engine
 from patience import PATIENCE, wait_until
 from sqlalchemy import select
 
-from pttt_ooc.cli import main
-from pttt_ooc.formats import strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.cli.commands import main
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.baseline import submit_baseline
@@ -34,14 +33,15 @@ from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.jobs import Judge
 from pttt_ooc.grader.models import UNFINISHED, Submission
 from pttt_ooc.grader.settings import Settings, settings_text
-from pttt_ooc.infosets import default_rows
-from pttt_ooc.strategy import Strategy, uniform_strategy
+from pttt_ooc.products.infosets import default_rows
+from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 
 ROOT = Path(__file__).parent.parent.parent
 GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)
 # A process that the parent kills because it takes long to stop is a failure, but no busy machine is to cause it.
-SERVE = f"from pttt_ooc.grader import serve; serve._GRACE = {PATIENCE}; from pttt_ooc.cli import main; main()"
+SERVE = f"from pttt_ooc.grader import serve; serve._GRACE = {PATIENCE}; from pttt_ooc.cli.commands import main; main()"
 
 
 @cache

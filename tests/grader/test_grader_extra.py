@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pttt_ooc import cli
+from pttt_ooc.cli import commands as cli
 from pttt_ooc.grader.commands import EXTRA
 
 ROOT = Path(__file__).parent.parent.parent

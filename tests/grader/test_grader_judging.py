@@ -6,12 +6,12 @@ from helpers import small_engine
 from kit import GAME, VALUE, as_strategy, random_tensor, strategy_zip, zip_bytes
 from sqlalchemy import select
 
-from pttt_ooc.evaluate import evaluate
 from pttt_ooc.grader import evaluation, jobs
 from pttt_ooc.grader.jobs import GAVE_UP, Stopped, judge_again
 from pttt_ooc.grader.models import Entry, Submission
 from pttt_ooc.grader.queue import open_queue, task_of, waiting
 from pttt_ooc.grader.worker import requeue
+from pttt_ooc.solving.evaluation import evaluate
 
 
 def truth(first, second):

@@ -230,7 +230,7 @@ def test_without_the_extra_all_else_works(tmp_path):
 import sys
 for name in ("fastapi", "huey", "uvicorn", "prometheus_client", "python_multipart", "sqlalchemy"):
     sys.modules[name] = None
-from pttt_ooc.cli import main
+from pttt_ooc.cli.commands import main
 main(sys.argv[1:])
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PTTT_TOKEN": "x"}

@@ -12,7 +12,7 @@ from kit import GAME, as_strategy, npy_bytes, random_tensor, uniform_tensor, zip
 from patience import PATIENCE
 
 from pttt_ooc.grader.validation import Refusal, read_strategy
-from pttt_ooc.infosets import default_rows
+from pttt_ooc.products.infosets import default_rows
 
 BY_HAND = {what: (data, note) for what, data, note in malformed.by_hand()}
 
@@ -143,7 +143,7 @@ import resource, sys
 from pathlib import Path
 from helpers import full_index
 from pttt_ooc.grader.validation import Refusal, read_strategy
-from pttt_ooc.infosets import default_rows
+from pttt_ooc.products.infosets import default_rows
 from kit import uniform_tensor, zip_bytes
 from patience import PATIENCE
 index = full_index({GAME!r})

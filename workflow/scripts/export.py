@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from pttt_ooc.config import ExportConfig, check_section
-from pttt_ooc.kernels import ensure_compiled
 from pttt_ooc.stages import common, export
+from pttt_ooc.stages.compilation import ensure_compiled
 
 with common.told(Path(snakemake.log[0])):
     ensure_compiled()

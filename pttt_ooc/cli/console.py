@@ -1,0 +1,110 @@
+"""A command line's manners: one sentence for each error, in our words, and outputs that are checked beforehand."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from pttt_ooc.disk.resources import small_threads
+from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, did_you_mean, of_system, on_one_line
+
+
+def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None:
+    """Run a command line; an error that a person can do something about ends it with one sentence.
+
+    Parameters
+    ----------
+    name
+        Of the program.
+    arguments
+        Of the command; default: those of the process.
+    """
+    small_threads()
+    sentence = ""
+    try:
+        if sys.stdout is None:
+            raise StoreError("There is no standard output to write to: it is closed.")
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
+        app(args=arguments, prog_name=name)
+    except SystemExit:
+        sentence = _flushed()
+        if not sentence:
+            raise
+    except PtttError as error:
+        sentence = str(error)
+    except OSError as error:
+        sentence = of_system(error)
+    except MemoryError:
+        sentence = NO_MEMORY
+    if sentence:
+        print(on_one_line(sentence), file=sys.stderr)
+        sys.exit(1)
+
+
+def _flushed() -> str:
+    """Write what is left for standard output now: at the end of the process, an error would have no sentence.
+
+    Returns
+    -------
+    What went wrong; empty if nothing did, or if the reader has seen enough.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the rest goes
+        return "" if isinstance(error, BrokenPipeError) else f"Cannot write to standard output: {error.strerror}."
+    return ""
+
+
+class Commands(TyperGroup):
+    """All commands; what is wrong with an option's value is said in our words."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = _refusal(error)
+            raise
+
+
+def _refusal(error: typer.BadParameter) -> str:
+    """What is wrong with a value, where typer repeats the words of pydantic, which checks options for it."""
+    problems = getattr(error.__cause__, "errors", None)
+    if problems is None:
+        return error.message
+    problem = problems()[0]
+    from pttt_ooc.config import shown, wanted
+
+    if problem["type"] == "value_error":  # one of a list of names
+        given, *known = re.findall("'([^']*)'", str(problem["ctx"]["error"])) or [""]
+        return f"{shown(problem['input'])} is not one of {', '.join(known)}{did_you_mean(given, known)}."
+    return f"it is {shown(problem['input'])}, but must be {wanted(problem)}."
+
+
+def check_output_directory(path: Path) -> None:
+    """Refuse a directory that could not be made or written to, before any work is done."""
+    there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
+    if not there.is_dir():
+        raise StoreError(f"Cannot make the directory {path}: {there} is a file.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise StoreError(f"Cannot write to {there}: it is read-only, or not yours; name another directory.")
+
+
+def check_output(path: Path, suffix: str = "") -> None:
+    """Refuse a file that could not be written, before any work is done."""
+    if not path.parent.is_dir():
+        raise StoreError(f"Cannot write {path}: there is no directory {path.parent}; make it first.")
+    if path.is_dir():
+        raise StoreError(f"Cannot write {path}: it is a directory; name a file.")
+    if path.suffix.lower() != suffix and suffix:
+        raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
+    check_output_directory(path.parent)

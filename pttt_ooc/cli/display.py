@@ -1,0 +1,175 @@
+"""What the command line prints: tables of games, of evaluations and of solutions."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.rules.game import GAMES, Game
+from pttt_ooc.show.progress import duration
+from pttt_ooc.solving.evaluation import REFERENCE_VALUES, Evaluation
+from pttt_ooc.stages.common import manifest_of
+from pttt_ooc.structure.counts import counts_of, total_infosets
+from pttt_ooc.structure.views import Pairs, find_pairs
+
+JSON_KEYS = (
+    *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),
+    *("exploitability_0", "exploitability_1", "game_value", "seconds"),
+)
+_EXACT = 1e-9  # half the width of an interval that is shown as if it were a number
+
+
+def _print(table: Table) -> None:
+    # A pipe has no width; nothing is to be cut there.
+    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
+
+
+def _facts_table(facts: list[tuple[str, str]]) -> None:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, value in facts:
+        table.add_row(name, value)
+    _print(table)
+
+
+def _plain(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for i, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if i == 0 else "right", no_wrap=i == 0)
+    return table
+
+
+# ---------------------------------------------------------------------------------------------
+# Games
+
+
+def games() -> None:
+    """List the named games with their rules and sizes."""
+    table = _plain("game", "board", "a player wins with", "turns", "opening", "infosets of 0", "of 1", "value")
+    for game in GAMES.values():
+        sizes = [f"{n:,}" for n in total_infosets(game.name)]
+        rules = (f"{game.rows}x{game.columns}", _winning(game), game.turn_rule, _opening(game) or "-")
+        table.add_row(game.name, *rules, *sizes, _value(game) or "-")
+    _print(table)
+    print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
+    print("`pttt info --game NAME` tells more about one of them.")
+
+
+def _winning(game: Game) -> str:
+    def of(player: int) -> str:
+        sizes = Counter(w.bit_count() for w in game.winning_sets[player])
+        return ", ".join(f"one of {n} sets of {size}" for size, n in sorted(sizes.items()))
+
+    return of(0) if game.winning_sets[0] == game.winning_sets[1] else f"{of(0)}; player 1: {of(1)}"
+
+
+def _opening(game: Game) -> str:
+    """The opening's squares, in the sequence in which they were placed."""
+    first, second = game.opening
+    return " ".join(str((first, second)[i % 2][i // 2]) for i in range(len(first) + len(second)))
+
+
+def _value(game: Game) -> str:
+    if game.name not in REFERENCE_VALUES:
+        return ""
+    low, high = REFERENCE_VALUES[game.name][0]
+    return f"{low:.6f} .. {high:.6f}"
+
+
+def one_game(game: Game) -> None:
+    """Tell the rules and the exact size of one game."""
+    pairs = find_pairs(game)
+    counts = counts_of(game, pairs)
+    print(game.name)
+    _facts_table(_facts(game, pairs, counts["histories"], counts["terminal_histories"]))
+    print()
+    depths = _plain("own attempts", "infosets of player 0", "infosets of player 1")
+    both = [counts["infosets_0"], counts["infosets_1"]]
+    for n in range(max(map(len, both))):
+        depths.add_row(str(n), *(f"{one[n]:,}" if n < len(one) else "-" for one in both))
+    depths.add_row("all", *(f"{n:,}" for n in counts["total_infosets"]))
+    _print(depths)
+
+
+def _facts(game: Game, pairs: Pairs, histories: int, terminal: int) -> list[tuple[str, str]]:
+    turn = {"abrupt": "passes the turn", "classical": "keeps the turn"}[game.turn_rule]
+    value = _value(game)
+    source = f" ({REFERENCE_VALUES[game.name][1]})" if value else ""
+    return [
+        ("board", f"{game.rows} x {game.columns} squares, numbered row by row from 0"),
+        ("a player wins with", _winning(game)),
+        ("a failed attempt", turn),
+        ("opening", _opening(game) or "none"),
+        ("symmetries", str(len(game.symmetries))),
+        ("histories", f"{histories:,}, of these {terminal:,} at the end of a game"),
+        ("views", " and ".join(f"{_views(pairs, player):,} (player {player} to move)" for player in (0, 1))),
+        ("pairs of views", f"{len(pairs.mover):,}"),
+        ("value for player 0", value + source if value else "not known to this package"),
+    ]
+
+
+def _views(pairs: Pairs, player: int) -> int:
+    mine = pairs.mover == player
+    return len(set(zip(pairs.placed[player][mine].tolist(), pairs.failed[player][mine].tolist(), strict=True)))
+
+
+# ---------------------------------------------------------------------------------------------
+# Evaluations and solutions
+
+
+def evaluation(found: Evaluation, game: str, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
+    """Print an evaluation, as a table or as one JSON object.
+
+    Parameters
+    ----------
+    inputs
+        Player 0's and player 1's strategy, as they were named.
+    """
+    asked = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
+    if as_json:
+        told = asked | asdict(found)
+        print(json.dumps({key: told[key] for key in JSON_KEYS}))
+        return
+    names = [("game", game), *((f"P{player}", name) for player, name in enumerate(inputs))]
+    _facts_table(names + _figures(found))
+
+
+def _figures(found: Evaluation) -> list[tuple[str, str]]:
+    value = found.game_value
+    half = (value[1] - value[0]) / 2 if value else 0.0
+
+    def exploitability(number: float | None) -> str:
+        if number is None:
+            return "unknown: these strategies alone do not tell the value of the game closely; see --game-value"
+        return f"{number:+.9f}" + (f", give or take {half:.1e}" if half > _EXACT else "")
+
+    return [
+        ("value of P0 against P1, for player 0", f"{found.value:+.9f}"),
+        ("best response of player 0, to P1", f"{found.best_response_0:+.9f}"),
+        ("best response of player 1, to P0", f"{found.best_response_1:+.9f}"),
+        ("NashConv, the sum of both", f"{found.nashconv:+.9f}"),
+        ("exploitability of P0", exploitability(found.exploitability_0)),
+        ("exploitability of P1", exploitability(found.exploitability_1)),
+        ("value of the game lies in", f"{value[0]:.9f} .. {value[1]:.9f}" if value else "unknown; see --game-value"),
+        ("time", f"{found.seconds:.1f} s"),
+    ]
+
+
+def solution(directory: Path) -> None:
+    """Tell how a solve has ended."""
+    result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
+    print(f"The solution is in {directory / 'solution.zarr'}.")
+    _facts_table(
+        [
+            ("value of the game lies in", f"{result['value_lower']:.9f} .. {result['value_upper']:.9f}"),
+            ("NashConv", f"{result['nashconv']:.3e}"),
+            ("iterations", f"{result['iteration']} in {duration(result['seconds'])}"),
+            ("stopped by", str(result["stopped_by"])),
+        ]
+    )

@@ -1,0 +1,210 @@
+"""Strategies as they are named on the command line, and the game that they are for: a look at headers alone.
+
+A strategy is named by a ``.zip`` or ``.npy`` (a tensor), an ``.h5`` (the hand-over file), the directory of a solution,
+or the word ``uniform``.  What is wrong with a name or a header is said before any index is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
+from pttt_ooc.products.bundle import read_bundle_header
+from pttt_ooc.products.solution import solution_attrs
+from pttt_ooc.products.tensors import tensor_shape
+from pttt_ooc.rules.game import GAMES, Game, named_game
+from pttt_ooc.structure.counts import total_infosets
+
+Kind = Literal["uniform", "tensor", "bundle", "solution"]
+DEFAULT_GAME = "pttt-abrupt"
+SOLUTION = "solution.zarr"
+_SUFFIXES: dict[str, Kind] = {".zip": "tensor", ".npy": "tensor", ".h5": "bundle"}
+_KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or the word uniform"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A strategy as it is named on the command line.
+
+    Attributes
+    ----------
+    name
+        What was typed.
+    kind
+        ``"uniform"``, ``"tensor"``, ``"bundle"`` or ``"solution"``.
+    path
+        The file, or the Zarr group of the solution; of no meaning for ``"uniform"``.
+    player
+        Whose strategy is wanted.
+    infosets
+        The file that fixes the order of the rows of a tensor, if any.
+    game
+        What a bundle or solution says that it is for; None for the others.
+    shape
+        Of the tensor of a tensor or bundle; None for the others.
+    said
+        What a bundle or solution says of itself besides.
+    """
+
+    name: str
+    kind: Kind
+    path: Path
+    player: int
+    infosets: Path | None = None
+    game: str | None = None
+    shape: tuple[int, ...] | None = None
+    said: dict[str, Any] = field(default_factory=dict)
+
+
+def given_strategy(name: str, player: int, infosets: Path | None = None) -> Given:
+    """Find out what `name` is; a look at headers that takes no time.
+
+    Raises
+    ------
+    StrategyFileError, StrategyError
+        If there is no such file, or it is of no known kind, or its header is not that of a strategy.
+    ConfigError
+        If there is an infoset file, but no tensor whose rows it could put in order.
+    """
+    kind, path = _kind_of(name)
+    if infosets is not None:
+        if kind != "tensor":
+            raise ConfigError(
+                f"{name} is no .zip or .npy, so that {infosets} cannot fix its order of rows; leave it out."
+            )
+        check_infosets_file(infosets)
+    if kind == "tensor":
+        return Given(name, kind, path, player, infosets, shape=tensor_shape(path))
+    if kind == "bundle":
+        header = read_bundle_header(path, player)
+        return Given(name, kind, path, player, game=header.game, shape=header.shape, said=header.facts)
+    said = _solution_says(path) if kind == "solution" else {}
+    return Given(name, kind, path, player, game=said.get("game"), said=said)
+
+
+def _kind_of(name: str) -> tuple[Kind, Path]:
+    path = Path(name)
+    if name == "uniform":
+        return "uniform", path
+    if not name:
+        raise StrategyFileError(f"A strategy's name is empty; {_KINDS}.")
+    if path.is_dir():
+        return "solution", path / SOLUTION if (path / SOLUTION).is_dir() else path
+    if not path.exists():
+        raise StrategyFileError(f"{name}: There is no such file or directory; {_KINDS}.")
+    if path.suffix.lower() not in _SUFFIXES or not path.is_file():
+        raise StrategyFileError(f"{name}: Not a known kind of file; {_KINDS}.")
+    return _SUFFIXES[path.suffix.lower()], path
+
+
+def check_infosets_file(path: Path) -> None:
+    """Raise an InfosetFileError if a file cannot be a list of infosets, by a look at how it begins."""
+    if not path.is_file():
+        raise InfosetFileError(f"{path}: There is no such file.")
+    with open(path, "rb") as f:
+        begins = f.read(1)
+    if begins and begins != b"|":
+        raise InfosetFileError(f"{path}: This is no list of infosets, of which every line begins with a bar, '|'.")
+
+
+def _solution_says(path: Path) -> dict[str, Any]:
+    try:
+        said = solution_attrs(path)
+    except StoreError as error:
+        raise StrategyFileError(f"{path}: No readable solution is here ({str(error).rstrip('.')}).") from error
+    if not isinstance(said["game"], str) or said["symmetry"] not in ("none", "full"):
+        raise StrategyFileError(f"{path}: This solution has the unknown symmetry or game {said['symmetry']!r}.")
+    return said
+
+
+# ---------------------------------------------------------------------------------------------
+# The game that strategies are for
+
+
+def game_of(given: Sequence[Given], asked: str | None) -> Game:
+    """The game that was asked for, or else the one that the headers of the strategies tell.
+
+    A solution and a bundle name it; the shape of a tensor tells which games it fits.
+
+    Raises
+    ------
+    UnknownGameError
+        If there is no such game.
+    StrategyFileError, StrategyError
+        If a strategy is for another game or player, or several games are possible.
+    """
+    rules = None if asked is None else named_game(asked)
+    for one in given:
+        if one.game is not None and one.game not in GAMES:
+            raise StrategyFileError(f"{one.path}: This is for the game {one.game!r}, which this program does not know.")
+    named = [one for one in given if one.game is not None]
+    for one in named:
+        if rules is not None and one.game != rules.name:
+            what = "a solution" if one.kind == "solution" else "a pair of strategies"
+            raise StrategyFileError(
+                f"{one.path}: This is {what} of {one.game}, not of {rules.name}; leave out --game, or name the other."
+            )
+        if one.game != named[0].game:
+            raise StrategyFileError(f"{named[0].name} is for {named[0].game}, but {one.name} is for {one.game}.")
+    shaped = [one for one in given if one.shape is not None]
+    if rules is None and named:
+        rules = named_game(str(named[0].game))
+    if rules is None and shaped:
+        rules = _game_by_shape(shaped)
+    rules = rules or named_game(DEFAULT_GAME)
+    for one in shaped:
+        _check_shape(one, rules)
+    return rules
+
+
+def _shape(game: Game, player: int) -> tuple[int, int]:
+    return total_infosets(game.name)[player], game.squares
+
+
+def _fits(shape: tuple[int, ...] | None, player: int) -> list[str]:
+    """The games in which a player's tensors have this shape."""
+    possible = [game for game in GAMES.values() if shape is not None and shape[1:] == (game.squares,)]
+    return [game.name for game in possible if _shape(game, player) == shape]
+
+
+def _game_by_shape(shaped: Sequence[Given]) -> Game:
+    possible = [_fits(one.shape, one.player) for one in shaped]
+    for one, games in zip(shaped, possible, strict=True):
+        if not games:
+            _refuse_shape(one, "as no game has")
+    common = [name for name in possible[0] if all(name in games for games in possible)]
+    if not common:
+        told = [f"{one.name} fits {_either(games)}" for one, games in zip(shaped, possible, strict=True)]
+        raise StrategyError(f"The strategies are for different games: {', but '.join(told)}.")
+    if len(common) > 1:
+        raise StrategyError(
+            f"{shaped[0].name}: The shape {shaped[0].shape} fits {_either(common)}; say which by --game."
+        )
+    return named_game(common[0])
+
+
+def _check_shape(one: Given, game: Game) -> None:
+    expected = _shape(game, one.player)
+    if one.shape != expected:
+        _refuse_shape(one, f"expected {expected}", game)
+
+
+def _refuse_shape(one: Given, expected: str, game: Game | None = None) -> None:
+    """Refuse a tensor whose shape is not that of the player in the game, and tell what it could be instead."""
+    own, other = _fits(one.shape, one.player), _fits(one.shape, 1 - one.player)
+    where = f" for player {one.player}" + (f" in {game.name}" if game else "")
+    hint = ""
+    if (game.name in other) if game else other:
+        hint = f"; it fits player {1 - one.player}" + ("" if game else f" in {_either(other)}")
+    elif own:
+        hint = f"; it fits {_either(own)}: name the game by --game"
+    elif other:
+        hint = f"; it fits player {1 - one.player} in {_either(other)}"
+    raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint}.")
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join([", ".join(names[:-1])] * (len(names) > 1) + [names[-1]])

@@ -1,0 +1,207 @@
+"""What the command line works with: indices, strategies in their layout, and the value of the game.
+
+Whatever kind a strategy is of, it is brought to the layout of the index that the command works with.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.cli.given import SOLUTION, Given
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
+from pttt_ooc.products.bundle import read_bundle_strategy
+from pttt_ooc.products.infosets import default_rows, read_infosets
+from pttt_ooc.products.solution import read_solution, solution_attrs
+from pttt_ooc.products.tables import read_index
+from pttt_ooc.products.tensors import open_tensor, strategy_from_tensor
+from pttt_ooc.rules.game import Game, named_game
+from pttt_ooc.solving.evaluation import Evaluation, Interval, narrowed, reference_value
+from pttt_ooc.stages import common, enumerate, index
+from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.stages.described import difference
+from pttt_ooc.structure.index import Index, Symmetry
+from pttt_ooc.structure.strategy import Strategy, fold, unfold, uniform_strategy
+from pttt_ooc.structure.views import Ints
+
+_ROUNDING = 1e-9
+
+
+# ---------------------------------------------------------------------------------------------
+# Indices
+
+
+def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
+    """The directory with the products of the stages "enumerate" and "index"; what is missing is made.
+
+    Parameters
+    ----------
+    data
+        The directory of all games; the workflow's is ``data``.
+
+    Raises
+    ------
+    PtttError
+        If the game is unknown, a product is damaged, another run is at work there, or the disk cannot be written to.
+    """
+    named_game(game)
+    directory = data / game / symmetry
+    _check_directory(directory)
+    ensure_compiled()
+    common.forget_lost(directory)
+    wanted = {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}
+    stale = [stage for stage, facts in wanted.items() if not _is_current(directory, stage, facts)]
+    if stale:
+        print(
+            f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
+        )
+    if "enumerate" in stale:
+        enumerate.run(game, directory)
+    if stale:
+        index.run(game, symmetry, directory)
+    common.inputs(directory, "enumerate", "index")
+    return directory
+
+
+def _check_directory(directory: Path) -> None:
+    """Raise a StoreError, before any work is done, if no products could be made in the directory."""
+    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise StoreError(f"Cannot make {directory}: {there} is a file; choose another directory.")
+    if not all((directory / f"{stage}.json").exists() for stage in ("enumerate", "index")):
+        common.check_writable(directory)
+
+
+def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
+    """Whether a stage has been run for what is wanted, and by this version of its sources."""
+    manifest = common.manifest_of(directory, stage)
+    if not manifest.exists():
+        return False
+    return not difference(read_manifest(manifest, stage), stage, wanted, {})
+
+
+def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
+    """The index of a game, from the products in `data`; errors as :func:`prepared`."""
+    return read_index(prepared(data, game, symmetry) / "index.zarr", game, symmetry)
+
+
+# ---------------------------------------------------------------------------------------------
+# Strategies
+
+
+def load_strategy(given: Given, target: Index, data: Path) -> Strategy:
+    """Read a strategy, check it and bring it to the layout of the index `target`.
+
+    Raises
+    ------
+    PtttError
+        If it cannot be read or is malformed, or is not symmetric where `target` wants that.
+    """
+    if given.kind == "uniform":
+        return uniform_strategy(target, given.player)
+    symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
+    own = target if symmetry == target.symmetry else open_index(data, target.game.name, symmetry)
+    strategy = _read(given, own)
+    if own is target:
+        return strategy
+    return unfold(strategy, target) if target.symmetry == "none" else fold(strategy, target)
+
+
+def _read(given: Given, own: Index) -> Strategy:
+    player = given.player
+    if given.kind == "solution":
+        return read_solution(given.path, own)[player]
+    if given.kind == "bundle":
+        return Strategy(own, player, read_bundle_strategy(given.path, own, player))
+    rows = rows_of(own, player, given.infosets)
+    with open_tensor(given.path, (len(rows), own.game.squares)) as tensor:
+        return Strategy(own, player, strategy_from_tensor(own, player, tensor, rows, source=str(given.path)))
+
+
+def rows_of(whole: Index, player: int, infosets: Path | None) -> Ints:
+    """Node number of each row of a tensor: in the order of a file of infosets, or else in the default order."""
+    return default_rows(whole, player) if infosets is None else read_infosets(whole, player, infosets)
+
+
+# ---------------------------------------------------------------------------------------------
+# The value of the game
+
+
+def parse_interval(text: str) -> Interval:
+    """The interval that ``"0.55"`` or ``"0.5501,0.5502"`` stands for.
+
+    Raises
+    ------
+    ConfigError
+        If it is no interval within -1 .. 1.
+    """
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2) or not -1 <= numbers[0] <= numbers[-1] <= 1:
+        raise ConfigError(
+            f"The value of the game is given as {text!r}, but must be a number from -1 to 1, or LOW,HIGH."
+        )
+    return numbers[0], numbers[-1]
+
+
+def known_value(game: Game, given: Sequence[Given], data: Path) -> Interval | None:
+    """The narrowest interval that is known to hold the value of the game.
+
+    What tells it are the package, the given solutions and bundles, and the solutions of the game in `data`.
+    """
+    said = [_said_value(one.said) for one in given]
+    for symmetry in ("full", "none"):
+        with suppress(StoreError):  # most games have not been solved here
+            said.append(_said_value(solution_attrs(data / game.name / symmetry / SOLUTION)))
+    known = reference_value(game)
+    for interval in said:
+        if interval is not None:
+            known = narrowed(interval, known)
+    return known
+
+
+def _said_value(said: Mapping[str, Any]) -> Interval | None:
+    """The interval in what a solution says of itself, or in the facts of a bundle that was made of one."""
+    solve = said.get("solve")
+    for place in (said, said.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
+        if isinstance(place, Mapping):
+            low, high = place.get("value_lower"), place.get("value_upper")
+            if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
+                return float(low), float(high)
+    return None
+
+
+def with_value(found: Evaluation, asked: Interval | None, known: Interval | None) -> Evaluation:
+    """An evaluation, measured against the value of the game.
+
+    Parameters
+    ----------
+    asked
+        The interval that the user named, if any.
+    known
+        From :func:`known_value`.  The two best responses prove an interval as well, which narrows it.  If it is all
+        that is known, the exploitabilities stay unknown: its middle would give both players half of NashConv.
+
+    Raises
+    ------
+    StrategyFileError
+        If what is known cannot be true.
+    """
+    if asked is not None:
+        return found.against(asked)
+    proved = -found.best_response_1, max(found.best_response_0, -found.best_response_1)  # equal at an equilibrium
+    if known is None:
+        return replace(found.against(None), game_value=proved)
+    if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:
+        raise StrategyFileError(
+            f"The value of the game lies in {proved[0]:.9f} .. {proved[1]:.9f}, as these strategies prove, but a "
+            f"solution says {known[0]:.9f} .. {known[1]:.9f}; give the value by --game-value."
+        )
+    return found.against(narrowed(proved, known))

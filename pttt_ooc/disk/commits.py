@@ -1,0 +1,388 @@
+"""Commits of a solver's resumable state.
+
+A :class:`State` is a work directory of this layout:
+
+========================= =================================================================================
+``lock``                  held (flock) while a solver is at work; contains its process number
+``working/``              Zarr group of the arrays that kernels change in place; worth nothing after a kill
+``commits/<generation>/`` Zarr group with the same arrays: a snapshot, never changed once it is named
+``CURRENT.json``          names the good snapshots: fingerprint, iterations, checksums
+========================= =================================================================================
+
+A commit writes a new snapshot aside, syncs it, replaces ``CURRENT.json``, and only then deletes the
+snapshot that it goes on from.  Other snapshots may be kept besides.  Generations are numbered and never
+used twice; no time stamp is ever looked at.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from pttt_ooc.disk.files import atomic_write_text, explained, fsync_directory, fsync_tree, make_directory, remove
+from pttt_ooc.disk.record import Commit, Current, advice, crc_text
+from pttt_ooc.disk.store import Array, Shape, array_names, chunk_file, create_array, locate_array
+from pttt_ooc.errors import StoreError
+
+Layout = Mapping[str, tuple[Shape, DTypeLike]]
+Choice = tuple[Commit | None, Sequence[Commit]]
+
+_BLOCK = 1 << 20  # bytes that are checksummed and written while they are still in the processor's cache
+
+
+# ---------------------------------------------------------------------------------------------
+# Commits
+
+
+def latest(saved: Sequence[Commit]) -> Choice:
+    """Go on from the newest commit, and keep the others."""
+    return (saved[0], saved[1:]) if saved else (None, ())
+
+
+def _snapshot(path: Path, generation: int) -> Path:
+    return path / "commits" / f"{generation:08d}"
+
+
+class State:
+    """A solver's arrays, changed in place, with commits that survive a kill at any instant.
+
+    Made by :meth:`open`; a context manager that closes it.  Only one process at a time can have a
+    work directory open.  Memory is that of the maps: pages of files, which the kernel of the
+    operating system writes back and drops as it needs.
+
+    Attributes
+    ----------
+    path
+        The work directory.
+    arrays
+        Name to writable map of ``working/<name>``.  Maps that outlive :meth:`close` are harmless but
+        worthless: the next opener makes new files.
+    kept
+        Commits that stay beside those that are made, until somebody goes on from one of them.
+    """
+
+    def __init__(self, path: Path, lock: IO[str], arrays: dict[str, Array], current: Current, choice: Choice) -> None:
+        self.path = path
+        self.arrays = arrays
+        self._lock = lock
+        self._fingerprint = current.fingerprint
+        self._last_generation = current.generation
+        self._base, self.kept = choice[0], tuple(choice[1])
+        working = path / "working"
+        self._metadata = sorted(file.relative_to(working) for file in working.rglob("zarr.json"))
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        layout: Layout,
+        fingerprint: str,
+        choose: Callable[[Sequence[Commit]], Choice] = latest,
+    ) -> State:
+        """Create the state, all zeros at iteration 0, or resume it from a commit.
+
+        Parameters
+        ----------
+        path
+            The work directory.
+        layout
+            Name to (shape, dtype) of every array.
+        fingerprint
+            Names all that the state depends on; a state of another fingerprint is refused.
+        choose
+            Of all that is saved, newest first: what to go on from (None: all zeros), and what else to keep.  What is
+            neither is deleted by the next commit.  Default: the newest, and all others.
+
+        Raises
+        ------
+        StoreError
+            If another process has it open, it was made for another fingerprint, layout or format
+            version, the chosen commit is damaged, or the disk is full or cannot be written to.
+        """
+        with explained(f"open the work directory {path}"):
+            make_directory(path)
+            lock = _take_lock(path)
+            try:
+                current = _current_or_new(path, fingerprint)
+                choice = choose(current.saved)
+                arrays = _working_arrays(path, layout)
+                if choice[0]:
+                    _restore(path, choice[0], arrays)
+                _delete_all_but(path, current.saved)
+                return cls(path, lock, arrays, current, choice)
+            except BaseException:
+                lock.close()
+                raise
+
+    @property
+    def iteration(self) -> int:
+        """The iteration of the commit that the arrays come from, 0 if there is none."""
+        return self._base.iteration if self._base else 0
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """What was committed along with the arrays: a copy, JSON values."""
+        copy: dict[str, Any] = json.loads(json.dumps(self._base.extra if self._base else {}))
+        return copy
+
+    @property
+    def nbytes(self) -> int:
+        """Size of all arrays together, and so of each snapshot."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
+        """Make the arrays as they are now the ones that the next :meth:`open` finds.
+
+        Nobody may write to the arrays meanwhile.  The disk holds three times the arrays for a moment, and those kept.
+
+        Parameters
+        ----------
+        iteration
+            What :attr:`iteration` is to be.
+        extra
+            JSON object, what :attr:`extra` is to be.
+
+        Raises
+        ------
+        StoreError
+            If the disk is full or cannot be written to.  The commit before is then intact, the
+            arrays are untouched, and committing may be tried again.
+        TypeError, ValueError
+            If `extra` is not JSON.
+        """
+        if self._lock.closed:
+            raise ValueError(f"the state {self.path} is closed")
+        content = json.loads(json.dumps(dict(extra or {})))
+        self._last_generation += 1  # never the same number twice, even if this commit fails halfway
+        generation = self._last_generation
+        try:
+            with explained(f"commit iteration {iteration} in {self.path}"):
+                checksums = self._write_snapshot(_snapshot(self.path, generation))
+                commit = Commit(generation, int(iteration), content, checksums)
+                record = Current(self._fingerprint, (commit, *self.kept))
+                atomic_write_text(self.path / "CURRENT.json", record.text())
+        except StoreError:
+            self._drop_unless_named(generation)
+            raise
+        self._base = commit
+        _delete_all_but(self.path, record.saved)
+
+    def _write_snapshot(self, target: Path) -> dict[str, str]:
+        for file in self._metadata:
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.path / "working" / file, target / file)
+        checksums = {}
+        for name, array in self.arrays.items():
+            checksums[name] = _write_chunk(chunk_file(target, name, array.ndim), array)
+        fsync_tree(target)
+        fsync_directory(target.parent)
+        return checksums
+
+    def _drop_unless_named(self, generation: int) -> None:
+        # Writing CURRENT.json can fail after it has been replaced (while syncing its directory): then
+        # either snapshot may be the one that is found after a power cut, and both must stay.
+        try:
+            named = Current.read(self.path).generation
+        except StoreError:
+            return
+        if named != generation:
+            shutil.rmtree(_snapshot(self.path, generation), ignore_errors=True)
+
+    def close(self) -> None:
+        """Drop the maps and let the next process in; what was not committed is lost."""
+        self.arrays.clear()
+        if not self._lock.closed:
+            shutil.rmtree(self.path / "working", ignore_errors=True)  # it would only take room
+        self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _take_lock(path: Path) -> IO[str]:
+    lock = open(path / "lock", "a+", encoding="ascii")  # noqa: SIM115  (closing it is what unlocks)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _busy(path, lock) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+    except BaseException:
+        lock.close()
+        raise
+    return lock
+
+
+def _busy(path: Path, lock: IO[str]) -> StoreError:
+    lock.seek(0)
+    process = lock.read().strip() or "unknown"
+    return StoreError(f"Another solver is at work on {path} (process {process}); wait for it or stop it.")
+
+
+def _current_or_new(path: Path, fingerprint: str) -> Current:
+    """The record of the last commit; if the state was never wholly created, a new one, written."""
+    (path / "commits").mkdir(exist_ok=True)
+    if not _was_created(path):
+        atomic_write_text(path / "CURRENT.json", Current(fingerprint, ()).text())
+        fsync_directory(path.parent)  # once more: a kill may have come between making the directory and syncing it
+    current = Current.read(path)
+    if current.fingerprint != fingerprint:
+        raise StoreError(
+            f"The work directory {path} was made for another configuration (fingerprint {current.fingerprint}, "
+            f"now {fingerprint}); choose another directory, or {advice(path)}."
+        )
+    return current
+
+
+def _was_created(path: Path) -> bool:
+    # Without a record, but with snapshots, it is a state whose record was lost.
+    commits = path / "commits"
+    return (path / "CURRENT.json").exists() or (commits.is_dir() and any(commits.iterdir()))
+
+
+def _working_arrays(path: Path, layout: Layout) -> dict[str, Array]:
+    # New files each time: maps that somebody still holds of the old ones cannot do harm.
+    remove(path / "working")
+    return {name: create_array(path / "working", name, shape, dtype) for name, (shape, dtype) in layout.items()}
+
+
+def _restore(path: Path, commit: Commit, arrays: Mapping[str, Array]) -> None:
+    if commit.checksums.keys() != arrays.keys():
+        raise StoreError(f"The work directory {path} holds arrays of other names than are asked for; {advice(path)}.")
+    for name, array in arrays.items():
+        snapshot = _snapshot(path, commit.generation)
+        file, shape, dtype = locate_array(snapshot, name, advice(path))
+        if (shape, dtype) != (array.shape, array.dtype):
+            raise StoreError(
+                f"The array {name} in {snapshot} is {dtype}{list(shape)}, but {array.dtype}{list(array.shape)} "
+                f"is asked for; {advice(path)}."
+            )
+        if array.size:
+            _read_chunk(path, name, file, commit.checksums[name], _bytes_of(array))
+
+
+def _bytes_of(array: Array) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _write_chunk(file: Path, array: Array) -> str:
+    """Write the bytes of `array` to a new file; their CRC-32 in hex."""
+    if not array.size:
+        return crc_text(0)
+    crc, data = 0, _bytes_of(array)
+    file.parent.mkdir(parents=True)
+    with open(file, "xb", buffering=0) as f:
+        for start in range(0, len(data), _BLOCK):
+            block = data[start : start + _BLOCK]
+            crc = zlib.crc32(block, crc)
+            while block:
+                block = block[f.write(block) :]
+    return crc_text(crc)
+
+
+def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memoryview | None) -> None:
+    """Read `file`, into `target` if given, and raise a StoreError unless its bytes match the checksum."""
+    # Read, not mapped: a block that the disk cannot read is then an error and not a killed process.
+    crc, start, buffer = 0, 0, memoryview(bytearray(_BLOCK))
+    try:
+        with open(file, "rb", buffering=0) as f:
+            while got := f.readinto(buffer):
+                crc = zlib.crc32(buffer[:got], crc)
+                if target is not None:
+                    target[start : start + got] = buffer[:got]
+                start += got
+    except OSError as error:
+        raise StoreError(f"The array {name} cannot be read from {file}: {error.strerror}; {advice(path)}.") from error
+    if crc_text(crc) != checksum:
+        raise StoreError(f"The array {name} is damaged: {file} does not match its checksum; {advice(path)}.")
+
+
+def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
+    # A leftover that cannot be deleted is no reason to fail: it is never read, and tried again next time.
+    named = [_snapshot(path, commit.generation) for commit in saved]
+    for leftover in (path / "commits").iterdir():
+        if leftover not in named:
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# Checking
+
+
+@contextmanager
+def _shared_lock(path: Path) -> Iterator[None]:
+    file = path / "lock"
+    if not file.exists():
+        yield
+        return
+    with open(file, encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _busy(path, lock) from None
+        yield
+
+
+def is_state(path: Path) -> bool:
+    """Whether a directory is the work directory of a :class:`State`, be it damaged."""
+    return (path / "CURRENT.json").exists() or (path / "commits").is_dir()
+
+
+def fsck(path: Path) -> list[str]:
+    """Read all of a state's commits and compare them with their checksums; nothing is written.
+
+    Returns
+    -------
+    problems
+        One sentence for each; empty if all is well.  Leftovers of a killed commit are no problem, nor
+        is a state that was killed while it was created.
+
+    Raises
+    ------
+    StoreError
+        If a solver is at work on it.
+    """
+    with explained(f"check the work directory {path}"), _shared_lock(path):
+        if not _was_created(path):
+            return []
+        try:
+            current = Current.read(path)
+        except StoreError as error:
+            return [str(error)]
+        return [problem for commit in current.saved for problem in _problems_of(path, commit)]
+
+
+def _problems_of(path: Path, commit: Commit) -> list[str]:
+    snapshot = _snapshot(path, commit.generation)
+    problems = [_problem_of(path, snapshot, name, checksum) for name, checksum in sorted(commit.checksums.items())]
+    if not any(problems) and array_names(snapshot) != sorted(commit.checksums):
+        problems.append(f"The arrays that Zarr finds in {snapshot} are not those committed; {advice(path)}.")
+    return [problem for problem in problems if problem]
+
+
+def _problem_of(path: Path, snapshot: Path, name: str, checksum: str) -> str | None:
+    try:
+        file, shape, _ = locate_array(snapshot, name, advice(path))
+        if 0 not in shape:
+            _read_chunk(path, name, file, checksum, None)
+    except StoreError as error:
+        return str(error)
+    return None

@@ -1,0 +1,296 @@
+"""Zarr stores on disk: arrays that are mapped in place, arrays that are written once, attributes.
+
+Nothing here knows of games or regrets: an array is a name such as ``"regret/0/5"`` within a Zarr
+group, a shape and a dtype.  Two kinds of arrays are told apart:
+
+* *mapped* ones (:func:`create_array`, :func:`map_array`): one uncompressed chunk, whose file is the
+  array's little-endian bytes and nothing else, so that kernels work on the file in place while any
+  Zarr reader opens it.  Only ever write them through the map: Zarr's own writing replaces the chunk
+  file, and maps of the old file go stale without a word;
+* *stored* ones (:func:`write_array`, :func:`read_array`): written once, through Zarr, and read as a whole.
+
+Errors are :class:`~pttt_ooc.errors.StoreError`, with one sentence that names the path.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, Literal
+
+import numpy as np
+import zarr
+from numpy.typing import DTypeLike, NDArray
+from zarr.codecs import BytesCodec, ZstdCodec
+
+from pttt_ooc.disk.files import explained
+from pttt_ooc.errors import StoreError
+
+Array = NDArray[Any]
+Shape = tuple[int, ...]
+
+_COMPRESSED_CHUNK = 4_000_000  # bytes; a chunk at a time is held in memory
+
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+)  # what Zarr raises when it reads bad descriptions
+
+# ---------------------------------------------------------------------------------------------
+# Arrays that kernels work on in place
+
+
+def _chunk_shape(shape: Shape) -> Shape:
+    return tuple(max(1, n) for n in shape)  # Zarr has no chunks of length 0
+
+
+def chunk_file(root: Path, name: str, ndim: int) -> Path:
+    """The file of the single chunk of a mapped array of `ndim` dimensions."""
+    return root.joinpath(name, "c", *["0"] * ndim)
+
+
+def _reserve(f: IO[bytes], size: int) -> None:
+    # A mere truncate leaves holes, and storing into a hole through a map when the disk is full
+    # kills the process (SIGBUS); reserved blocks make it an ordinary error here and now.
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(f.fileno(), 0, size)
+    else:
+        os.truncate(f.fileno(), size)
+
+
+def _map_file(file: Path, shape: Shape, dtype: np.dtype[Any], writable: bool) -> Array:
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    with open(file, "r+b" if writable else "rb") as f:
+        mapped = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
+    return np.frombuffer(mapped, dtype).reshape(shape)
+
+
+def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array:
+    """Create an uncompressed array of one chunk, full of zeros, and map it.
+
+    Parameters
+    ----------
+    root
+        Directory of a Zarr group (format 3); made if missing, as are the groups between it and `name`.
+    name
+        Path of the array within the group.
+    shape, dtype
+        Of the array, in C order and little-endian on disk.  Lengths of 0 are allowed.
+
+    Returns
+    -------
+    array
+        A writable map of the chunk file, shared with all other maps of it; a plain array if empty.
+        The map lives until the last reference to it is dropped.
+
+    Raises
+    ------
+    StoreError
+        If the array exists already, or the disk is full or cannot be written to.
+    """
+    stored = np.dtype(dtype).newbyteorder("<")
+    with explained(f"create the array {name} in {root}"):
+        _create(root, name, shape, stored, _chunk_shape(shape), compressors=None, filters=None)
+        if 0 in shape:
+            return np.zeros(shape, stored)
+        file = chunk_file(root, name, len(shape))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "xb") as f:
+            _reserve(f, stored.itemsize * int(np.prod(shape, dtype=np.int64)))
+        return _map_file(file, shape, stored, writable=True)
+
+
+def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: Shape, **options: Any) -> Any:
+    try:
+        group = zarr.open_group(root, mode="a", zarr_format=3)
+        return group.create_array(name, shape=shape, dtype=dtype, chunks=chunks, fill_value=0, **options)
+    except zarr.errors.ContainsArrayError:
+        raise StoreError(f"There is already an array {name} in {root}; delete {root / name} first.") from None
+
+
+def _open_array(root: Path, name: str, advice: str) -> Any:
+    try:
+        return zarr.open_array(root, path=name, mode="r", zarr_format=3)
+    except FileNotFoundError:
+        raise StoreError(f"There is no array {name} in {root}; {advice}.") from None
+    except _UNREADABLE as error:
+        raise StoreError(
+            f"The array {name} is damaged: its description {root / name / 'zarr.json'} cannot be read "
+            f"({type(error).__name__}: {error}); {advice}."
+        ) from error
+
+
+def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[Path, Shape, np.dtype[Any]]:
+    """Chunk file, shape and dtype of a mapped array, checked to be one plain chunk of the right size.
+
+    Errors about missing or damaged files end with `advice`.
+
+    Raises
+    ------
+    StoreError
+        If there is no such array, or it is compressed, of several chunks, big-endian, or its file is
+        missing or not as long as the description says.
+    """
+    array = _open_array(root, name, advice)
+    shape, dtype, codecs = tuple(array.shape), array.dtype, array.metadata.codecs
+    file = chunk_file(root, name, len(shape))
+    obstacle = None
+    if len(codecs) != 1 or not isinstance(codecs[0], BytesCodec):
+        obstacle = "is compressed"
+    elif codecs[0].endian is not None and codecs[0].endian.value != "little":
+        obstacle = "is big-endian"
+    elif tuple(array.chunks) != _chunk_shape(shape) or file != root / name / array.metadata.encode_chunk_key(
+        (0,) * len(shape)
+    ):
+        obstacle = "is not one plain chunk"
+    if obstacle:
+        raise StoreError(f"The array {name} in {root} {obstacle}, so it cannot be mapped; read it through Zarr.")
+    size = 0 if 0 in shape else dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    with explained(f"read the array {name}, file {file}"):
+        if size and not file.exists():
+            raise StoreError(f"The array {name} is damaged: {file} is missing; {advice}.")
+        found = file.stat().st_size if size else 0
+    if found != size:
+        raise StoreError(f"The array {name} is damaged: {file} has {found} bytes instead of {size}; {advice}.")
+    return file, shape, dtype.newbyteorder("<")
+
+
+def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
+    """Map an existing uncompressed array of one chunk in place.
+
+    ``"r"`` gives a read-only array, ``"r+"`` one that writes through to the file.
+
+    Raises
+    ------
+    StoreError
+        As :func:`locate_array`.
+    """
+    file, shape, dtype = locate_array(root, name)
+    with explained(f"map the array {name}, file {file}"):
+        return _map_file(file, shape, dtype, writable=mode == "r+")
+
+
+def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> Array:
+    """A writable array in a file of its own that no other program sees and that ends with the array.
+
+    Parameters
+    ----------
+    directory
+        Where the disk has room; made if missing.
+    name
+        For messages.
+
+    Raises
+    ------
+    StoreError
+        If the disk is full or cannot be written to.
+    """
+    kind = np.dtype(dtype)
+    if not length:
+        return np.empty(0, kind)
+    with explained(f"make room for the array {name} in {directory}"):
+        directory.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=directory) as f:
+            _reserve(f, length * kind.itemsize)
+            return np.frombuffer(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_WRITE), kind)
+
+
+def array_names(root: Path) -> list[str]:
+    """The sorted names of all arrays that Zarr finds in the group `root`; none if it is no group."""
+    try:
+        members = zarr.open_group(root, mode="r", zarr_format=3).members(max_depth=None)
+        return sorted(name for name, member in members if isinstance(member, zarr.Array))
+    except _UNREADABLE:
+        return []
+
+
+# ---------------------------------------------------------------------------------------------
+# Arrays that are written once, and attributes
+
+
+def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mapping[str, Any] | None = None) -> None:
+    """Store `data` (any shape and dtype that Zarr knows) as a new array.
+
+    Compressed, it is zstd with a content check, in runs of rows of at most 4 MB.  Uncompressed, it
+    is one chunk that :func:`map_array` can map.
+
+    Raises
+    ------
+    StoreError
+        As :func:`create_array`.
+    """
+    stored = np.asarray(data)
+    little = stored.dtype.newbyteorder("<")
+    chunks = _chunk_shape(stored.shape)
+    if compress and stored.ndim:
+        row_bytes = max(1, stored.nbytes // chunks[0])
+        chunks = (min(chunks[0], max(1, _COMPRESSED_CHUNK // row_bytes)), *chunks[1:])
+    options: dict[str, Any] = {
+        "compressors": ZstdCodec(level=0, checksum=True) if compress else None,
+        "filters": None,
+        "attributes": dict(attrs or {}),
+        # Chunks of zeros too: a chunk that is not there is then always damage.
+        "config": {"write_empty_chunks": True},
+    }
+    with explained(f"write the array {name} in {root}"):
+        array = _create(root, name, stored.shape, little, chunks, **options)
+        for part in _runs(array):
+            array[part] = stored[part]
+
+
+def _runs(array: Any) -> list[Any]:
+    """Parts of a Zarr array to be handled one by one, each a row of its chunks; none if it is empty."""
+    if not array.shape:
+        return [()]
+    if 0 in array.shape:
+        return []
+    return [slice(start, start + array.chunks[0]) for start in range(0, array.shape[0], array.chunks[0])]
+
+
+def read_array(root: Path, name: str, into: Array | None = None) -> Array:
+    """Read a whole array, of whatever chunks and compression, into memory.
+
+    Parameters
+    ----------
+    into
+        An array of the same shape that gets the content; default: a new one.
+
+    Raises
+    ------
+    StoreError
+        If it is not there, a chunk is missing, or its compressed bytes do not decode.
+    """
+    array = _open_array(root, name, "make it anew")
+    try:
+        if array.nchunks_initialized == array.nchunks:
+            if into is None:
+                return np.asarray(array[...])
+            if into.shape != array.shape:
+                raise StoreError(f"The array {name} in {root} has the wrong shape {array.shape}; make it anew.")
+            for part in _runs(array):
+                into[part] = array[part]
+            return into
+    except (OSError, ValueError, RuntimeError) as error:
+        raise StoreError(f"The array {name} in {root} is damaged ({error}); make it anew.") from error
+    raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it anew.")
+
+
+def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:
+    """Set attributes (JSON values) of the Zarr group `group` within `root`; others are kept."""
+    with explained(f"write attributes of {root / group}"):
+        zarr.open_group(root, path=group, mode="a", zarr_format=3).attrs.update(dict(attrs))
+
+
+def read_attrs(root: Path, group: str = "") -> dict[str, Any]:
+    """The attributes of the Zarr group `group` within `root`."""
+    try:
+        return dict(zarr.open_group(root, path=group, mode="r", zarr_format=3).attrs)
+    except _UNREADABLE as error:
+        raise StoreError(f"There is no readable Zarr group in {root / group}; make it anew.") from error

@@ -1,0 +1,102 @@
+"""All files of an export, made side by side: each block of rows is worked out once, for all files.
+
+Blocks are prepared by all threads and written in their sequence, so that the files have the same bytes
+whatever the number of threads, and only a few blocks are in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from numpy.typing import DTypeLike
+
+from pttt_ooc.disk.files import replacing
+from pttt_ooc.products.bundle import PlayerPart, open_bundle
+from pttt_ooc.products.infosets import as_lines, layout_of, row_blocks, text_width, texts_of
+from pttt_ooc.products.tensors import Packed, ZippedTensor, tensor_rows, zipped_tensor
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.views import Ints
+from pttt_ooc.sweep.parallel import in_sequence
+
+BUNDLE = "strategies.h5"
+BLOCK_BYTES = 16_000_000
+"""What a block holds in memory at most, with all that is made of it, in double precision."""
+
+MOST_THREADS = 4
+"""More would hold more blocks, and wait for the thread that writes."""
+
+
+def write_export(
+    directory: Path,
+    index: Index,
+    strategies: tuple[Strategy, Strategy],
+    rows: tuple[Ints, Ints],
+    dtype: DTypeLike,
+    compression_level: int,
+    facts: Mapping[str, Any] | None,
+    threads: int = 1,
+) -> None:
+    """Write zips, lists of infosets, and the hand-over file; all of them take their places when all are whole.
+
+    Parameters
+    ----------
+    directory
+        Where to write ``pttt_pl<player>.zip``, ``player<player>-infosets.txt`` and ``strategies.h5``.
+    index
+        Without symmetry.
+    strategies
+        On that index.
+    rows
+        For each player int64, shape (infosets,): node number of each row.
+    facts
+        What the hand-over file tells of the strategies; None: no such file.
+
+    Raises
+    ------
+    StoreError
+        If a file cannot be written.
+    """
+    layouts, widths = [layout_of(index, p) for p in (0, 1)], [text_width(index, p) for p in (0, 1)]
+    with ExitStack() as stack:
+        lists = [stack.enter_context(_file(directory / f"player{p}-infosets.txt")) for p in (0, 1)]
+        zips = [
+            stack.enter_context(_zip(directory, p, (len(rows[p]), index.game.squares), dtype, compression_level))
+            for p in (0, 1)
+        ]
+        bundle: tuple[PlayerPart, PlayerPart] | None = None
+        if facts is not None:
+            sizes = (len(rows[0]), len(rows[1]))
+            bundle = stack.enter_context(open_bundle(directory / BUNDLE, index, sizes, facts, dtype))
+
+        def prepared(block: tuple[int, int, Ints]) -> tuple[int, int, bytes, Packed, tuple[bytes, bytes] | None]:
+            player, start, nodes = block
+            texts = texts_of(layouts[player], widths[player], nodes)
+            tensor = tensor_rows(layouts[player], strategies[player].probabilities, nodes).astype(dtype, copy=False)
+            chunks = bundle[player].packed(texts, tensor) if bundle else None
+            return player, start, as_lines(texts), zips[player].packed(tensor), chunks
+
+        blocks = ((p, start, nodes) for p in (0, 1) for start, nodes in row_blocks(rows[p]))
+        for player, start, lines, packed, chunks in in_sequence(prepared, blocks, threads):
+            lists[player].write(lines)
+            zips[player].write(packed)
+            if bundle and chunks:
+                bundle[player].write(start, chunks)
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[IO[bytes]]:
+    with replacing(path) as temporary, open(temporary, "wb") as f:
+        yield f
+
+
+@contextmanager
+def _zip(
+    directory: Path, player: int, shape: tuple[int, int], dtype: DTypeLike, compression_level: int
+) -> Iterator[ZippedTensor]:
+    name = f"pttt_pl{player}"
+    with zipped_tensor(directory / f"{name}.zip", shape, dtype, compression_level, f"{name}.npy") as tensor:
+        yield tensor

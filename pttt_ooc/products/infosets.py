@@ -1,0 +1,383 @@
+"""Infosets as lines of text, and the order of rows.
+
+Which infoset a row of a tensor belongs to is told by a file of infosets, line by line; here it is an
+array `rows` of node numbers.  All functions want an index with symmetry ``"none"``: a file has every
+infoset, not one of each orbit.
+
+The text of an infoset is ``|`` and, for each own attempt (the opening's squares first), the square's
+digit and ``*`` (placed) or ``.`` (failed).
+
+Files that are read may come from anybody: every line is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.disk.files import replacing
+from pttt_ooc.disk.memory import Layout as Arrays
+from pttt_ooc.errors import InfosetFileError
+from pttt_ooc.jit import kernel
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.orders import order_counts, rank_order, unrank
+from pttt_ooc.structure.views import Ints
+
+BLOCK_ROWS = 1 << 16
+"""Rows that are handled at a time."""
+
+_BLOCK_BYTES = 1 << 22
+_NEAR_BITS = 10  # about as many nodes as a view has
+
+BAR, PLACED, FAILED, ZERO = b"|*.0"
+MALFORMED, NO_INFOSET, DOUBLED = -1, -2, -3
+
+
+class Layout(NamedTuple):
+    """What the kernels need to know of one player's infosets; see :class:`~pttt_ooc.structure.index.PlayerIndex`."""
+
+    squares: int
+    opening: Ints
+    node_start: Ints
+    sequence_start: Ints
+    placed: Ints
+    failed: Ints
+    decides: NDArray[np.bool_]
+    keys: Ints
+    view_of_key: Ints
+    hidden: int
+    orders: Ints
+    ending_failed: Ints
+    view_near: NDArray[np.int32]  # the view of every so many nodes
+
+
+def layout_of(index: Index, player: int) -> Layout:
+    """Gather the arrays of `player` for the kernels.
+
+    Raises
+    ------
+    ValueError
+        If the index is folded by symmetry.
+    """
+    if index.symmetry != "none":
+        raise ValueError(f"files hold all infosets, but this index has symmetry {index.symmetry!r}")
+    p, orbits, counts = index.players[player], index.orbits[player], order_counts(index.game, player)
+    opening = np.array(index.game.opening[player], np.int64)
+    views = (p.node_start, p.sequence_start, p.placed, p.failed, p.decides)
+    near = np.searchsorted(p.node_start, np.arange(0, p.nodes, 1 << _NEAR_BITS), side="right") - 1
+    return Layout(index.game.squares, opening, *views, orbits.keys, orbits.view, *counts.tables, near.astype(np.int32))
+
+
+# ---------------------------------------------------------------------------------------------
+# The order of rows
+
+
+@kernel
+def view_of(layout, node):
+    """The view of a node."""
+    view = layout.view_near[node >> _NEAR_BITS]
+    while layout.node_start[view + 1] <= node:
+        view += 1
+    return view
+
+
+@kernel
+def _children(layout, child_start, parents, first, last, out):
+    count = 0
+    for node in parents:
+        view = view_of(layout, node)
+        rank = node - layout.node_start[view]
+        for action in range(child_start.shape[1]):
+            for outcome in range(2):
+                block = child_start[view, action, outcome]
+                if first <= block < last:
+                    out[count] = block + rank
+                    count += 1
+    return count
+
+
+def row_arrays(index: Index) -> Arrays:
+    """Arrays for both players' rows, by the names ``"rows of player <p>"``."""
+    return {f"rows of player {p}": (int(i.infosets_by_slice().sum()), np.int64) for p, i in enumerate(index.players)}
+
+
+def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
+    """Node number of each row in the default order, in a new array unless one is given.
+
+    Rows are sorted by number of attempts, then attempt by attempt: by square, failed before placed.
+
+    Returns
+    -------
+    int64, shape (infosets,)
+    """
+    layout, p = layout_of(index, player), index.players[player]
+    sizes = p.infosets_by_slice()
+    ends = np.cumsum(sizes)
+    rows = np.empty(int(ends[-1]), np.int64) if into is None else into
+    rows[: sizes[0]] = np.arange(sizes[0])
+    # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
+    for n in range(1, p.slices):
+        first = p.nodes_of(n).start  # a slice's infosets come first among its nodes
+        parents, out = rows[ends[n - 1] - sizes[n - 1] : ends[n - 1]], rows[ends[n - 1] : ends[n]]
+        _children(layout, p.child_start, parents, first, first + sizes[n], out)
+    return rows
+
+
+def row_blocks(rows: Ints) -> Iterator[tuple[int, Ints]]:
+    """Runs of at most :data:`BLOCK_ROWS` rows, each with the number of its first row."""
+    for start in range(0, len(rows), BLOCK_ROWS):
+        yield start, rows[start : start + BLOCK_ROWS]
+
+
+# ---------------------------------------------------------------------------------------------
+# Infosets as text
+
+
+@kernel
+def _write_texts(layout, nodes, out):
+    squares = np.empty(layout.squares, np.int64)
+    start = len(layout.opening)
+    for i in range(len(nodes)):
+        view = view_of(layout, nodes[i])
+        placed, rank = layout.placed[view], nodes[i] - layout.node_start[view]
+        n = unrank(rank, placed, layout.failed[view], layout.hidden, layout.orders, layout.ending_failed, squares)
+        out[i, 0] = BAR
+        for k in range(start):
+            out[i, 1 + 2 * k] = ZERO + layout.opening[k]
+            out[i, 2 + 2 * k] = PLACED
+        for k in range(n):
+            at = 1 + 2 * (start + k)
+            out[i, at] = ZERO + squares[k]
+            out[i, at + 1] = PLACED if placed >> squares[k] & 1 else FAILED
+
+
+def infoset_texts(index: Index, player: int, nodes: Ints) -> NDArray[np.bytes_]:
+    """Texts of infosets.
+
+    Returns
+    -------
+    bytes, shape (len(nodes),): ``S17`` on nine squares, padded with zero bytes as numpy does.
+    """
+    return texts_of(layout_of(index, player), text_width(index, player), nodes)
+
+
+def text_width(index: Index, player: int) -> int:
+    """Length of the longest text of an infoset."""
+    return 1 + 2 * (len(index.game.opening[player]) + index.players[player].slices - 1)
+
+
+def texts_of(layout: Layout, width: int, nodes: Ints) -> NDArray[np.bytes_]:
+    """As :func:`infoset_texts`."""
+    out = np.zeros((len(nodes), width), np.uint8)
+    _write_texts(layout, nodes, out)
+    return out.reshape(-1).view(f"S{width}")
+
+
+def infoset_text(index: Index, player: int, node: int) -> str:
+    """Text of one infoset."""
+    return str(infoset_texts(index, player, np.array([node], np.int64))[0], "ascii")
+
+
+@kernel
+def _fill_lines(texts, out):
+    end = 0
+    for i in range(len(texts)):
+        for k in range(texts.shape[1]):
+            if texts[i, k]:
+                out[end] = texts[i, k]
+                end += 1
+        out[end] = ord("\n")
+        end += 1
+    return end
+
+
+def as_lines(texts: NDArray[np.bytes_]) -> bytes:
+    """Texts as the lines of a file."""
+    padded = texts.reshape(-1, 1).view(np.uint8)
+    lines = np.empty(len(padded) * (padded.shape[1] + 1), np.uint8)
+    return lines[: _fill_lines(padded, lines)].tobytes()
+
+
+def write_infosets(index: Index, player: int, path: Path, rows: Ints | None = None) -> None:
+    """Write the file of infosets, one line for each row.
+
+    Parameters
+    ----------
+    rows
+        int64, shape (infosets,): node number of each row; the default order if left out.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    with replacing(path) as temporary, open(temporary, "wb") as f:
+        for _, nodes in row_blocks(default_rows(index, player) if rows is None else rows):
+            f.write(as_lines(infoset_texts(index, player, nodes)))
+
+
+@kernel
+def _parse_line(layout, line, squares):
+    size, start, n = layout.squares, len(layout.opening), (len(line) - 1) // 2
+    if len(line) % 2 == 0 or line[0] != BAR:
+        return MALFORMED
+    for k in range(n):
+        outcome = line[2 + 2 * k]
+        if not (ZERO <= line[1 + 2 * k] < ZERO + size and outcome in (PLACED, FAILED)):
+            return MALFORMED
+    if not start <= n <= size:
+        return NO_INFOSET
+    tried, placed = 0, 0
+    for k in range(n):
+        square, success = int(line[1 + 2 * k]) - ZERO, line[2 + 2 * k] == PLACED
+        if tried >> square & 1 or (k < start and not (success and square == layout.opening[k])):
+            return NO_INFOSET
+        tried |= 1 << square
+        if k >= start:
+            squares[k - start] = square
+            placed |= int(success) << square
+    for k in range(start):
+        tried ^= 1 << layout.opening[k]
+    key = placed << size | (tried ^ placed)
+    at = np.searchsorted(layout.keys, key)
+    if at == len(layout.keys) or layout.keys[at] != key or not layout.decides[layout.view_of_key[at]]:
+        return NO_INFOSET
+    rank = rank_order(squares, n - start, placed, layout.hidden, layout.orders, layout.ending_failed)
+    return NO_INFOSET if rank < 0 else layout.node_start[layout.view_of_key[at]] + rank
+
+
+@kernel
+def _parse_lines(layout, data, rows, count, seen):
+    """Parse whole lines until one is bad: (rows filled, bytes used, 0 or what is bad, its node if doubled)."""
+    squares = np.empty(layout.squares, np.int64)
+    begin = 0
+    for end in range(len(data)):
+        if data[end] != ord("\n"):
+            continue
+        stop = end - 1 if end > begin and data[end - 1] == ord("\r") else end
+        node = _parse_line(layout, data[begin:stop], squares)
+        if node < 0:
+            return count, begin, node, 0
+        if seen[node]:
+            return count, begin, DOUBLED, node
+        seen[node] = True
+        rows[count] = node
+        count += 1
+        begin = end + 1
+    return count, begin, 0, 0
+
+
+class RowReader:
+    """Collects rows from lines of text, and sees to it that every infoset occurs exactly once.
+
+    Parameters
+    ----------
+    index, player
+        Whose infosets are expected.
+    source
+        What errors call the place that the lines are from.
+    into
+        int64, shape (infosets,): where to collect them; default: a new array.
+    """
+
+    def __init__(self, index: Index, player: int, source: str, into: Ints | None = None) -> None:
+        self.index, self.player, self.source = index, player, source
+        self._layout = layout_of(index, player)
+        infosets = int(index.players[player].infosets_by_slice().sum())
+        # No line is accepted twice, so that this is room enough however long the file is.
+        self._rows = np.empty(infosets, np.int64) if into is None else into
+        self._seen = np.zeros(index.players[player].nodes, np.bool_)
+        self._count = 0
+
+    def feed(self, data: bytes) -> bytes:
+        """Take in all complete lines of `data`; return the rest.
+
+        Raises
+        ------
+        InfosetFileError
+            At the first line that is malformed, no infoset of the player, or the same as a line before.
+        """
+        array = np.frombuffer(data, np.uint8)
+        self._count, used, fault, node = _parse_lines(self._layout, array, self._rows, self._count, self._seen)
+        if fault or len(data) - used > _BLOCK_BYTES:
+            raise InfosetFileError(self._complaint(data[used : used + 200], fault or MALFORMED, node))
+        return data[used:]
+
+    def _complaint(self, rest: bytes, fault: int, node: int) -> str:
+        text = rest.split(b"\n")[0].removesuffix(b"\r").decode(errors="replace")
+        shown = repr(text if len(text) <= 40 else text[:40] + "...")
+        where = f"{self.source}, line {self._count + 1}: {shown}"
+        if fault == DOUBLED:
+            before = int(np.flatnonzero(self._rows[: self._count] == node)[0])
+            return f"{where} is a doubled line, it was already line {before + 1}."
+        if fault == NO_INFOSET:
+            return f"{where} is no infoset of player {self.player} in {self.index.game.name}."
+        return f"{where} is malformed; a line is '|' followed by pairs of a square and '*' or '.'."
+
+    def finish(self) -> Ints:
+        """All rows: int64, shape (infosets,).
+
+        Raises
+        ------
+        InfosetFileError
+            If infosets are missing.
+        """
+        missing = len(self._rows) - self._count
+        if missing:
+            expected = default_rows(self.index, self.player)
+            first = infoset_text(self.index, self.player, int(expected[np.argmin(self._seen[expected])]))
+            many = "infoset is" if missing == 1 else "infosets are"
+            raise InfosetFileError(f"{self.source}: {missing:,} {many} missing, the first of them is {first!r}.")
+        return self._rows
+
+
+def parse_infoset(index: Index, player: int, text: str) -> int:
+    """Node number of the infoset `text`.
+
+    Raises
+    ------
+    InfosetFileError
+        If the text is malformed or no infoset of the player.
+    """
+    layout = layout_of(index, player)
+    line = np.frombuffer(text.encode(errors="replace"), np.uint8)
+    node = int(_parse_line(layout, line, np.empty(layout.squares, np.int64)))
+    if node == MALFORMED:
+        raise InfosetFileError(
+            f"{text!r} is malformed; an infoset is '|' followed by pairs of a square and '*' or '.'."
+        )
+    if node == NO_INFOSET:
+        raise InfosetFileError(f"{text!r} is no infoset of player {player} in {index.game.name}.")
+    return node
+
+
+def read_infosets(index: Index, player: int, path: Path, into: Ints | None = None) -> Ints:
+    """Rows in the order of a file of infosets, in which every infoset must occur exactly once.
+
+    Lines may end in CRLF, and the last line's end may be missing.
+
+    Returns
+    -------
+    int64, shape (infosets,)
+
+    Raises
+    ------
+    InfosetFileError
+        If the file is unreadable or empty, or a line is malformed, no infoset of the player, doubled or missing.
+    """
+    reader, rest = RowReader(index, player, str(path), into), b""
+    try:
+        with open(path, "rb") as f:
+            while block := f.read(_BLOCK_BYTES):
+                rest = reader.feed(rest + block)
+            if f.tell() == 0:
+                raise InfosetFileError(f"{path}: The file is empty.")
+    except OSError as error:
+        raise InfosetFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
+    if rest:
+        reader.feed(rest + b"\n")
+    return reader.finish()

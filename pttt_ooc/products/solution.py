@@ -1,0 +1,98 @@
+"""A solution on disk: both players' strategies as a Zarr group, one array for each depth slice.
+
+====================== ========================================================================
+``strategy/<p>/<n>``   probabilities at player p's infosets after n own attempts: view by view,
+                       action by action, order by order, as in the index of the same symmetry
+attributes             game, symmetry, format_version, and what the solver says of the solution
+====================== ========================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.disk.manifests import FORMAT_VERSION
+from pttt_ooc.disk.memory import Room, in_memory
+from pttt_ooc.disk.store import read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.errors import StoreError
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+
+Strategies = tuple[Strategy, Strategy]
+
+
+def write_solution(root: Path, strategies: Strategies, attrs: Mapping[str, Any]) -> None:
+    """Store both strategies, as float32, in the (new) Zarr group `root`.
+
+    Parameters
+    ----------
+    attrs
+        JSON values to be kept as attributes of the group: algorithm, iteration, ...
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    index = strategies[0].index
+    for strategy in strategies:
+        mine = index.players[strategy.player]
+        for n in range(mine.slices):
+            part = np.asarray(strategy.probabilities[mine.sequences_of(n)], np.float32)
+            write_array(root, f"strategy/{strategy.player}/{n}", part, compress=True)
+    own = {"game": index.game.name, "symmetry": index.symmetry, "format_version": FORMAT_VERSION}
+    write_attrs(root, dict(sorted({**attrs, **own}.items())))  # equal solutions are equal bytes
+
+
+def solution_attrs(root: Path) -> dict[str, Any]:
+    """What is said of a solution: its game, symmetry and the solver's own words.
+
+    Raises
+    ------
+    StoreError
+        If there is no solution at `root`, or one of another format version.
+    """
+    attrs = read_attrs(root)
+    if not {"game", "symmetry", "format_version"} <= attrs.keys():
+        raise StoreError(f"{root} is a Zarr group, but no solution.")
+    if attrs["format_version"] != FORMAT_VERSION:
+        raise StoreError(
+            f"{root} is of format version {attrs['format_version']}, this program reads version {FORMAT_VERSION}; "
+            f"make it anew."
+        )
+    return attrs
+
+
+def read_solution(root: Path, index: Index, room: Room | None = None) -> Strategies:
+    """Both strategies of a solution, in the layout of `index`.
+
+    Parameters
+    ----------
+    room
+        With the arrays ``strategy_arrays(index, "solution")`` among its own; default: memory.
+
+    Raises
+    ------
+    StoreError
+        If it is missing, damaged, or not of the game and symmetry of `index`.
+    """
+    attrs = solution_attrs(root)
+    if (attrs["game"], attrs["symmetry"]) != (index.game.name, index.symmetry):
+        raise StoreError(
+            f"{root} is a solution of {attrs['game']} with symmetry {attrs['symmetry']}, "
+            f"not of {index.game.name} with symmetry {index.symmetry}."
+        )
+    room = room or in_memory(strategy_arrays(index, "solution"))
+    return _read_player(root, index, 0, room), _read_player(root, index, 1, room)
+
+
+def _read_player(root: Path, index: Index, player: int, room: Room) -> Strategy:
+    mine = index.players[player]
+    probabilities = room.take(f"solution of player {player}")
+    for n in range(mine.slices):
+        read_array(root, f"strategy/{player}/{n}", probabilities[mine.sequences_of(n)])
+    return Strategy(index, player, probabilities)

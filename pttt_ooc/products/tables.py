@@ -1,0 +1,114 @@
+"""Pairs of views, indices and timing operators on disk: stored once and read by every later stage.
+
+A table's arrays bear the names of the attributes of the class that it stores, so that the class's
+docstring describes the store too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pttt_ooc.disk.store import map_array, read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.errors import StoreError
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.structure.index import Index, Orbits, PlayerIndex, Symmetry
+from pttt_ooc.structure.timing import Timing
+from pttt_ooc.structure.views import Pairs
+
+_Table = TypeVar("_Table", PlayerIndex, Orbits, Timing)
+_PAIRS = [field.name for field in fields(Pairs) if field.name != "terminal_histories"]
+
+
+def write_pairs(root: Path, game: str, pairs: Pairs) -> None:
+    """Store all pairs of views of a game in the (new) Zarr group `root`.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    for name in _PAIRS:
+        write_array(root, f"pairs/{name}", getattr(pairs, name), compress=True)
+    write_attrs(root, {"game": game, "terminal_histories": pairs.terminal_histories})
+
+
+def read_pairs(root: Path, game: str) -> Pairs:
+    """The pairs that :func:`write_pairs` stored.
+
+    Raises
+    ------
+    StoreError
+        If they are missing, damaged, or those of another game.
+    """
+    attrs = _attrs_of(root, game)
+    arrays = {name: read_array(root, f"pairs/{name}") for name in _PAIRS}
+    return Pairs(**arrays, terminal_histories=attrs["terminal_histories"])
+
+
+def write_index(root: Path, index: Index) -> None:
+    """Add both players' indices to the Zarr group `root`, which may hold one for each symmetry.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    for player in (0, 1):
+        for name, array in index.players[player].arrays().items():
+            write_array(root, f"{index.symmetry}/players/{player}/{name}", array, compress=False)
+        for field in fields(Orbits):
+            array = getattr(index.orbits[player], field.name)
+            write_array(root, f"{index.symmetry}/orbits/{player}/{field.name}", array, compress=False)
+    write_attrs(root, {"game": index.game.name})
+
+
+def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
+    """The index that :func:`write_index` stored, its arrays mapped.
+
+    Raises
+    ------
+    StoreError
+        If it is missing, damaged, or that of another game.
+    """
+    _attrs_of(root, game)
+    players = [_mapped(PlayerIndex, root, f"{symmetry}/players/{p}") for p in (0, 1)]
+    orbits = [_mapped(Orbits, root, f"{symmetry}/orbits/{p}") for p in (0, 1)]
+    return Index(named_game(game), symmetry, (players[0], players[1]), (orbits[0], orbits[1]))
+
+
+def write_timing(root: Path, timing: Timing, game: str, player: int) -> None:
+    """Add a player's timing operators to the Zarr group `root`.
+
+    Raises
+    ------
+    StoreError
+        If they cannot be written.
+    """
+    for name, array in timing.arrays().items():
+        write_array(root, f"timing/{player}/{name}", array, compress=False)
+    write_attrs(root, {"game": game})
+
+
+def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
+    """The operators that :func:`write_timing` stored, their arrays mapped.
+
+    Raises
+    ------
+    StoreError
+        If they are missing, damaged, or those of another game.
+    """
+    _attrs_of(root, game)
+    return _mapped(Timing, root, "timing/0"), _mapped(Timing, root, "timing/1")
+
+
+def _mapped(table: type[_Table], root: Path, group: str) -> _Table:
+    return table(*[map_array(root, f"{group}/{field.name}") for field in fields(table)])
+
+
+def _attrs_of(root: Path, game: str) -> dict[str, Any]:
+    attrs = read_attrs(root)
+    if attrs.get("game") != game:
+        raise StoreError(f"{root} is of the game {attrs.get('game')}, not {game}; make it anew.")
+    return attrs

@@ -1,0 +1,229 @@
+"""The report's pictures: boards, the gap over iterations and time, bounds on the value.
+
+The same data give the same bytes.  Matplotlib is imported on use, for the command line's sake.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pttt_ooc.rules.game import Game
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Row = Mapping[str, Any]
+"""One evaluation on the way: ``iteration``, ``seconds``, ``nashconv``, ..."""
+
+Attempts = list[tuple[int, bool]]
+"""An infoset's squares in order, each with whether the mark was placed."""
+
+MARKS = "×○"
+
+PALETTE = {
+    "ink": "#1f2933",
+    "muted": "#66727f",
+    "line": "#c9d0d7",
+    "accent": "#1d5f9e",
+    "shade": "#62a1dd",
+    "warm": "#b4541a",
+    "paper": "#fefefe",
+}
+"""Colours of the pictures; on the page each is a CSS variable, which the dark scheme sets anew."""
+
+_STYLE = {
+    **{"svg.fonttype": "none", "svg.hashsalt": "pttt-ooc", "figure.facecolor": PALETTE["paper"]},
+    **{"axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "grid.linewidth": 0.5},
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color", "grid.color"), PALETTE["line"]),
+    **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), PALETTE["muted"]),
+    "text.color": PALETTE["ink"],
+}
+
+
+def attempts_of(text: str) -> Attempts:
+    """The attempts of an infoset's text, in order: (square, whether it was placed)."""
+    return [(int(square), outcome == "*") for square, outcome in re.findall(r"(\d+)([*.])", text)]
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    from matplotlib.style import context
+
+    with context(["default", _STYLE]):  # "default": no user's matplotlibrc in the bytes
+        yield
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=150)
+
+
+def draw_board(axes: Axes, game: Game, player: int, text: str, probabilities: Sequence[float], digits: int = 2) -> None:
+    """Draw what `player` knows at the infoset `text` and its probabilities in the legal squares.
+
+    Own marks are dark; a failed attempt shows the opponent's mark, pale.
+    """
+    from matplotlib.patches import Rectangle
+
+    marks = {s: player for s in range(game.squares) if game.opening_mask(player) >> s & 1}
+    marks |= {s: player if placed else 1 - player for s, placed in attempts_of(text)}
+    most = max(max(probabilities), 1e-12)
+    for square in range(game.squares):
+        y, x = divmod(square, game.columns)
+        p = 0.0 if square in marks else probabilities[square]
+        axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=max(0.75 * p / most, 0), linewidth=0))
+        axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
+        axes.text(x + 0.07, y + 0.07, str(square), fontsize=6.5, va="top", color=PALETTE["muted"])
+        if square in marks:
+            _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
+        else:
+            shown = f"{p:.{digits}f}" if round(p, digits) else "0"
+            colour = PALETTE["ink" if round(p, digits) else "muted"]
+            axes.text(x + 0.5, y + 0.56, shown, ha="center", va="center", fontsize=10.5, color=colour)
+    axes.set(xlim=(-0.02, game.columns + 0.02), ylim=(game.rows + 0.02, -0.02), aspect="equal")
+    axes.axis("off")
+
+
+def _draw_mark(axes: Axes, x: float, y: float, player: int, colour: str) -> None:
+    from matplotlib.patches import Circle
+
+    if player == 0:
+        for slope in (1, -1):
+            axes.plot([x - 0.2, x + 0.2], [y - 0.2 * slope, y + 0.2 * slope], color=colour, linewidth=3)
+    else:
+        axes.add_patch(Circle((x, y), 0.22, fill=False, edgecolor=colour, linewidth=3))
+
+
+def board_figure(game: Game, player: int, text: str, probabilities: Sequence[float], digits: int = 2) -> Figure:
+    """One infoset as a board of its own."""
+    with _style():
+        figure = _figure(0.65 * game.columns, 0.65 * game.rows)
+        draw_board(figure.add_axes((0, 0, 1, 1)), game, player, text, probabilities, digits)
+        return figure
+
+
+def opening_figure(game: Game, openings: tuple[Sequence[float], Sequence[float]]) -> Figure:
+    """Both players' opening probabilities, side by side."""
+    with _style():
+        figure = _figure(1.7 * game.columns, 0.8 * game.rows + 0.4)
+        for player in (0, 1):
+            axes = figure.add_subplot(1, 2, player + 1)
+            draw_board(axes, game, player, "|", openings[player], digits=3)
+            axes.set_title(f"Player {player} {MARKS[player]}", fontsize=11)
+        figure.tight_layout()
+        return figure
+
+
+def convergence_figure(
+    rows: Sequence[Row], target: float | None = None, panels: Sequence[str] = ("iteration", "seconds")
+) -> Figure:
+    """The gap (NashConv) over iterations and over time, log-log, a panel for each."""
+    with _style():
+        figure = _figure(4.2 * len(panels), 3.1)
+        for i, x in enumerate(panels):
+            _draw_gap(figure.add_subplot(1, len(panels), i + 1), rows, x, target)
+        figure.tight_layout(pad=0.5)
+        return figure
+
+
+def _draw_gap(axes: Axes, rows: Sequence[Row], x: str, target: float | None) -> None:
+    points = [(row.get(x) or 0, row.get("nashconv") or 0) for row in rows]
+    points = [(a, b) for a, b in points if a > 0 and b > 0]
+    axes.set_xlabel({"iteration": "iterations", "seconds": "seconds of iterations"}[x], fontsize=10)
+    axes.set_title("gap (NashConv)", fontsize=10, loc="left", color=PALETTE["muted"])
+    if not points:
+        axes.text(0.5, 0.5, "no gap above zero to draw", ha="center", transform=axes.transAxes)
+        axes.set(xticks=[], yticks=[])
+        return
+    xs, ys = zip(*points, strict=True)
+    levels = [*ys, target] if target else [*ys]
+    axes.set(xscale="log", yscale="log", ylim=(min(levels) / 1.8, max(levels) * 1.8))
+    axes.set_xlim(min(xs) / 1.5, max(xs) * 1.5)
+    _log_ticks(axes.xaxis, max(xs) / min(xs))
+    _log_ticks(axes.yaxis, max(levels) / min(levels))
+    axes.tick_params(labelsize=9.5)
+    axes.grid(True)
+    if target:
+        axes.axhline(target, color=PALETTE["warm"], linewidth=1, linestyle=(0, (4, 3)))
+        across = axes.get_yaxis_transform()
+        axes.text(0.03, target * 1.15, f"target {target:g}", transform=across, fontsize=9, color=PALETTE["warm"])
+    axes.plot(xs, ys, color=PALETTE["accent"], linewidth=1.6, marker="o", markersize=3.2)
+
+
+def _log_ticks(axis: Any, ratio: float) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(subs=(1.0,) if ratio > 30 else (1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def value_figure(evaluation: Mapping[str, Any]) -> Figure:
+    """The intervals that hold the value of the game: what this solution proves, and what the table uses."""
+    found = [
+        ("best responses to this solution", value_bounds(evaluation), "accent"),
+        ("used for v* in the table", evaluation.get("game_value"), "warm"),
+    ]
+    bars = [(label, bounds, colour) for label, bounds, colour in found if bounds]
+    with _style():
+        height = 0.5 + 0.5 * len(bars)
+        figure = _figure(4.2, height)
+        axes = figure.add_axes((0.03, 0.4 / height, 0.94, 0.5 * len(bars) / height))
+        for y, (label, (low, high), colour) in enumerate(bars):
+            axes.plot(
+                [low, high],
+                [-y, -y],
+                color=PALETTE[colour],
+                linewidth=4,
+                solid_capstyle="butt",
+                marker="|",
+                markersize=9,
+            )
+            axes.text(0.5, -y + 0.3, label, transform=axes.get_yaxis_transform(), ha="center", fontsize=9)
+        ends = [end for _, bounds, _ in bars for end in bounds] or [-1.0, 1.0]
+        pad = max(0.12 * (max(ends) - min(ends)), 1e-6)
+        axes.set(xlim=(min(ends) - pad, max(ends) + pad), ylim=(0.4 - len(bars), 0.7), yticks=[])
+        axes.spines["left"].set_visible(False)
+        axes.ticklabel_format(axis="x", useOffset=False)
+        axes.locator_params(axis="x", nbins=4)
+        axes.tick_params(labelsize=9)
+        return figure
+
+
+def value_bounds(evaluation: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Bounds on the value of the game that the two best responses prove; None if they are not there."""
+    low, high = evaluation.get("best_response_1"), evaluation.get("best_response_0")
+    return None if low is None or high is None else (-low, high)
+
+
+def figure_bytes(figure: Figure, kind: str) -> bytes:
+    """A figure as ``"svg"`` or ``"png"``, the same bytes every time."""
+    stamps: dict[str, Any] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+    buffer = io.BytesIO()
+    with _style():
+        figure.savefig(buffer, format=kind, metadata=stamps)
+    return buffer.getvalue()
+
+
+def inline_svg(figure: Figure, name: str, label: str) -> Markup:
+    """A figure for the page: its colours CSS variables, its font the page's, its ids with `name` in front."""
+    from markupsafe import Markup, escape
+
+    text = figure_bytes(figure, "svg").decode()
+    text = re.sub(
+        r"<metadata>.*?</metadata>|<defs>\s*<style.*?</defs>", "", text[text.index("<svg") :], flags=re.DOTALL
+    )
+    text = re.sub(r'xlink:href="#| id="|url\(#', lambda m: f"{m[0].replace('xlink:', '')}{name}-", text)
+    text = re.sub(r"font-family: [^;]*; ?", "", text)
+    for variable, colour in PALETTE.items():
+        text = text.replace(colour, f"var(--{variable})")
+    view = re.search(r'viewBox="[^"]*"', text)
+    head = f'<svg role="img" aria-label="{escape(label)}" {view[0] if view else ""}>'
+    return Markup(head + re.sub(r"\s+", " ", text[text.index(">") + 1 :]).strip())

@@ -1,0 +1,267 @@
+"""The report on a solution: one self-contained HTML page, and its pictures as files.
+
+The page is made from plain data only (:class:`ReportData`), holds its pictures as inline SVG and needs
+neither scripts nor a network.  The same data give the same bytes.  Text and layout are in
+``templates/report.html.j2``; this module prepares numbers and sentences.
+
+Jinja and YAML are imported on use, for the command line's sake.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
+from pttt_ooc.rules.game import Game
+from pttt_ooc.show.pictures import (
+    PALETTE,
+    Attempts,
+    Row,
+    attempts_of,
+    board_figure,
+    convergence_figure,
+    figure_bytes,
+    inline_svg,
+    opening_figure,
+    value_bounds,
+    value_figure,
+)
+
+FIGURES = ("convergence.svg", "opening.svg")  # files beside the page
+PARAMETERS = ("alpha", "beta", "gamma", "horizon", "restart_average", "updates")  # of the algorithm and its average
+
+
+@dataclass(frozen=True)
+class InfosetPicture:
+    """One infoset to show: its text in the course's notation (``|0*4.``) and a probability for every square."""
+
+    player: int
+    text: str
+    probabilities: Sequence[float]
+
+
+@dataclass(frozen=True)
+class StageFacts:
+    """What one stage of the workflow cost: wall-clock time, peak memory, threads (None: unknown)."""
+
+    name: str
+    seconds: float | None = None
+    peak_mb: float | None = None
+    projected_mb: float | None = None
+    threads: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """All that the report is made from; what is empty is left out.
+
+    Attributes
+    ----------
+    config
+        The configuration, as its YAML file says it.
+    evaluation, uniform_evaluation
+        Of the solution and of uniform play: ``value``, ``best_response_0``, ``best_response_1``, ``nashconv``,
+        ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
+    convergence
+        Rows of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ``value_lower``, ``value_upper``.
+    openings
+        For each player, the probability of each square at its first infoset.
+    stages
+        In the order in which they ran.
+    counts, versions, digests
+        Sizes of the game, versions of libraries, content hashes: label by label.
+    parameters
+        The algorithm's :data:`PARAMETERS` in effect; those that are missing are taken from `config`.
+    commands
+        What to type to reproduce the solution.
+    """
+
+    game: Game
+    config: Mapping[str, Any]
+    evaluation: Mapping[str, Any]
+    convergence: Sequence[Row]
+    openings: tuple[Sequence[float], Sequence[float]]
+    uniform_evaluation: Mapping[str, Any] = field(default_factory=dict)
+    infosets: Sequence[InfosetPicture] = ()
+    stages: Sequence[StageFacts] = ()
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, Any] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+    commands: Sequence[str] = ("make env", "make solve")
+    title: str = "Phantom Tic-Tac-Toe, solved"
+    date: str = ""
+
+
+# ---------------------------------------------------------------------------------------------
+# Numbers and sentences
+
+
+def decimals(number: float | None, digits: int = 5) -> str:
+    """A number with a fixed number of decimals, a true minus sign and no negative zero."""
+    if number is None:
+        return "—"
+    text = f"{number:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def interval(bounds: Sequence[float], digits: int = 5) -> str:
+    """An interval, its ends rounded outward: what is proved stays true in print."""
+    low, high = (round(end * 10**digits, 4) for end in bounds)  # 4: no step for an error in the 16th digit
+    return f"[{decimals(math.floor(low) / 10**digits, digits)}, {decimals(math.ceil(high) / 10**digits, digits)}]"
+
+
+def gap(number: float | None) -> str:
+    """A small number to three significant digits."""
+    if number is None:
+        return "—"
+    mantissa, _, exponent = f"{number:.3g}".partition("e")
+    power = f" × 10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}" if exponent else ""
+    return mantissa.replace("-", "−") + power
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in the unit that suits it."""
+    if seconds is None:
+        return "—"
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def thousands(number: Any) -> str:
+    """An integer with thin spaces between its thousands; anything else as it is."""
+    return f"{number:,}".replace(",", "\u202f") if isinstance(number, int) else str(number)
+
+
+def _listed(squares: Sequence[int]) -> str:
+    words = [str(s) for s in squares]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _seen(attempts: Attempts) -> str:
+    words: list[str] = []
+    for i, (square, placed) in enumerate(attempts):
+        same = i > 0 and attempts[i - 1][1] == placed
+        words.append(f"{square}" if same else f"{'placed' if placed else 'failed on'} {square}")
+    return ", ".join(words).capitalize() or "Before its first attempt"
+
+
+def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
+    """What an infoset's player knows and what it does most, in one sentence."""
+    attempts, p = attempts_of(picture.text), picture.probabilities
+    taken = {s for s, _ in attempts} | {s for s in range(game.squares) if game.opening_mask(picture.player) >> s & 1}
+    legal = sorted((s for s in range(game.squares) if s not in taken), key=lambda s: (-round(p[s], 3), s))
+    top = [s for s in legal if p[s] > p[legal[0]] - 0.005]
+    seen = f"{_seen(attempts)}: player {picture.player}"
+    if not legal or p[legal[0]] <= 0:
+        return f"{seen} has no square to attempt."
+    best = f"{p[legal[0]]:.0%}"
+    if len(top) == len(legal) > 1:
+        return f"{seen} attempts all {len(legal)} squares left alike."
+    if len(top) > 1:
+        return f"{seen} attempts {_listed(sorted(top))} most often ({best} each)."
+    placed = sum({1 << s for s, ok in attempts if ok}) | game.opening_mask(picture.player) | 1 << top[0]
+    wins = ", which wins if it is empty" if game.wins(picture.player, placed) else ""
+    if len(legal) == 1 or p[top[0]] >= 0.995:
+        return f"{seen} always attempts {top[0]}{wins}."
+    also = f" and then {legal[1]} ({p[legal[1]]:.0%})" if p[legal[1]] >= 0.005 else ""
+    return f"{seen} attempts {top[0]} most often ({best}{wins}){also}."
+
+
+# ---------------------------------------------------------------------------------------------
+# The page, and its pictures as files
+
+
+def _target(data: ReportData) -> float | None:
+    target = (data.config.get("solve") or {}).get("target_nashconv")
+    return float(target) if target else None
+
+
+def _infoset(data: ReportData, number: int) -> dict[str, Any]:
+    shown = data.infosets[number]
+    sentence = infoset_sentence(data.game, shown)
+    figure = board_figure(data.game, shown.player, shown.text, shown.probabilities)
+    return {**vars(shown), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
+
+
+def _context(data: ReportData) -> dict[str, Any]:
+    import yaml
+
+    game, target, solve = data.game, _target(data), data.config.get("solve") or {}
+    sizes = {w.bit_count() for sets in game.winning_sets for w in sets}
+    return {
+        "data": data,
+        "palette": PALETTE,
+        "solve": solve,
+        "parameters": {n: data.parameters.get(n, solve.get(n)) for n in PARAMETERS},
+        "bounds": value_bounds(data.evaluation),
+        "in_a_row": sizes.pop() if len(sizes) == 1 and len(set(game.winning_sets)) == 1 else None,
+        "yaml": yaml.safe_dump(dict(data.config), sort_keys=False, allow_unicode=True),
+        "panels": [
+            inline_svg(convergence_figure(data.convergence, target, [x]), x, f"Gap over {x}, both axes logarithmic")
+            for x in ("iteration", "seconds")
+        ],
+        "boards": [
+            inline_svg(board_figure(game, p, "|", data.openings[p], 3), f"opening{p}", f"Opening of player {p}")
+            for p in (0, 1)
+        ],
+        "value_svg": inline_svg(value_figure(data.evaluation), "value", "Bounds on the value of the game"),
+        "infosets": [_infoset(data, i) for i in range(len(data.infosets))],
+    }
+
+
+def render_report(data: ReportData) -> str:
+    """The report as one HTML page; the same data give the same text."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("pttt_ooc.show"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= {
+        "decimals": decimals,
+        "gap": gap,
+        "interval": interval,
+        "duration": duration,
+        "thousands": thousands,
+    }
+    return environment.get_template("report.html.j2").render(_context(data))
+
+
+def write_report(data: ReportData, path: Path) -> None:
+    """Write the report; a reader finds the old file or the new one, whole.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be written.
+    """
+    text = render_report(data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write_text(path, text)
+
+
+def save_figures(data: ReportData, directory: Path) -> list[Path]:
+    """Save the pictures :data:`FIGURES` in `directory`.
+
+    Raises
+    ------
+    StoreError
+        If a file cannot be written.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    figures = (convergence_figure(data.convergence, _target(data)), opening_figure(data.game, data.openings))
+    paths = [directory / name for name in FIGURES]
+    for path, figure in zip(paths, figures, strict=True):
+        atomic_write_bytes(path, figure_bytes(figure, "svg"))
+    return paths

@@ -1,0 +1,1 @@
+"""Solving and judging: update rules, the loop over iterations, best responses, exploitability."""

@@ -1,0 +1,195 @@
+"""Exact evaluation of two strategies: value, best responses, NashConv, exploitability."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pttt_ooc.disk.memory import Layout, Room, in_memory
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.rules.game import Game
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep import tree
+from pttt_ooc.sweep.engine import Engine, Reach, slice_arrays, slice_layout
+
+Interval = tuple[float, float]
+
+REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
+    "pttt-abrupt": (
+        (0.550155, 0.550188),
+        "exact best responses to the average strategies after 2,209 iterations of DCFR (1.5, 0, 2) by this package: "
+        "0.5501559993 and 0.5501871974, rounded outward",
+    ),
+}
+"""Intervals that hold the value of a game, and where they come from."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What two strategies are worth; all values are exact up to rounding.
+
+    Attributes
+    ----------
+    value
+        Expected payoff of player 0.
+    best_response_0, best_response_1
+        What the best reply to the opponent's strategy gets, for player 0 and for player 1, each from
+        its own point of view.
+    nashconv
+        ``best_response_0 + best_response_1``, zero exactly at an equilibrium.
+    exploitability_0, exploitability_1
+        How far each player's worst case is below the value of the game; None where that is unknown.
+    game_value
+        The interval that is known to hold the value of the game; its middle is taken.
+    seconds
+        Wall time.
+    """
+
+    value: float
+    best_response_0: float
+    best_response_1: float
+    nashconv: float
+    exploitability_0: float | None
+    exploitability_1: float | None
+    game_value: Interval | None
+    seconds: float
+
+    def against(self, game_value: Interval | None) -> Evaluation:
+        """The same, with exploitabilities by another interval for the value of the game."""
+        middle = sum(game_value) / 2 if game_value else None
+        return replace(
+            self,
+            exploitability_0=None if middle is None else middle + self.best_response_1,
+            exploitability_1=None if middle is None else self.best_response_0 - middle,
+            game_value=game_value,
+        )
+
+
+def reference_value(game: Game) -> Interval | None:
+    """The interval that the package knows to hold the value of `game`, if any."""
+    known = REFERENCE_VALUES.get(game.name)
+    return known[0] if known else None
+
+
+def narrowed(proved: Interval, reference: Interval | None) -> Interval:
+    """What two intervals that hold the value of a game have in common.
+
+    If there is no `reference`, or it contradicts what was `proved`, the proved one alone.
+    """
+    if reference is None:
+        return proved
+    both = (max(proved[0], reference[0]), min(proved[1], reference[1]))
+    return both if both[0] <= both[1] else proved
+
+
+class Evaluator:
+    """Evaluates strategies, as often as wanted, in the same arrays.
+
+    Parameters
+    ----------
+    engine
+        Of any precision: evaluation takes the same threads and computes in double precision.
+    room
+        With :func:`evaluation_arrays` of the engine's index among its arrays; default: memory.
+    """
+
+    def __init__(self, engine: Engine, room: Room | None = None) -> None:
+        self.engine = engine.in_precision(np.float64)
+        room = room or in_memory(evaluation_arrays(engine.index))
+        self._reach = (room.take("evaluation: reach of nodes"), room.take("evaluation: reach of sequences"))
+        self._best = slice_arrays(room, "evaluation: best responses")
+        self._expected = (room.take("evaluation: expected 0"), room.take("evaluation: expected 1"))
+
+    def __call__(self, strategy0: Strategy, strategy1: Strategy, game_value: Interval | None = None) -> Evaluation:
+        """As :func:`evaluate`."""
+        begun = time.perf_counter()
+        strategies = (strategy0, strategy1)
+        for player, strategy in enumerate(strategies):
+            check_layout(strategy, self.engine.index, player)
+        value, best_0 = self._responses(0, strategies, with_value=True)
+        _, best_1 = self._responses(1, strategies, with_value=False)
+        seconds = time.perf_counter() - begun
+        found = Evaluation(value, best_0, best_1, best_0 + best_1, None, None, None, seconds)
+        return found.against(game_value or reference_value(self.engine.index.game))
+
+    def _responses(self, player: int, strategies: tuple[Strategy, Strategy], with_value: bool) -> tuple[float, float]:
+        """Value of the player's own strategy (if wanted) and of its best response."""
+        engine, i = self.engine, self.engine.index.players[player]
+        theirs = engine.index.players[1 - player]
+        opponent = engine.reach(1 - player, strategies[1 - player].probabilities, Reach.of(theirs, *self._reach))
+        expected = self._expected[0][:0]
+        for n in reversed(range(i.slices)):
+            s = self._best.of(i, n)
+            engine.gradient_slice(player, n, opponent, s.nodes, s.sequences)
+            if with_value:
+                children, expected = expected, self._expected[n % 2][: len(s.nodes)]
+                expected[:] = s.nodes
+                weights = strategies[player].probabilities[i.sequences_of(n)]
+                own = (children, expected, s.sequences, weights)
+                engine.run(player, n, tree.values_of_strategy, *i.upward, *s.offsets, *own)
+            best = (s.child_values, s.nodes, s.sequences)
+            engine.run(player, n, tree.best_values, *i.upward, *s.offsets, *best)
+        return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
+
+
+def evaluation_arrays(index: Index) -> Layout:
+    """The arrays that an :class:`Evaluator` wants: all in double precision."""
+    dtype = np.float64
+    most = {kind: max(getattr(i, kind) for i in index.players) for kind in ("nodes", "sequences")}
+    slices = slice_layout(index, dtype, "evaluation: best responses")
+    return {
+        **slices,
+        "evaluation: expected 0": slices["evaluation: best responses, nodes 0"],
+        "evaluation: expected 1": slices["evaluation: best responses, nodes 1"],
+        "evaluation: reach of sequences": (most["sequences"], dtype),
+        "evaluation: reach of nodes": (most["nodes"], dtype),
+    }
+
+
+def evaluate(
+    strategy0: Strategy, strategy1: Strategy, engine: Engine, game_value: Interval | None = None
+) -> Evaluation:
+    """Evaluate two strategies against each other and against their best responses.
+
+    Parameters
+    ----------
+    strategy0, strategy1
+        Of player 0 and 1, laid out as the engine's index is.  Probabilities are scaled to sum to 1 at
+        every infoset, in double precision.
+    engine
+        Of any precision: evaluation takes the same threads and computes in double precision.
+    game_value
+        Interval that holds the value of the game; default: :func:`reference_value`.
+
+    Raises
+    ------
+    StrategyError
+        If a strategy is the other player's, or laid out for another game or symmetry.
+    """
+    return Evaluator(engine)(strategy0, strategy1, game_value)
+
+
+def check_layout(strategy: Strategy, index: Index, player: int) -> None:
+    """Raise a StrategyError unless the strategy is one of `player`, laid out as `index` is."""
+    if strategy.player != player:
+        raise StrategyError(f"A strategy of player {player} is wanted, but this one is player {strategy.player}'s.")
+    mine = strategy.index
+    for what, own, wanted in (
+        ("game", mine.game.name, index.game.name),
+        ("symmetry", mine.symmetry, index.symmetry),
+    ):
+        if own != wanted:
+            raise StrategyError(
+                f"Player {player}'s strategy is laid out for {what} {own}, but is to be evaluated with {what} {wanted}."
+            )
+    if mine.game != index.game:
+        raise StrategyError(f"Player {player}'s strategy is for another game that is called {index.game.name} too.")
+    shape = (index.players[player].sequences,)
+    if strategy.probabilities.shape != shape:
+        raise StrategyError(
+            f"Player {player}'s strategy has probabilities of shape {strategy.probabilities.shape}, "
+            f"but in game {index.game.name} with symmetry {index.symmetry} the shape is {shape}."
+        )

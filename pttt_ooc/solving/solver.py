@@ -1,0 +1,359 @@
+"""The solver: updates of regrets, alternating or simultaneous, until the gap is small enough."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.disk.memory import Layout, Room, in_memory
+from pttt_ooc.disk.record import Commit
+from pttt_ooc.disk.resources import MB
+from pttt_ooc.errors import StoreError
+from pttt_ooc.solving.evaluation import Evaluator, evaluation_arrays
+from pttt_ooc.solving.regret import RULES, Coefficients
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy, Symmetriser, strategy_arrays
+from pttt_ooc.sweep import tree
+from pttt_ooc.sweep.engine import Engine, Reach, slice_arrays, slice_layout
+
+Floats = NDArray[np.floating[Any]]
+Row = dict[str, Any]
+LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
+ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that decide at which iteration a run ends
+KEPT = 2  # saved runs beside the one that goes on
+CHEAP_SECONDS = 600  # a saved run of less time may make room for another
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solve ends with.
+
+    Attributes
+    ----------
+    strategies
+        The average strategies of player 0 and 1: float32 probabilities.
+    iteration
+        Number of iterations made.
+    seconds
+        Time spent on them, all runs together.
+    rows
+        One for each evaluation, as in the log; the last is that of `strategies`.
+    stopped_by
+        ``"target_nashconv"``, ``"max_iterations"`` or ``"max_minutes"``.
+    """
+
+    strategies: tuple[Strategy, Strategy]
+    iteration: int
+    seconds: float
+    rows: list[Row]
+    stopped_by: str
+
+
+def solve(
+    engine: Engine,
+    config: SolveConfig,
+    work: Path,
+    fingerprint: str,
+    on_progress: Callable[[Row], None] = lambda row: None,
+    room: Room | None = None,
+    on_start: Callable[[str], None] = lambda sentence: None,
+) -> Solution:
+    """Solve, or go on solving, until a budget of the configuration is spent.
+
+    The result is the one of a fresh run, `max_minutes` apart.  So a saved run beyond the iteration at which this
+    configuration stops is of no use to it; it is kept, for a configuration that goes further.
+
+    Parameters
+    ----------
+    engine
+        In the configured precision.
+    config
+        Algorithm and budgets.
+    work
+        Directory of the resumable state.
+    fingerprint
+        Names all that the iterates depend on.
+    on_progress
+        Called after every iteration with a row: ``iteration``, ``seconds``,
+        ``iterations_per_second``; after an evaluation also ``value``, ``best_response_0``,
+        ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
+    room
+        With :func:`solve_arrays` of the engine's index among its arrays; default: memory.
+    on_start
+        Called with sentences for a person: from which iteration it goes on, and what else is kept.
+
+    Raises
+    ------
+    StoreError
+        See :class:`pttt_ooc.disk.commits.State`; or if there is no room for one more saved run.
+    """
+
+    def choose(saved: Sequence[Commit]) -> tuple[Commit | None, Sequence[Commit]]:
+        return going_on(config, saved, work)
+
+    with State.open(work, state_layout(engine.index, config), fingerprint, choose) as state:
+        room = room or in_memory(solve_arrays(engine.index, config))
+        loop = Solver(engine, config, state, on_progress, room)
+        for sentence in _beginning(state):
+            on_start(sentence)
+        return loop.run()
+
+
+def going_on(config: SolveConfig, saved: Sequence[Commit], work: Path) -> tuple[Commit | None, Sequence[Commit]]:
+    """Of saved runs, the one that a configuration goes on from (None: it starts anew), and those to keep besides.
+
+    Parameters
+    ----------
+    saved
+        With the ``extra`` that the solver commits.
+    work
+        The work directory, for the message.
+
+    Raises
+    ------
+    StoreError
+        If there would be more than `KEPT` to keep, and all of them took long.
+    """
+    base = max((run for run in saved if is_on_the_way(config, run)), key=lambda run: run.iteration, default=None)
+    kept = [run for run in saved if run is not base]
+    while len(kept) > KEPT:
+        cheapest = min(kept, key=lambda run: float(run.extra["seconds"]))
+        if cheapest.extra["seconds"] > CHEAP_SECONDS:
+            runs = "; ".join(f"iteration {run.iteration} ({_ends_of(run)})" for run in kept)
+            raise StoreError(
+                f"This configuration goes on from none of the runs saved in {work}, and there is no room for one more: "
+                f"{runs}; set these keys as they were, or delete {work} to start anew."
+            )
+        kept.remove(cheapest)
+    return base, kept
+
+
+def is_on_the_way(config: SolveConfig, run: Commit) -> bool:
+    """Whether a fresh run of this configuration comes to the iteration of a saved run, as far as is known."""
+    if run.iteration > config.max_iterations:
+        return False
+    gaps = {row["iteration"]: row["nashconv"] for row in run.extra["rows"]}
+    looks = takewhile(lambda t: t < run.iteration, schedule(config.evaluate_every))
+    return config.target_nashconv == 0 or all(t in gaps and not _reached(config, gaps[t]) for t in looks)
+
+
+def _reached(config: SolveConfig, nashconv: float) -> bool:
+    return config.target_nashconv > 0 and nashconv <= config.target_nashconv
+
+
+def _beginning(state: State) -> Iterator[str]:
+    at = state.iteration
+    yield f"Continuing from iteration {at}." if at else "Starting from the first iteration."
+    for run in state.kept:
+        yield (
+            f"The run to iteration {run.iteration} is kept in {state.path} ({state.nbytes / MB:.1f} MB); "
+            f"to go on from there, set {_ends_of(run)}."
+        )
+
+
+def _ends_of(run: Commit) -> str:
+    return ", ".join(f"{key}: {run.extra[key]:g}" for key in ENDS)
+
+
+def solve_arrays(index: Index, config: SolveConfig) -> Layout:
+    """The arrays that :func:`solve` wants besides the state on disk."""
+    layout = dict(slice_layout(index, np.dtype(config.precision), "values"))
+    for player, mine in enumerate(index.players):
+        layout[f"reach of player {player}'s sequences"] = (mine.sequences, np.dtype(config.precision))
+        layout[f"reach of player {player}'s nodes"] = (mine.nodes, np.dtype(config.precision))
+    return {**layout, **strategy_arrays(index, "average strategy"), **evaluation_arrays(index)}
+
+
+def state_layout(index: Index, config: SolveConfig) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shapes and dtypes of the arrays on disk, by name ``kind/player/slice``."""
+    kinds = ["regrets", "strategy_sums"] + ["predictions"] * RULES[config.algorithm].predicts
+    layout: dict[str, tuple[tuple[int, ...], Any]] = {}
+    for kind in kinds:
+        for player, mine in enumerate(index.players):
+            for n in range(mine.slices):
+                part = mine.sequences_of(n)
+                layout[f"{kind}/{player}/{n}"] = ((part.stop - part.start,), np.dtype(config.precision))
+    return layout
+
+
+def is_scheduled(iteration: int, factor: float) -> bool:
+    """Whether the gap is to be computed after this iteration: see :func:`last_scheduled`."""
+    return last_scheduled(iteration, factor) == iteration
+
+
+def last_scheduled(iteration: int, factor: float) -> int:
+    """The last iteration of a :func:`schedule` that is not after `iteration`."""
+    *_, last = takewhile(lambda t: t <= iteration, schedule(factor))
+    return last
+
+
+def schedule(factor: float) -> Iterator[int]:
+    """It starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``."""
+    following = 1
+    while True:
+        yield following
+        following = max(following + 1, math.floor(following * factor))
+
+
+class Solver:
+    """The loop over iterations; see :func:`solve`, which takes the same."""
+
+    def __init__(
+        self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None], room: Room
+    ) -> None:
+        self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
+        self.evaluator = Evaluator(engine, room)
+        self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
+        self.rule = RULES[config.algorithm]
+        self.alpha = self.rule.alpha if config.alpha is None else config.alpha
+        self.beta = self.rule.beta if config.beta is None else config.beta
+        self.gamma = self.rule.gamma if config.gamma is None else config.gamma
+        self.iteration = state.iteration
+        self.rows: list[Row] = state.extra.get("rows", [])
+        self.seconds = float(state.extra.get("seconds", 0))
+        self.values = slice_arrays(room, "values")
+        self.reaches = tuple(
+            Reach.of(i, room.take(f"reach of player {p}'s nodes"), room.take(f"reach of player {p}'s sequences"))
+            for p, i in enumerate(engine.index.players)
+        )
+        self.strategies = (
+            Strategy(engine.index, 0, room.take("average strategy of player 0")),
+            Strategy(engine.index, 1, room.take("average strategy of player 1")),
+        )
+
+    def begin(self) -> None:
+        """Both players' reach under the strategies that the regrets ask for, before the first iteration."""
+        for player in (0, 1):
+            self._next_strategy(player, average=False)
+
+    def run(self) -> Solution:
+        """Iterate until a budget is spent."""
+        self.begin()
+        self._resumed_at = (self.iteration, self.seconds)
+        clock = committed = time.perf_counter()
+        stopped_by = self._stopped_by()
+        while not stopped_by:
+            self.iterate()
+            now = time.perf_counter()
+            self.seconds, clock = self.seconds + now - clock, now
+            row = self._progress()
+            if is_scheduled(self.iteration, self.config.evaluate_every):
+                row = self._evaluate(row)
+            stopped_by = self._stopped_by()
+            if stopped_by and "nashconv" not in row:
+                row = self._evaluate(row)
+            if time.perf_counter() - committed >= self.config.commit_seconds or stopped_by:
+                self._commit()
+                committed = time.perf_counter()
+            self.on_progress(row)
+            clock = time.perf_counter()
+        if not self.rows or self.rows[-1]["iteration"] != self.iteration:
+            self._evaluate(self._progress())
+        return Solution(self.average(), self.iteration, self.seconds, self.rows, stopped_by)
+
+    def iterate(self) -> None:
+        """Make one iteration: regrets of both players, their next strategies, their averages."""
+        self.iteration += 1
+        for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
+            for player in players:
+                self._update(player)
+            for player in players:
+                self._next_strategy(player, average=True)
+
+    def _stopped_by(self) -> str:
+        last = self.rows[-1] if self.rows else {"iteration": -1}
+        # An evaluation off the schedule, at the end of an earlier budget, must not end a run that others would not end.
+        counts = last["iteration"] == self.iteration and is_scheduled(self.iteration, self.config.evaluate_every)
+        if counts and _reached(self.config, last["nashconv"]):
+            return "target_nashconv"
+        if self.iteration >= self.config.max_iterations:
+            return "max_iterations"
+        return "max_minutes" if self.seconds >= 60 * self.config.max_minutes else ""
+
+    def _commit(self) -> None:
+        ends = {key: getattr(self.config, key) for key in ENDS}
+        self.state.commit(self.iteration, {"rows": self.rows, "seconds": self.seconds, **ends})
+
+    def _progress(self) -> Row:
+        iterations, seconds = self.iteration - self._resumed_at[0], self.seconds - self._resumed_at[1]
+        speed = iterations / seconds if seconds else 0.0
+        return {"iteration": self.iteration, "seconds": self.seconds, "iterations_per_second": speed}
+
+    def _evaluate(self, row: Row) -> Row:
+        found = asdict(self.evaluator(*self.average()))
+        names = ("value", "best_response_0", "best_response_1", "nashconv")
+        row = {**row, **{name: found[name] for name in names}}
+        row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
+        self.rows = [r for r in self.rows if r["iteration"] < self.iteration] + [row]
+        atomic_write_text(self.state.path / LOG, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))
+        return row
+
+    def _slices(self, kind: str, player: int) -> list[Floats]:
+        return [self.state.arrays[f"{kind}/{player}/{n}"] for n in range(self.engine.index.players[player].slices)]
+
+    def _predictions(self, player: int) -> list[Floats]:
+        if self.rule.predicts:
+            return self._slices("predictions", player)
+        return [np.empty(0, self.engine.dtype)] * self.engine.index.players[player].slices
+
+    def _scalars(self, *numbers: float) -> list[np.floating[Any]]:
+        # Kernels that are given a Python float would compute in double precision.
+        return [self.engine.dtype.type(number) for number in numbers]
+
+    def _coefficients(self, iteration: int) -> tuple[Coefficients, float]:
+        """Those of an iteration, and the discount of the sums of strategies before it."""
+        t = max(iteration, 1)
+        alpha, beta, gamma = self.rule.scheduled(t, self.alpha, self.beta, self.gamma, self.config.horizon)
+        restart = self.config.restart_average
+        age = t - (last_scheduled(t, restart) if restart else 1)
+        return self.rule.coefficients(t, alpha, beta), (age / (age + 1)) ** gamma if age else 0.0
+
+    def _update(self, player: int) -> None:
+        """Regrets of `player`, upward, against the opponent's latest strategy."""
+        engine, i = self.engine, self.engine.index.players[player]
+        before, (c, _) = self._coefficients(self.iteration - 1)[0], self._coefficients(self.iteration)
+        look_ahead = self._scalars(before.look_ahead)
+        discounts = self._scalars(c.discount_positive, c.discount_negative)
+        regrets, predictions = self._slices("regrets", player), self._predictions(player)
+        for n in reversed(range(i.slices)):
+            s = self.values.of(i, n)
+            engine.gradient_slice(player, n, self.reaches[1 - player], s.nodes, s.sequences)
+            arrays = (s.child_values, s.nodes, s.sequences, *look_ahead, regrets[n], predictions[n])
+            engine.run(player, n, tree.update_regrets, *i.upward, *s.offsets, *arrays, *discounts, c.floor)
+
+    def _next_strategy(self, player: int, average: bool) -> None:
+        """Reach of `player` under the strategy that its regrets ask for and, if wanted, its share in the average."""
+        engine, i = self.engine, self.engine.index.players[player]
+        c, discount = self._coefficients(self.iteration)
+        look_ahead, discounts = self._scalars(c.look_ahead), self._scalars(discount)
+        regrets, predictions = self._slices("regrets", player), self._predictions(player)
+        sums, reach = self._slices("strategy_sums", player), self.reaches[player]
+        for n in range(i.slices):
+            arrays = (*look_ahead, regrets[n], predictions[n])
+            reaches = (reach.sequences, reach.nodes, reach.view_is_reached)
+            into = sums[n] if average else sums[n][:0]
+            rest = (i.sequences_of(n).start, *arrays, *reaches, *discounts, into)
+            engine.run(player, n, tree.reach_of_regrets, *i.downward, *rest)
+
+    def average(self) -> tuple[Strategy, Strategy]:
+        """The average strategies so far, in arrays that the next call writes anew."""
+        for player, strategy in enumerate(self.strategies):
+            i = self.engine.index.players[player]
+            for n, sums in enumerate(self._slices("strategy_sums", player)):
+                part = i.sequences_of(n)
+                arrays = (part.start, sums, strategy.probabilities[part])
+                self.engine.run(player, n, tree.average_strategy, i.node_start, i.sequence_start, *arrays)
+            self.symmetrisers[player](strategy.probabilities)
+        return self.strategies

@@ -1,0 +1,56 @@
+"""The size of a game, and the sizes that are known from elsewhere, to check ours against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.rules.game import Game, named_game
+from pttt_ooc.structure.index import infoset_counts
+from pttt_ooc.structure.views import Pairs, find_pairs
+
+KNOWN: dict[str, dict[str, Any]] = {
+    "pttt-abrupt": {
+        "histories": 27_115_470_835,
+        "terminal_histories": 13_578_403_440,
+        "infosets_0": [1, 9, 144, 1968, 21888, 186960, 1137600, 4384800, 8749440],
+        "infosets_1": [1, 18, 288, 3936, 43656, 365640, 2073600, 6340320],
+        "pairs": 312_781,
+    },
+    "pttt-classical": {"total_infosets": [3_683_314, 2_307_355]},
+}
+
+
+def counts_of(game: Game, pairs: Pairs) -> dict[str, Any]:
+    """Numbers of histories, of pairs of views, and of each player's infosets by number of own attempts."""
+    infosets = [[int(n) for n in infoset_counts(game, pairs, player)] for player in (0, 1)]
+    return {
+        "pairs": len(pairs.mover),
+        "histories": pairs.decision_histories + pairs.terminal_histories,
+        "terminal_histories": pairs.terminal_histories,
+        "infosets_0": infosets[0],
+        "infosets_1": infosets[1],
+        "total_infosets": [sum(infosets[0]), sum(infosets[1])],
+    }
+
+
+@cache
+def total_infosets(name: str) -> tuple[int, int]:
+    """Numbers of both players' infosets in a named game: known, or counted, which takes milliseconds."""
+    known = KNOWN.get(name, {})
+    if {"infosets_0", "infosets_1"} <= known.keys():
+        return sum(known["infosets_0"]), sum(known["infosets_1"])
+    game = named_game(name)
+    total = known.get("total_infosets") or counts_of(game, find_pairs(game))["total_infosets"]
+    return total[0], total[1]
+
+
+def check_counts(game: str, counts: Mapping[str, Any]) -> None:
+    """Raise a PtttError if a count of the game is not the one that is known; nothing is known of most games."""
+    for name, known in KNOWN.get(game, {}).items():
+        if counts[name] != known:
+            raise PtttError(
+                f"The enumeration of {game} is wrong: {name} is {counts[name]} instead of {known}; please report this."
+            )

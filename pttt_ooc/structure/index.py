@@ -1,0 +1,341 @@
+"""The index of a player's nodes and sequences.
+
+Nodes (a view together with an order) are numbered slice by slice, view by view, order by order.
+Sequences (an infoset and an action) are numbered likewise; within a view they run action by action,
+so that every action of a view is one contiguous block, aligned with the view's orders.
+
+With a symmetry group, one view of each orbit stands for all of it (its *representative*).  Children
+and parents that are not representatives are reached through a table of relabelled order ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.errors import GameError
+from pttt_ooc.rules.game import Game
+from pttt_ooc.structure.orders import order_counts
+from pttt_ooc.structure.relabelling import relabellings
+from pttt_ooc.structure.views import Ints, Pairs, attempts, find_pairs, image_of, number_below
+
+Symmetry = Literal["none", "full"]
+MOST_RELABELLED = 1 << 16
+"""Orders of a view that ranks of 16 bits tell apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerIndex:
+    """Views, nodes and sequences of one player.
+
+    "View" below is the position of a representative view in these arrays.  Views are sorted by
+    slice (number of attempts); inside a slice the views at which the player decides come first.
+    M is the number of squares of the board.
+
+    Attributes
+    ----------
+    placed, failed : int64 (views,)
+        The view, as bit masks without the opening's squares.
+    decides : bool (views,)
+        Whether the player is ever to move there: whether the view's nodes are infosets.
+    slice_start : int64 (slices + 1,)
+        First view of each slice.
+    node_start : int64 (views + 1,)
+        First node of each view.
+    sequence_start : int64 (views + 1,)
+        First sequence of each view; views that do not decide have none.
+    child_start : int64 (views, M, 2)
+        First node of the block of children after an action, for outcome 0 (failed) and 1 (placed);
+        -1 where there is none.  Only the first so many actions of a view exist.
+    child_map : int64 (views, M, 2)
+        Where in `relabelling` the ranks of these children begin; -1: the ranks are the parent's.
+    parent_start : int64 (views, M)
+        For each own square in ascending order: first sequence of the block of parents, when that
+        square was the last attempt; -1 where it cannot have been.
+    parent_map : int64 (views, M)
+        Where in `relabelling` the ranks of these parents begin; -1: identity.
+    block_start : int64 (views, M + 1)
+        Where, among the view's orders, the orders that end with each own square begin.
+    relabelling : uint16 (any,)
+        Tables of order ranks.
+    """
+
+    placed: Ints
+    failed: Ints
+    decides: NDArray[np.bool_]
+    slice_start: Ints
+    node_start: Ints
+    sequence_start: Ints
+    child_start: Ints
+    child_map: Ints
+    parent_start: Ints
+    parent_map: Ints
+    block_start: Ints
+    relabelling: NDArray[np.uint16]
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    @property
+    def downward(self) -> tuple[NDArray[Any], ...]:
+        """What a pass over the tree needs that pulls from parents."""
+        tables = (self.block_start, self.parent_start, self.parent_map, self.relabelling)
+        return (self.node_start, self.sequence_start, *tables)
+
+    @property
+    def upward(self) -> tuple[NDArray[Any], ...]:
+        """What a pass over the tree needs that pulls from children."""
+        return (self.node_start, self.sequence_start, self.child_start, self.child_map, self.relabelling)
+
+    @property
+    def slices(self) -> int:
+        """Number of depth slices."""
+        return len(self.slice_start) - 1
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.node_start[-1])
+
+    @property
+    def sequences(self) -> int:
+        """Number of sequences, the empty one not counted."""
+        return int(self.sequence_start[-1])
+
+    def views_of(self, n: int) -> range:
+        """Views of slice `n`."""
+        return range(int(self.slice_start[n]), int(self.slice_start[n + 1]))
+
+    def nodes_of(self, n: int) -> slice:
+        """Nodes of slice `n`."""
+        return slice(int(self.node_start[self.slice_start[n]]), int(self.node_start[self.slice_start[n + 1]]))
+
+    def sequences_of(self, n: int) -> slice:
+        """Sequences of slice `n`."""
+        first, last = self.slice_start[n], self.slice_start[n + 1]
+        return slice(int(self.sequence_start[first]), int(self.sequence_start[last]))
+
+    def infosets_by_slice(self) -> Ints:
+        """Number of infosets among the representatives, slice by slice."""
+        sizes = np.where(self.decides, np.diff(self.node_start), 0)
+        return np.array([int(sizes[self.slice_start[n] : self.slice_start[n + 1]].sum()) for n in range(self.slices)])
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All arrays by name, for a store."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def read_only(tables: Any) -> None:
+    """Make all arrays of a dataclass read-only, as mapped ones are: compiled kernels tell the two apart."""
+    for field in fields(tables):
+        getattr(tables, field.name).flags.writeable = False
+
+
+@dataclass(frozen=True, eq=False)
+class Orbits:
+    """The views of one player, each with the representative of its orbit.
+
+    Attributes
+    ----------
+    keys
+        int64 (all views,): ``placed << M | failed``, ascending.
+    view
+        int64 (all views,): the representative's position in the :class:`PlayerIndex`.
+    symmetry
+        int64 (all views,): number of the symmetry that takes the view to its representative.
+    """
+
+    keys: Ints
+    view: Ints
+    symmetry: Ints
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    def find(self, keys: Ints) -> Ints:
+        """Positions of `keys` among the views; -1 where there is no such view."""
+        at = np.searchsorted(self.keys, keys)
+        at[at == len(self.keys)] = 0
+        return np.where(self.keys[at] == keys, at, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Both players' indices under one symmetry group, and the pairs that they came from."""
+
+    game: Game
+    symmetry: Symmetry
+    players: tuple[PlayerIndex, PlayerIndex]
+    orbits: tuple[Orbits, Orbits]
+
+    @property
+    def group(self) -> tuple[tuple[int, ...], ...]:
+        """The symmetry group in use."""
+        return group_of(self.game, self.symmetry)
+
+
+def group_of(game: Game, symmetry: Symmetry) -> tuple[tuple[int, ...], ...]:
+    """The permutations of squares that `symmetry` names; the identity comes first."""
+    return game.symmetries if symmetry == "full" else game.symmetries[:1]
+
+
+def actions_of(game: Game, player: int, tried: int) -> list[int]:
+    """Squares that may be attempted after the squares of the mask `tried`, ascending."""
+    taken = tried | game.opening_mask(player)
+    return [s for s in range(game.squares) if not taken >> s & 1]
+
+
+def squares_of(mask: int) -> list[int]:
+    """The squares of a bit mask, ascending."""
+    return [s for s in range(mask.bit_length()) if mask >> s & 1]
+
+
+def kinds_of(placed: int, opening: int, squares: list[int]) -> tuple[int, ...]:
+    """Kind of each square of a view: 0 failed, 1 placed, 2 failed on a mark of the opponent's opening."""
+    return tuple(1 if placed >> s & 1 else 2 if opening >> s & 1 else 0 for s in squares)
+
+
+def infoset_counts(game: Game, pairs: Pairs, player: int) -> Ints:
+    """Number of infosets of the whole game (no symmetry), by number of own attempts."""
+    counts = order_counts(game, player)
+    mine = pairs.mover == player
+    views = np.unique(np.stack([pairs.placed[player][mine], pairs.failed[player][mine]]), axis=1)
+    sizes = counts.of(views[0], views[1])
+    return np.bincount(attempts(views[0], views[1]), weights=sizes).astype(np.int64)
+
+
+def build_index(game: Game, symmetry: Symmetry, pairs: Pairs | None = None) -> Index:
+    """Index all nodes and sequences of both players.
+
+    Raises
+    ------
+    GameError
+        If views have more orders than the tables of a symmetry group can tell apart.
+    """
+    pairs = find_pairs(game) if pairs is None else pairs
+    built = [_PlayerBuilder(game, symmetry, pairs, player) for player in (0, 1)]
+    return Index(game, symmetry, (built[0].index, built[1].index), (built[0].orbits, built[1].orbits))
+
+
+class _PlayerBuilder:
+    def __init__(self, game: Game, symmetry: Symmetry, pairs: Pairs, player: int) -> None:
+        self.game, self.player = game, player
+        self.group = group_of(game, symmetry)
+        self.counts = order_counts(game, player)
+        self.orbits, self.placed, self.failed, self.decides = self._find_orbits(pairs)
+        self.tried = self.placed | self.failed
+        self.taken = self.tried | game.opening_mask(player)
+        self.index = self._build()
+
+    def _find_orbits(self, pairs: Pairs) -> tuple[Orbits, Ints, Ints, NDArray[np.bool_]]:
+        size, player = self.game.squares, self.player
+        # Views at which the player never moves matter only where somebody can win from them.
+        mine = pairs.mover == player
+        matters = mine | (pairs.winning_squares != 0)
+        keys = np.unique(pairs.placed[player][matters] << size | pairs.failed[player][matters])
+        deciding = np.unique(pairs.placed[player][mine] << size | pairs.failed[player][mine])
+        placed, failed = keys >> size, keys & ((1 << size) - 1)
+        images = np.stack([image_of(placed, g) << size | image_of(failed, g) for g in self.group])
+        representative = images.min(axis=0)
+        chosen = np.unique(representative)
+        placed, failed = chosen >> size, chosen & ((1 << size) - 1)
+        decides = np.isin(chosen, deciding)
+        rank = np.lexsort((chosen, ~decides, attempts(placed, failed)))
+        position = np.empty(len(rank), np.int64)
+        position[rank] = np.arange(len(rank))
+        view = position[np.searchsorted(chosen, representative)]
+        orbits = Orbits(keys, view, images.argmin(axis=0).astype(np.int64))
+        return orbits, placed[rank], failed[rank], decides[rank]
+
+    def _build(self) -> PlayerIndex:
+        n, orders = attempts(self.placed, self.failed), self.counts.of(self.placed, self.failed)
+        most = int(orders[self.decides].max(initial=0))
+        if len(self.group) > 1 and most > MOST_RELABELLED:
+            raise GameError(
+                f"Game {self.game.name} has a view with {most:,} orders; symmetry full works with at most "
+                f"{MOST_RELABELLED:,} of them: choose symmetry none."
+            )
+        actions = self.game.squares - len(self.game.opening[self.player]) - n
+        node_start = np.concatenate([[0], np.cumsum(orders)])
+        sequence_start = np.concatenate([[0], np.cumsum(np.where(self.decides, orders * actions, 0))])
+        block_start = self._blocks()
+        child_start, child_symmetry = self._children(node_start, block_start)
+        parent_start, parent_symmetry = self._parents(sequence_start, orders)
+        child_map, parent_map, relabelling = self._relabellings(child_symmetry, parent_symmetry)
+        slice_start = np.searchsorted(n, np.arange(int(n.max()) + 2))
+        return PlayerIndex(
+            *(self.placed, self.failed, self.decides, slice_start, node_start, sequence_start),
+            *(child_start, child_map, parent_start, parent_map, block_start, relabelling),
+        )
+
+    def _blocks(self) -> Ints:
+        """`block_start` of the index."""
+        size = self.game.squares
+        blocks = np.zeros((len(self.tried), size + 1), np.int64)
+        for square in range(size):
+            v = np.flatnonzero(self.tried >> square & 1)
+            blocks[v, number_below(self.tried[v], square) + 1] = self.counts.ending_with(
+                self.placed[v], self.failed[v], square
+            )
+        return np.cumsum(blocks, axis=1)
+
+    def _representative(self, placed: Ints, failed: Ints, square: int) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
+        """Representatives of views, the symmetries that lead there, where these take `square`; which views exist."""
+        at = self.orbits.find(placed << self.game.squares | failed)
+        symmetry = self.orbits.symmetry[at]
+        return self.orbits.view[at], symmetry, np.array(self.group)[symmetry, square], at >= 0
+
+    def _children(self, node_start: Ints, block_start: Ints) -> tuple[Ints, Ints]:
+        """`child_start` of the index; the symmetry that takes each child to its representative, -1 if there is none."""
+        start, symmetry = (np.full((len(self.tried), self.game.squares, 2), -1) for _ in range(2))
+        for square in range(self.game.squares):
+            v, bit = np.flatnonzero(self.decides & (self.taken >> square & 1 == 0)), 1 << square
+            action = number_below(~self.taken[v], square)
+            for outcome in (0, 1):
+                after = self.placed[v] | bit * outcome, self.failed[v] | bit * (1 - outcome)
+                child, g, last, exists = self._representative(*after, square)
+                block = number_below(self.tried[child], last)
+                exists &= block_start[child, block] != block_start[child, block + 1]
+                chosen = (v[exists], action[exists], outcome)
+                start[chosen] = (node_start[child] + block_start[child, block])[exists]
+                symmetry[chosen] = g[exists]
+        return start, symmetry
+
+    def _parents(self, sequence_start: Ints, orders: Ints) -> tuple[Ints, Ints]:
+        """`parent_start` of the index; the symmetry that takes each parent to its representative, -1 if none is."""
+        start, symmetry = (np.full((len(self.tried), self.game.squares), -1) for _ in range(2))
+        for square in range(self.game.squares):
+            v, bit = np.flatnonzero(self.tried >> square & 1), 1 << square
+            parent, g, last, exists = self._representative(self.placed[v] & ~bit, self.failed[v] & ~bit, square)
+            exists &= self.counts.ending_with(self.placed[v], self.failed[v], square) != 0
+            # Only views that do not decide have orders after a parent without sequences; nobody reaches them.
+            exists &= sequence_start[parent] != sequence_start[parent + 1]
+            action = number_below(~self.taken[parent], last)
+            chosen = (v[exists], number_below(self.tried[v], square)[exists])
+            start[chosen] = (sequence_start[parent] + action * orders[parent])[exists]
+            symmetry[chosen] = g[exists]
+        return start, symmetry
+
+    def _relabellings(self, children: Ints, parents: Ints) -> tuple[Ints, Ints, NDArray[np.uint16]]:
+        """`child_map`, `parent_map` and `relabelling` of the index, from the symmetries of children and parents."""
+        views, squares = parents.shape
+        symmetry = np.concatenate([children.reshape(views, -1), parents], axis=1)
+        # A child's table takes the orders of the view, a parent's those of what the view was before.
+        removed = np.concatenate([np.zeros((views, 2 * squares), np.int64), 1 << self._own_squares()], axis=1)
+        v, k = np.nonzero(symmetry >= 0)
+        before = (self.placed[v] & ~removed[v, k], self.failed[v] & ~removed[v, k])
+        start, tables = relabellings(self.counts, self.group, *before, symmetry[v, k])
+        found = np.full(symmetry.shape, -1)
+        found[v, k] = start
+        return found[:, : 2 * squares].reshape(children.shape), np.ascontiguousarray(found[:, 2 * squares :]), tables
+
+    def _own_squares(self) -> Ints:
+        """The squares of each view, ascending: shape (views, squares of the board)."""
+        own = np.zeros((len(self.tried), self.game.squares), np.int64)
+        for square in range(self.game.squares):
+            v = np.flatnonzero(self.tried >> square & 1)
+            own[v, number_below(self.tried[v], square)] = square
+        return own

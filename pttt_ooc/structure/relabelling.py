@@ -1,0 +1,73 @@
+"""Relabelled orders of many views: where symmetries take them, in tables that views share.
+
+What a symmetry does to the orders of a view depends only on the kinds of the view's squares and on the
+sequence of their images, so that few tables serve all views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.structure.orders import OrderCounts, relabelled_ranks
+from pttt_ooc.structure.views import Ints, first_seen, images_of, number_below
+
+_BITS = 6  # of a code, for each square of a view: 4 for its place, 2 for its kind
+
+
+def relabellings(
+    counts: OrderCounts, group: Sequence[tuple[int, ...]], placed: Ints, failed: Ints, symmetry: Ints
+) -> tuple[Ints, NDArray[np.uint16]]:
+    """Tables that take the ranks of views' orders, at most 65,536, to ranks in the images of the views.
+
+    Parameters
+    ----------
+    counts
+        Of the player's orders.
+    group
+        Permutations of squares.
+    placed, failed
+        int64, shape (n,): the views, as bit masks.
+    symmetry
+        int64, shape (n,): number of the permutation that each is taken by.
+
+    Returns
+    -------
+    start
+        int64, shape (n,): where in `tables` the ranks of each view begin; -1 where they stay what they are.
+    tables
+        uint16.  Tables stand in the sequence in which views ask for them first.
+    """
+    start = np.full(len(placed), -1)
+    code, unchanged = _codes(counts, group, placed, failed, symmetry)
+    which = np.flatnonzero(code != unchanged)
+    first, number = first_seen(code[which])
+    tables = [np.zeros(0, np.uint16)]
+    for i in which[first]:
+        ranks = relabelled_ranks(int(placed[i]), int(failed[i]), np.array(group[symmetry[i]]), *counts.tables)
+        tables.append(ranks.astype(np.uint16))
+    start[which] = np.cumsum([len(table) for table in tables])[number]
+    return start, np.concatenate(tables)
+
+
+def _codes(
+    counts: OrderCounts, group: Sequence[tuple[int, ...]], placed: Ints, failed: Ints, symmetry: Ints
+) -> tuple[Ints, Ints]:
+    """For each view, what its table depends on in one number, and what that is where nothing changes.
+
+    Square by square, in the sequence of their images: the place among the view's squares.  Square by
+    square, in their own sequence: the kind.
+    """
+    tried, permutations = placed | failed, np.array(group)
+    images = images_of(group)[symmetry, tried]
+    code, unchanged = np.zeros_like(placed), np.zeros_like(placed)
+    for square in range(len(group[0])):
+        own = tried >> square & 1
+        place = number_below(tried, square)
+        image = number_below(images, permutations[symmetry, square])
+        kind = 1 + (placed >> square & 1) + 2 * ((failed & counts.opening) >> square & 1)
+        code += own * (place << _BITS * image) + own * (kind << _BITS * place + 4)
+        unchanged += own * (place << _BITS * place) + own * (kind << _BITS * place + 4)
+    return code, unchanged

@@ -1,0 +1,398 @@
+"""Timing operators: which orders of two players are consistent with each other.
+
+Two views that fit together constrain each other's orders only through the *key squares*, on which
+one player failed because the other had placed there before.  The *timing operator* takes a vector
+over the source's key times to a vector over the receiver's key times by adding up what is
+consistent.
+
+An operator is kept in two factors.  The game is cut at a moment; each key square falls, for each
+player, before the cut (the *prefix*) or after it (the *suffix*).  Given which key squares are in
+the source's prefix (``B``) and in the receiver's (``A``), the condition splits into one on prefix
+times and one on suffix times, so that the operator is a Kronecker product of two small 0/1
+matrices, or zero.  A *cell* is one tuple of key times; the cells of one prefix set are a matrix,
+suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB Z_B U_AB``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.jit import kernel
+from pttt_ooc.structure.cells import BASE, Cells, Pattern, Side, count_of, find_cells, keys_of
+from pttt_ooc.structure.index import Index, read_only
+from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
+
+WORD = 64  # bits of a row of a matrix that are one number
+
+# Of the numbers that stand for patterns: ten squares fit 60 bits.
+_KIND_BITS, _KEY_BITS = 2, 4
+_SQUARE_BITS = _KIND_BITS + _KEY_BITS
+_ALL_KINDS = sum((1 << _KIND_BITS) - 1 << _SQUARE_BITS * place for place in range(10))
+_NEVER = -1  # the time of no square
+
+
+class Groups(NamedTuple):
+    """The groups of a :class:`Timing`, as kernels take them."""
+
+    operator: NDArray[np.int32]
+    receiver_view: NDArray[np.int32]
+    receiver_pattern: NDArray[np.int32]
+    receiver_actions: NDArray[np.int32]
+    source_start: Ints
+    source_view: NDArray[np.int32]
+    source_pattern: NDArray[np.int32]
+    source_actions: NDArray[np.int32]
+
+
+class Patterns(NamedTuple):
+    """The patterns of a :class:`Timing`, as kernels take them."""
+
+    start: Ints
+    cell: NDArray[np.unsignedinteger[Any]]
+
+
+class Operators(NamedTuple):
+    """The operators of a :class:`Timing`, as kernels take them."""
+
+    start: Ints
+    cells: Ints
+    prefix_first: NDArray[np.bool_]
+    factor: NDArray[np.int32]
+    matrix: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """Everything that the joint sweep needs to receive the gradient of one player.
+
+    A *group* is a sum over sources that share the operator and the receiver's key squares.
+
+    Attributes
+    ----------
+    group_start : int64 (receiver's views + 1,)
+        Groups of each of the receiver's views.
+    group_view, group_class, group_pattern : int32 (groups,)
+        Receiver's view, operator and receiver's pattern.
+    group_actions : int32 (groups,)
+        The receiver's winning actions, as a bit mask of action numbers; 0 if the source wins.
+    source_start : int64 (groups + 1,)
+        Sources of each group.
+    source_view, source_pattern : int32 (sources,)
+        The source's view and its pattern.
+    source_actions : int32 (sources,)
+        The source's winning actions as a bit mask of action numbers; 0 if the receiver wins.
+    pattern_start : int64 (patterns + 1,)
+        Orders of each pattern.
+    order_cell : uint16, or uint32 if that is too small (orders,)
+        The cell of each order.  Orders that do not take part have one of their own, after all others.
+    class_start : int64 (classes + 1,)
+        Factors of each operator.
+    class_cells : int64 (classes, 2)
+        Number of cells of the source and of the receiver.
+    class_prefix_first : bool (classes,)
+        Whether prefixes are added up before suffixes are.  What is added up first is the major
+        index of the source's matrices, what is added up last that of the receiver's.
+    factor : int32 (factors, 8)
+        ``source cell, source suffixes, source prefixes, receiver cell, receiver suffixes, receiver
+        prefixes, V, U`` of each pair (B, A); V and U are places in `matrix`.  Pairs that can share
+        the sum over prefixes stand together.
+    matrix : uint64 (any,)
+        The 0/1 matrices V and U, by the receiver's index: in each row, the source's indices to add
+        up are the bits of one number, or of several if there are more than 64.
+    """
+
+    group_start: Ints
+    group_view: NDArray[np.int32]
+    group_class: NDArray[np.int32]
+    group_pattern: NDArray[np.int32]
+    group_actions: NDArray[np.int32]
+    source_start: Ints
+    source_view: NDArray[np.int32]
+    source_pattern: NDArray[np.int32]
+    source_actions: NDArray[np.int32]
+    pattern_start: Ints
+    order_cell: NDArray[np.unsignedinteger[Any]]
+    class_start: Ints
+    class_cells: Ints
+    class_prefix_first: NDArray[np.bool_]
+    factor: NDArray[np.int32]
+    matrix: NDArray[np.uint64]
+
+    def __post_init__(self) -> None:
+        read_only(self)
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All arrays by name, for a store."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def tables(self) -> tuple[Groups, Patterns, Operators]:
+        """What the joint sweep takes."""
+        return (
+            Groups(
+                *(self.group_class, self.group_view, self.group_pattern, self.group_actions),
+                *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
+            ),
+            Patterns(self.pattern_start, self.order_cell),
+            Operators(self.class_start, self.class_cells, self.class_prefix_first, self.factor, self.matrix),
+        )
+
+
+def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
+    """Build the groups, patterns and operators for the gradient of `receiver`."""
+    return _Builder(index, pairs, receiver).build()
+
+
+@kernel
+def consistent(source, receiver, received):
+    """Which tuples of clock times of source and receiver agree on the keys that both have (the others are -1).
+
+    Parameters
+    ----------
+    source, receiver
+        int64, shape (tuples, keys).
+    received
+        So many keys come first that the source placed before the receiver failed on them.
+
+    Returns
+    -------
+    A 0/1 matrix by the receiver's index, as in :attr:`Timing.matrix`, and how many ones it has.
+    """
+    words = -(-len(source) // WORD)
+    matrix, ones = np.zeros(len(receiver) * words, np.uint64), 0
+    for r in range(len(receiver)):
+        for s in range(len(source)):
+            agree = True
+            for k in range(source.shape[1]):
+                first, second = source[s, k], receiver[r, k]
+                if k >= received:
+                    first, second = second, first
+                agree &= first < second or first < 0 or second < 0
+            if agree:
+                matrix[r * words + s // WORD] |= np.uint64(1) << np.uint64(s % WORD)
+                ones += 1
+    return matrix, ones
+
+
+class _Builder:
+    def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
+        self.index, self.game = index, index.game
+        self.receiver, self.source = receiver, 1 - receiver
+        self.pairs = pairs
+        self.images, self.permutations = images_of(index.group), np.array(index.group)
+        self.sides = (Side(self.game, 0), Side(self.game, 1))
+        self.cells: list[tuple[Cells, Cells]] = []  # of the source, of the receiver
+        self.factors: list[list[int]] = []
+        self.class_start = [0]
+        self.prefix_first: list[bool] = []
+        self.matrix: list[NDArray[np.uint64]] = []
+        self._matrix_size = 0
+        self._matrices: dict[tuple[int, bytes], int] = {}
+        self._weights: dict[int, int] = {}  # number of ones of each matrix
+
+    def build(self) -> Timing:
+        table, pattern_start, order_cell = self._sources()
+        first = np.flatnonzero(np.diff(table[:, :4], axis=0, prepend=-1).any(axis=1))  # of each group
+        views = len(self.index.players[self.receiver].placed)
+        return Timing(
+            group_start=np.searchsorted(table[first, 0], np.arange(views + 1)),
+            group_view=table[first, 0],
+            group_class=table[first, 1],
+            group_pattern=table[first, 2],
+            group_actions=table[first, 3],
+            source_start=np.append(first, len(table)).astype(np.int64),
+            source_view=table[:, 4].copy(),
+            source_pattern=table[:, 5].copy(),
+            source_actions=table[:, 6].copy(),
+            pattern_start=pattern_start,
+            order_cell=order_cell,
+            class_start=np.array(self.class_start, np.int64),
+            class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
+            class_prefix_first=np.array(self.prefix_first, np.bool_),
+            factor=np.array(self.factors, np.int32).reshape(-1, 8),
+            matrix=np.concatenate([np.zeros(0, np.uint64), *self.matrix]),
+        )
+
+    def _sources(self) -> tuple[NDArray[np.int32], Ints, NDArray[np.unsignedinteger[Any]]]:
+        """All sources, and the patterns' `pattern_start` and `order_cell`.
+
+        Sources are sorted: receiver's view, class, pattern, winning actions; source's view, pattern, actions.
+        """
+        pairs, size = self.pairs, self.game.squares
+        r, s = self.receiver, self.source
+        at = self.index.orbits[r].find(pairs.placed[r] << size | pairs.failed[r])
+        mine, view = self.index.players[r], self.index.orbits[r].view[at]
+        chosen = (mine.placed[view] == pairs.placed[r]) & (mine.failed[view] == pairs.failed[r])
+        i = np.flatnonzero(chosen & (pairs.winning_squares != 0) & (at >= 0))
+        placed, failed, mover, winning = (
+            pairs.placed[:, i],
+            pairs.failed[:, i],
+            pairs.mover[i],
+            pairs.winning_squares[i],
+        )
+        at_s = self.index.orbits[s].find(placed[s] << size | failed[s])
+        # The receiver's view is a representative already.
+        symmetry = {r: np.zeros(len(i), np.int64), s: self.index.orbits[s].symmetry[at_s]}
+        # Squares on which the receiver failed come first, then those on which the source did.
+        keys = (failed[r] & placed[s], failed[s] & placed[r])
+        code = {p: self._pattern_codes(p, placed[p], failed[p], keys, symmetry[p]) for p in (r, s)}
+        number = self._classes(placed, failed, code, keys)
+        patterns, start, cell = self._patterns(placed, failed, code, mover, number)
+        actions = {
+            p: np.where(mover == p, self._action_masks(p, placed[p] | failed[p], winning, symmetry[p]), 0)
+            for p in (r, s)
+        }
+        mine_first = (view[i], number, patterns[:, 0], actions[r])
+        theirs = (self.index.orbits[s].view[at_s], patterns[:, 1], actions[s])
+        table = np.stack([*mine_first, *theirs], axis=1).astype(np.int32)
+        return table[np.lexsort(table.T[::-1])], start, cell
+
+    def _pattern_codes(self, player: int, placed: Ints, failed: Ints, keys: tuple[Ints, Ints], symmetry: Ints) -> Ints:
+        """The pattern of each view under a symmetry, as one number: see `_decoded`."""
+        tried, opening = placed | failed, self.sides[player].counts.opening
+        image, code = self.images[symmetry, tried], np.zeros_like(placed)
+        for square in range(self.game.squares):
+            kind = (placed >> square & 1) + 2 * ((failed & opening) >> square & 1)
+            first, second = (1 + number_below(k, square) for k in keys)
+            key = np.where(keys[0] >> square & 1, first, 0)
+            key += np.where(keys[1] >> square & 1, np.bitwise_count(keys[0]) + second, 0)
+            place = number_below(image, self.permutations[symmetry, square])
+            code += (tried >> square & 1) * ((1 + kind | key << _KIND_BITS) << _SQUARE_BITS * place)
+        return code
+
+    def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
+        """Which actions attempt the images of `squares` after those of `tried`, as bit masks of action numbers."""
+        taken = self.images[symmetry, tried] | self.game.opening_mask(player)
+        wanted, mask = self.images[symmetry, squares], np.zeros_like(squares)
+        for square in range(self.game.squares):
+            mask |= ((wanted & ~taken) >> square & 1) << number_below(~taken, square)
+        return mask
+
+    def _classes(self, placed: Ints, failed: Ints, code: dict[int, Ints], keys: tuple[Ints, Ints]) -> Ints:
+        """Number of the operator of each pair of patterns; operators are built on the way."""
+        received = np.bitwise_count(keys[0]).astype(np.int64)
+        shape = np.bitwise_count(keys[0] | keys[1]) << 4 | received
+        for p in (self.receiver, self.source):
+            opening = self.sides[p].counts.opening
+            for squares in (failed[p] & ~opening, placed[p], failed[p] & opening):
+                shape = shape << 4 | np.bitwise_count(squares)
+        first, number = first_seen(shape)
+        for i in first:
+            patterns = _decoded(code[self.receiver][i]), _decoded(code[self.source][i])
+            self._add_class(*patterns, int(received[i]))
+        return number
+
+    def _patterns(
+        self, placed: Ints, failed: Ints, code: dict[int, Ints], mover: Ints, number: Ints
+    ) -> tuple[Ints, Ints, NDArray[np.unsignedinteger[Any]]]:
+        """Numbers of the patterns of receiver and source, shape (pairs, 2); `pattern_start` and `order_cell`.
+
+        By the classical rule, the turn passes only after a placement: whoever is not to move has
+        no order that ends with a failure.
+        """
+        players = np.array([self.receiver, self.source])
+        codes = np.stack([code[p] for p in players], axis=1)
+        ends_placed = (mover[:, None] != players) & (self.game.turn_rule == "classical")
+        _, same = np.unique(codes, return_inverse=True)
+        users = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
+        first, found = first_seen((same.reshape(codes.shape) * (users.max(initial=0) + 1) + users).ravel())
+        pair, side = first // 2, first % 2
+        orders = np.empty(len(first), np.int64)
+        for k, p in enumerate(players):
+            of_side = pair[side == k]
+            orders[side == k] = self.sides[p].counts.of(placed[p, of_side], failed[p, of_side])
+        start = np.concatenate([[0], np.cumsum(orders)])
+        most = max((cells.size for both in self.cells for cells in both), default=0)
+        cell = np.empty(start[-1], np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32)
+        # Patterns of the same kinds of squares share their tables of times.
+        for i in np.lexsort((codes.ravel()[first] & _ALL_KINDS, side)):
+            pattern = _decoded(codes[pair[i], side[i]])
+            own = slice(start[i], start[i + 1])
+            self._order_cells(
+                pattern, int(number[pair[i]]), int(side[i]), bool(ends_placed[pair[i], side[i]]), cell[own]
+            )
+        return found.reshape(codes.shape), start, cell
+
+    def _order_cells(
+        self, pattern: Pattern, number: int, side: int, ends_placed: bool, out: NDArray[np.unsignedinteger[Any]]
+    ) -> None:
+        """The cell of each order of a pattern, of the receiver (`side` 0) or of the source (1) of an operator."""
+        times = self.sides[(self.receiver, self.source)[side]].times(pattern)
+        cells = self.cells[number][1 - side]
+        prefix_major = self.prefix_first[number] == bool(side)
+        # By the classical rule a failure after the last placement has the number of placements for its time.
+        ends_at = count_of(pattern, 1) if ends_placed else _NEVER
+        find_cells(times, keys_of(pattern), cells.cut, cells.tables, prefix_major, ends_at, out)
+
+    def _cut(self, pattern_r: Pattern, pattern_s: Pattern) -> int:
+        """The time at which the operator is split: half-way, unless the views are small."""
+        longest = max(len(pattern_r), len(pattern_s))
+        if longest <= 4:
+            return BASE  # everything is prefix
+        if self.game.turn_rule == "classical":
+            return (max(count_of(pattern_r, 1), count_of(pattern_s, 1)) + 1) // 2
+        return (longest + 1) // 2
+
+    def _add_class(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> None:
+        """Build the operator between two patterns; `received` keys are squares that the source placed."""
+        cut = self._cut(pattern_r, pattern_s)
+        source = Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
+        receiver = Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
+        self.cells.append((source, receiver))
+        self._operator(source, receiver, received)
+
+    def _operator(self, source: Cells, receiver: Cells, received: int) -> None:
+        first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
+        second_kind = ((1 << source.keys) - 1) & ~first_kind
+        theirs = [
+            [self._clock(self.source, source.times_of(b, rows)) for rows in (False, True)]
+            for b in range(len(source.sets))
+        ]
+        mine = [
+            [self._clock(self.receiver, receiver.times_of(a, rows)) for rows in (False, True)]
+            for a in range(len(receiver.sets))
+        ]
+        factors = []
+        for b, set_b in enumerate(source.sets.tolist()):
+            for a, set_a in enumerate(receiver.sets.tolist()):
+                if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
+                    continue
+                (u, ones), (v, rest) = (consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
+                if not ones or not rest:
+                    continue
+                dimensions = [source.tables.base[b], source.heights[b], source.widths[b]]
+                dimensions += [receiver.tables.base[a], receiver.heights[a], receiver.widths[a]]
+                stored = (self._store(v, source.heights[b]), self._store(u, source.widths[b]))
+                factors.append([*(int(d) for d in dimensions), *stored])
+                self._weights[factors[-1][7]] = ones
+        prefix_first = self._prefix_cost(factors, 0, 1) <= self._prefix_cost(factors, 3, 4)
+        self.prefix_first.append(prefix_first)
+        shared = 0 if prefix_first else 3
+        self.factors.extend(sorted(factors, key=lambda f: (f[shared], f[7], f[3 - shared])))
+        self.class_start.append(len(self.factors))
+
+    def _clock(self, player: int, times: Ints) -> Ints:
+        """Times on a clock common to both players; -1 stays."""
+        return np.where(times < 0, -1, 2 * times + int(player != self.game.first_player))
+
+    def _prefix_cost(self, factors: list[list[int]], shared: int, suffixes: int) -> int:
+        """Additions over prefixes, if the sums are shared by factors with the same column `shared`."""
+        return sum({(f[shared], f[7]): f[suffixes] * self._weights[f[7]] for f in factors}.values())
+
+    def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
+        """Place in `matrix` of one with so many of the source's indices."""
+        known = (sources, matrix.tobytes())
+        if known not in self._matrices:
+            self._matrices[known] = self._matrix_size
+            self.matrix.append(matrix)
+            self._matrix_size += len(matrix)
+        return self._matrices[known]
+
+
+def _decoded(code: int) -> Pattern:
+    """The pattern that a number stands for: square by square its kind, plus 1, and its key number, plus 1."""
+    squares = [int(code) >> shift for shift in range(0, int(code).bit_length(), _SQUARE_BITS)]
+    return tuple((c % (1 << _KIND_BITS) - 1, (c >> _KIND_BITS) % (1 << _KEY_BITS) - 1) for c in squares)

@@ -1,0 +1,177 @@
+"""Views, and the pairs of views that fit together.
+
+A player's *view* is what the board looks like to it: the set of squares that it placed and the set
+of squares on which it failed (the opening's squares are left out of both).  A *pair* is what both
+players' views are at one moment of the game.  There are few of either, so a breadth-first search
+over pairs finds all of them, and counts histories on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.rules.game import Game
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of views that occur before the game is over.
+
+    Attributes
+    ----------
+    placed, failed
+        int64, shape (2, number of pairs): each player's view, as bit masks.
+    mover
+        int64, shape (number of pairs,): the player to move.
+    winning_squares
+        int64, same shape: squares with which the mover wins at once, as a bit mask.
+    histories
+        int64, same shape: how many histories have this pair of views.
+    terminal_histories
+        Number of histories at which the game is over.
+    """
+
+    placed: Ints
+    failed: Ints
+    mover: Ints
+    winning_squares: Ints
+    histories: Ints
+    terminal_histories: int
+
+    @property
+    def decision_histories(self) -> int:
+        """Number of histories at which somebody is to move."""
+        return int(self.histories.sum())
+
+
+def attempts(placed: Ints, failed: Ints) -> Ints:
+    """Number of attempts that a view consists of."""
+    counts: Ints = np.bitwise_count(placed | failed).astype(np.int64)
+    return counts
+
+
+def _mover(game: Game, placed: Ints, failed: Ints) -> Ints:
+    turns = attempts(placed, failed) if game.turn_rule == "abrupt" else np.bitwise_count(placed).astype(np.int64)
+    even = turns[0] == turns[1]
+    mover: Ints = np.where(even, game.first_player, 1 - game.first_player)
+    return mover
+
+
+def _wins(game: Game, player: int, placed: Ints) -> NDArray[np.bool_]:
+    held = placed | game.opening_mask(player)
+    won = np.zeros(held.shape, bool)
+    for winning in game.winning_sets[player]:
+        won |= (held & winning) == winning
+    return won
+
+
+def _step(game: Game, placed: Ints, failed: Ints, mover: Ints, square: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """Let the mover of every pair attempt `square`, where it may.
+
+    Returns the indices of those pairs, the new placed and failed masks, and whether the mover won.
+    """
+    bit = 1 << square
+    opening = np.array([game.opening_mask(p) for p in (0, 1)])
+    which = np.arange(placed.shape[1])
+    tried = placed[mover, which] | failed[mover, which] | opening[mover]
+    which = np.flatnonzero((tried & bit) == 0)
+    me = mover[which]
+    new_placed, new_failed = placed[:, which].copy(), failed[:, which].copy()
+    occupied = ((new_placed[1 - me, np.arange(len(me))] | opening[1 - me]) & bit) != 0
+    new_failed[me, np.arange(len(me))] |= np.where(occupied, bit, 0)
+    new_placed[me, np.arange(len(me))] |= np.where(occupied, 0, bit)
+    mine = new_placed[me, np.arange(len(me))]
+    won = np.where(me == 0, _wins(game, 0, mine), _wins(game, 1, mine)) & ~occupied
+    return which, new_placed, new_failed, won
+
+
+def find_pairs(game: Game) -> Pairs:
+    """Enumerate pairs of views by a breadth-first search from the opening."""
+    full = (1 << game.squares) - 1
+    taken = game.opening_mask(0) | game.opening_mask(1)
+    placed, failed = np.zeros((2, 1), np.int64), np.zeros((2, 1), np.int64)
+    histories = np.ones(1, np.int64)
+    levels: list[tuple[Ints, ...]] = []
+    terminal = 0
+    while placed.shape[1]:
+        mover = _mover(game, placed, failed)
+        winning = np.zeros(placed.shape[1], np.int64)
+        following: list[tuple[Ints, Ints, Ints]] = []
+        for square in range(game.squares):
+            which, new_placed, new_failed, won = _step(game, placed, failed, mover, square)
+            winning[which[won.astype(bool)]] |= 1 << square
+            over = won.astype(bool) | ((new_placed[0] | new_placed[1] | taken) == full)
+            terminal += int(histories[which[over]].sum())
+            following.append((new_placed[:, ~over], new_failed[:, ~over], histories[which[~over]]))
+        levels.append((placed, failed, mover, winning, histories))
+        placed, failed, histories = _merge(following)
+    joined = [np.concatenate([level[i] for level in levels], axis=-1) for i in range(5)]
+    return Pairs(joined[0], joined[1], joined[2], joined[3], joined[4], terminal)
+
+
+def most_pairs(game: Game) -> int:
+    """A bound on the number of pairs, known without a search: squares are as they like, only turns alternate."""
+    differences = {0: 1}  # how far player 0 is ahead in turns, and in how many ways
+    for square in range(game.squares):
+        opened = [p for p in (0, 1) if square in game.opening[p]]
+        # Turns of player 0 and 1 that a square takes: free, placed by either, and then failed on by the other.
+        failed = 1 if game.turn_rule == "abrupt" else 0
+        turns = [(0, 0), (1, 0), (0, 1), (1, failed), (failed, 1)]
+        if opened:
+            turns = [(0, 0), (0, failed) if opened[0] == 0 else (failed, 0)]
+        following: dict[int, int] = {}
+        for ahead, ways in differences.items():
+            for mine, theirs in turns:
+                key = ahead + mine - theirs
+                following[key] = following.get(key, 0) + ways
+        differences = following
+    return sum(ways for ahead, ways in differences.items() if abs(ahead) <= 1)
+
+
+def _merge(parts: list[tuple[Ints, Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
+    """Bring equal pairs together, adding up their histories."""
+    masks = np.concatenate([np.concatenate([p, f]) for p, f, _ in parts], axis=1)
+    histories = np.concatenate([h for _, _, h in parts])
+    unique, inverse = np.unique(masks, axis=1, return_inverse=True)
+    total = np.zeros(unique.shape[1], np.int64)
+    np.add.at(total, inverse.ravel(), histories)
+    return unique[:2], unique[2:], total
+
+
+def image_of(masks: Ints, symmetry: tuple[int, ...]) -> Ints:
+    """Image of sets of squares under a permutation of squares."""
+    image = np.zeros_like(masks)
+    for square, target in enumerate(symmetry):
+        image |= ((masks >> square) & 1) << target
+    return image
+
+
+def images_of(group: Sequence[tuple[int, ...]]) -> Ints:
+    """Images of all sets of squares under some permutations: int64, shape (permutations, sets)."""
+    return np.stack([image_of(np.arange(1 << len(symmetry)), symmetry) for symmetry in group])
+
+
+def number_below(masks: Ints, square: Ints | int) -> Ints:
+    """How many squares of each set come before `square`: where it is among them, if it is one of them."""
+    number: Ints = np.bitwise_count(masks & ((1 << square) - 1)).astype(np.int64)
+    return number
+
+
+def first_seen(keys: Ints) -> tuple[Ints, Ints]:
+    """Number different keys in the sequence in which they appear.
+
+    Returns
+    -------
+    Where each different key appears first, and the number of every key; both int64.
+    """
+    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+    appearance = np.argsort(first)
+    number = np.empty(len(first), np.int64)
+    number[appearance] = np.arange(len(first))
+    return first[appearance], number[kind]

@@ -1,0 +1,330 @@
+"""The engine: runs the kernels over views, slice by slice, on all threads.
+
+Work is cut into runs of views.  Every view is written by one run only, so that results do not
+depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pttt_ooc.disk.memory import Layout, Room
+from pttt_ooc.disk.resources import cores
+from pttt_ooc.rules.game import Game
+from pttt_ooc.structure.index import Index, PlayerIndex, Symmetry, build_index
+from pttt_ooc.structure.timing import Timing, build_timing
+from pttt_ooc.structure.views import Ints, find_pairs
+from pttt_ooc.sweep import gradient, tree
+
+Floats = NDArray[np.floating[Any]]
+RUNS = 16  # per slice, at most: enough to share out evenly
+CACHE_LINE = 64  # bytes
+RUN_WORK = 30_000  # nodes and cells, at least: less is done sooner than it is handed to another thread
+
+
+@dataclass(frozen=True)
+class Reach:
+    """A realization plan of one player.
+
+    Attributes
+    ----------
+    nodes : float (nodes,)
+        Product of the player's own probabilities on the way to each node.
+    sequences : float (sequences,)
+        The same, with the action that follows.
+    view_is_reached : bool (views,)
+        Whether any node of a view has non-zero reach.
+    """
+
+    nodes: Floats
+    sequences: Floats
+    view_is_reached: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, index: PlayerIndex, nodes: Floats, sequences: Floats) -> Reach:
+        """A realization plan that is still to be written, in arrays that are at least as long as needed."""
+        return cls(nodes[: index.nodes], sequences[: index.sequences], np.empty(len(index.placed), np.bool_))
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One slice's part of the arrays of a pass upward.
+
+    Attributes
+    ----------
+    nodes, sequences
+        float (nodes of the slice,), (sequences of the slice,).
+    child_values
+        What `nodes` was for the slice below; empty for the last slice.
+    offsets
+        First node, first sequence, first node of the slice below.
+    """
+
+    nodes: Floats
+    sequences: Floats
+    child_values: Floats
+    offsets: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class SliceArrays:
+    """Arrays that hold any slice and the nodes of the slice below it: of even and of odd slices in turn."""
+
+    nodes: tuple[Floats, Floats]
+    sequences: Floats
+
+    def of(self, index: PlayerIndex, n: int) -> Slice:
+        """The parts for slice `n`; what is in them is that of slice `n` + 2, but for `child_values`."""
+        last = n + 1 == index.slices
+        mine, theirs = index.nodes_of(n), index.sequences_of(n)
+        below = slice(mine.stop, mine.stop) if last else index.nodes_of(n + 1)
+        return Slice(
+            self.nodes[n % 2][: mine.stop - mine.start],
+            self.sequences[: theirs.stop - theirs.start],
+            self.nodes[1 - n % 2][: below.stop - below.start],
+            (mine.start, theirs.start, below.start),
+        )
+
+
+def slice_layout(index: Index, dtype: DTypeLike, name: str) -> Layout:
+    """The arrays of :class:`SliceArrays`, for either player."""
+    nodes, sequences = [0, 0], 0
+    for i in index.players:
+        for n in range(i.slices):
+            nodes[n % 2] = max(nodes[n % 2], i.nodes_of(n).stop - i.nodes_of(n).start)
+            sequences = max(sequences, i.sequences_of(n).stop - i.sequences_of(n).start)
+    sizes = {"sequences": sequences, "nodes 0": nodes[0], "nodes 1": nodes[1]}
+    return {f"{name}, {part}": (size, dtype) for part, size in sizes.items()}
+
+
+def slice_arrays(room: Room, name: str) -> SliceArrays:
+    """Take the arrays of :func:`slice_layout` from a room."""
+    nodes = (room.take(f"{name}, nodes 0"), room.take(f"{name}, nodes 1"))
+    return SliceArrays(nodes, room.take(f"{name}, sequences"))
+
+
+class Engine:
+    """Both players' indices and timing operators, ready to sweep.
+
+    Parameters
+    ----------
+    index, timings
+        Of one game under one symmetry group; ``timings[p]`` receives the gradient of player `p`.
+    dtype
+        float32 or float64: of reach, gradients and values.
+    threads
+        Number of threads, 1 or more; default: as many as cores.
+    pool
+        Threads that somebody else stops; default: own ones.
+
+    Raises
+    ------
+    ValueError
+        If `dtype` or `threads` is another.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        timings: tuple[Timing, Timing],
+        dtype: type[np.floating[Any]],
+        threads: int | None = None,
+        pool: ThreadPoolExecutor | None = None,
+    ) -> None:
+        self.index, self.timings, self.dtype = index, timings, np.dtype(dtype)
+        if self.dtype not in (np.float32, np.float64):
+            raise ValueError(f"an engine computes with float32 or float64, not with {self.dtype}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"an engine has 1 thread or more, not {threads}")
+        self.threads = cores() if threads is None else threads
+        self._pool = pool or ThreadPoolExecutor(self.threads)
+        self._local = threading.local()
+
+    @classmethod
+    def of_game(
+        cls,
+        game: Game,
+        symmetry: Symmetry = "none",
+        dtype: type[np.floating[Any]] = np.float64,
+        threads: int | None = None,
+    ) -> Engine:
+        """Build everything in memory: a moment for a small game, about a minute for the full one."""
+        pairs = find_pairs(game)
+        index = build_index(game, symmetry, pairs)
+        return cls(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
+
+    def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
+        """An engine on the same threads, which end with this one's: itself, or one that computes with other floats."""
+        if self.dtype == dtype:
+            return self
+        return Engine(self.index, self.timings, dtype, self.threads, self._pool)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._pool.shutdown()
+
+    @cached_property
+    def _runs(self) -> tuple[list[list[tuple[int, int]]], ...]:
+        """For each player and slice, the runs of views of a pass over the tree."""
+        return tuple([_share_out(i.node_start, i.views_of(n)) for n in range(i.slices)] for i in self.index.players)
+
+    @cached_property
+    def _gradient_runs(self) -> tuple[list[list[tuple[Ints, Ints]]], ...]:
+        """For each receiver and slice, the runs of views of a joint sweep, and their groups by operator."""
+        return tuple(
+            [_share_out_groups(player, timing, n) for n in range(player.slices)]
+            for player, timing in zip(self.index.players, self.timings, strict=True)
+        )
+
+    def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
+        """Call ``kernel(first_view, last_view, *arguments)`` for all views of a slice, on all threads."""
+        self._call([(kernel, *run, *arguments) for run in self._runs[player][n]])
+
+    def _call(self, calls: list[tuple[Any, ...]]) -> None:
+        if self.threads == 1 or len(calls) == 1:
+            for kernel, *arguments in calls:
+                kernel(*arguments)
+            return
+        for done in [self._pool.submit(*call) for call in calls]:
+            done.result()
+
+    def _scratch_layout(self) -> list[tuple[int, DTypeLike]]:
+        """For a thread: cells lane after lane, cells of source and receiver, a matrix of cells; bit masks."""
+        most = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
+        cells, matrix = [gradient.room_of(size) for size in most], max(_largest_sum(t) for t in self.timings)
+        rows = [(size * gradient.LANES, self.dtype) for size in (max(cells), *cells, matrix)]
+        return [*rows, (most[0], np.uint8), (most[0], np.uint64), (matrix, np.uint64)]
+
+    def scratch_bytes(self) -> int:
+        """Bytes that every thread works in."""
+        return sum(size * np.dtype(dtype).itemsize for size, dtype in self._scratch_layout())
+
+    def _scratch(self) -> tuple[NDArray[Any], ...]:
+        if not hasattr(self._local, "arrays"):
+            self._local.arrays = tuple(_aligned_zeros(size, np.dtype(dtype)) for size, dtype in self._scratch_layout())
+        scratch: tuple[NDArray[Any], ...] = self._local.arrays
+        return scratch
+
+    def reach(self, player: int, weights: Floats, into: Reach | None = None) -> Reach:
+        """Realization plan of a strategy.
+
+        Parameters
+        ----------
+        weights
+            float, shape (sequences,): scaled to sum to 1 at every infoset.
+        into
+            Where to write it; default: new arrays.
+
+        Raises
+        ------
+        ValueError
+            If `weights` have another shape.
+        """
+        i = self.index.players[player]
+        if weights.shape != (i.sequences,):
+            raise ValueError(f"player {player} has {i.sequences:,} sequences, but weights have shape {weights.shape}")
+        reach = into or Reach.of(i, np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype))
+        for n in range(i.slices):
+            part = i.sequences_of(n)
+            arrays = (weights[part], reach.sequences, reach.nodes, reach.view_is_reached)
+            self.run(player, n, tree.reach_of_strategy, *i.downward, part.start, *arrays)
+        return reach
+
+    def gradient_slice(self, player: int, n: int, opponent: Reach, nodes: Floats, sequences: Floats) -> None:
+        """Gradient of the nodes and of the sequences of slice `n` of `player`, written into arrays of their length."""
+        i = self.index.players[player]
+        rest = (player, i.nodes_of(n).start, i.sequences_of(n).start, nodes, sequences, opponent)
+        self._call([(self._receive, *run, *rest) for run in self._gradient_runs[player][n]])
+
+    def _receive(
+        self,
+        views: Ints,
+        groups: Ints,
+        player: int,
+        node: int,
+        sequence: int,
+        nodes: Floats,
+        sequences: Floats,
+        source: Reach,
+    ) -> None:
+        mine, theirs = self.index.players[player], self.index.players[1 - player]
+        gradient.receive(
+            *(views, groups, mine.node_start, mine.sequence_start, node, sequence, nodes, sequences),
+            *(theirs.node_start, theirs.sequence_start, source.nodes, source.sequences, source.view_is_reached),
+            *self.timings[player].tables(),
+            *self._scratch(),
+        )
+
+    def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
+        """Gradient of all nodes and of all sequences of `player`, against a realization plan."""
+        i, runs = self.index.players[player], self._gradient_runs[player]
+        nodes, sequences = np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype)
+        rest = (player, 0, 0, nodes, sequences, opponent)
+        # Most work is in the deepest slices.
+        self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
+        return nodes, sequences
+
+
+def thread_needs(engine: Engine) -> dict[str, int]:
+    """Bytes of the cells that all threads of an engine work on together, in single and in double precision."""
+    engines = {engine, engine.in_precision(np.float64)}  # one, if the engine's precision is double
+    return {"cells": engine.threads * sum(each.scratch_bytes() for each in engines)}
+
+
+def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:
+    """Cut `views` into runs of about the same work; `work` is the sum of that of all views before each.
+
+    The cut does not depend on the number of threads, so neither does the result.
+    """
+    runs = int(np.clip((work[views.stop] - work[views.start]) // RUN_WORK, 1, RUNS))
+    ends = np.linspace(work[views.start], work[views.stop], runs + 1)[1:-1]
+    edges = np.searchsorted(work[views.start : views.stop], ends) + views.start
+    edges = np.unique(np.concatenate([[views.start], edges, [views.stop]]))
+    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple[Ints, Ints]]:
+    """Runs of views for the joint sweep, each with its groups by operator; those with most work come first.
+
+    Views with the same number of placed squares share their operators.  They are kept together, and
+    runs are cut where they leave no lane empty.
+    """
+    cells = np.concatenate([[0], np.cumsum(timing.class_cells.sum(axis=1)[timing.group_class])])
+    work = np.diff(player.node_start + cells[timing.group_start])
+    views = np.array(player.views_of(n))
+    enough = max(int(work[views].sum()) // RUNS, RUN_WORK)
+    placed = np.bitwise_count(player.placed[views])
+    shares: list[list[int]] = [[]]
+    for count in np.unique(placed):
+        same = views[placed == count].tolist()
+        for k in range(0, len(same), gradient.LANES):
+            if work[shares[-1]].sum() >= enough:
+                shares.append([])
+            shares[-1] += same[k : k + gradient.LANES]
+    runs = []
+    for share in sorted(shares, key=lambda share: -work[share].sum()):
+        groups = np.concatenate([np.arange(timing.group_start[v], timing.group_start[v + 1]) for v in share])
+        runs.append((np.array(share), groups[np.argsort(timing.group_class[groups], kind="stable")]))
+    return runs
+
+
+def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> Floats:
+    """Zeros that begin with a line of the cache, so that no vector lies across two."""
+    raw = np.zeros(size * dtype.itemsize + CACHE_LINE, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE
+    found: Floats = raw[start : start + size * dtype.itemsize].view(dtype)
+    return found
+
+
+def _largest_sum(timing: Timing) -> int:
+    """Number of cells of the largest matrix between the two steps of an operator."""
+    f = timing.factor.astype(np.int64)
+    return int(np.maximum(f[:, 1] * f[:, 5], f[:, 4] * f[:, 2]).max(initial=1))

@@ -1,0 +1,363 @@
+"""The joint sweep: one player's gradient from the opponent's realization plan.
+
+For each of the receiver's views and each group of sources: add the sources' reach up by key times
+(`_gather`), apply the timing operator (`_apply`), and read the result back by the receiver's own
+key times (`_scatter`).  Up to `LANES` groups with the same operator are worked on side by side, so
+that every step of the operator is an addition of long vectors.
+
+A run of views is worked on by one thread, in a fixed sequence, so that the result has the same bits
+whatever the number of threads.  Kernels take plain arrays; the arrays are those of
+:class:`pttt_ooc.structure.timing.Timing` and :class:`pttt_ooc.structure.index.PlayerIndex`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from pttt_ooc.jit import kernel
+from pttt_ooc.structure.timing import WORD
+
+LANES = 8  # groups side by side: one AVX register of float32
+UNKNOWN = 2  # whether a matrix of cells holds anything but zeros
+STRETCH = 32  # orders that are looked through for one that is not zero
+
+
+def _adder(count):
+    """A function that adds up `count` cells of some rows, to be compiled to sums in registers."""
+
+    def add(source, first, width, chosen, target, place, step):
+        """Add cells from `first` on of the rows in the bit mask `chosen` to those of `target`, `step` cells apart."""
+        for row in range(int(chosen).bit_length()):
+            for j in range(count if int(chosen) >> row & 1 else 0):
+                cell, out = row * width + first + j, place + j * step
+                target[out * LANES : (out + 1) * LANES] += source[cell * LANES : (cell + 1) * LANES]
+
+    @intrinsic
+    def add_vectors(typingctx, source, first, width, chosen, target, place, step):
+        """Written out, as the compiler keeps no sums in registers over a loop of unknown length."""
+
+        def codegen(context, builder, signature, args):
+            intp = context.get_value_type(types.intp)
+            vector = ir.VectorType(context.get_data_type(source.dtype), LANES)
+            align = context.get_abi_sizeof(vector.element)
+            rows, out = (context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 4))
+            start, length, begin, apart = (
+                context.cast(builder, args[k], signature.args[k], types.intp) for k in (1, 2, 5, 6)
+            )
+
+            def cell(base, number):
+                return builder.bitcast(builder.gep(base, [builder.mul(number, intp(LANES))]), vector.as_pointer())
+
+            places = [cell(out, builder.add(begin, builder.mul(apart, intp(j)))) for j in range(count)]
+            values = [args[3], *[builder.load(at, align=align) for at in places]]
+            before, loop = builder.block, builder.append_basic_block("row")
+            builder.branch(loop)
+            builder.position_at_end(loop)
+            rest, *sums = phis = [builder.phi(value.type) for value in values]
+            row = builder.cttz(rest, ir.IntType(1)(1))
+            base = cell(rows, builder.add(builder.mul(row, length), start))
+            parts = [builder.load(builder.gep(base, [intp(j)]), align=align) for j in range(count)]
+            rest = builder.and_(rest, builder.sub(rest, rest.type(1)))
+            sums = [builder.fadd(total, part) for total, part in zip(sums, parts, strict=True)]
+            for phi, value, following in zip(phis, values, (rest, *sums), strict=True):
+                phi.add_incoming(value, before)
+                phi.add_incoming(following, loop)
+            after = builder.append_basic_block("sum")
+            builder.cbranch(builder.icmp_unsigned("==", rest, rest.type(0)), after, loop)
+            builder.position_at_end(after)
+            for at, total in zip(places, sums, strict=True):
+                builder.store(total, at, align=align)
+            return context.get_dummy_value()
+
+        return types.void(source, first, width, types.uint64, target, place, step), codegen
+
+    @overload(add, jit_options={"forceinline": True})
+    def compiled(source, first, width, chosen, target, place, step):
+        def implementation(source, first, width, chosen, target, place, step):
+            add_vectors(source, first, width, chosen, target, place, step)  # type: ignore[call-arg]
+
+        return implementation
+
+    return add
+
+
+_add_six, _add_two, _add_one = _adder(6), _adder(2), _adder(1)
+
+
+def _turn(source, first, source_step, target, place, target_step):
+    """Transpose a square of numbers: LANES vectors, `source_step` apart, to as many that are `target_step` apart."""
+    for i in range(LANES):
+        for j in range(LANES):
+            target[place + j * target_step + i] = source[first + i * source_step + j]
+
+
+@intrinsic
+def _turn_vectors(typingctx, source, first, source_step, target, place, target_step):
+    """Three perfect shuffles of eight vectors transpose them, all in registers."""
+
+    def codegen(context, builder, signature, args):
+        number = context.get_data_type(source.dtype)
+        vector = ir.VectorType(number, LANES)
+        align = context.get_abi_sizeof(number)
+
+        def place_of(k, i):
+            base = context.make_array(signature.args[k])(context, builder, args[k]).data
+            start, step = (context.cast(builder, args[a], signature.args[a], types.intp) for a in (k + 1, k + 2))
+            at = builder.add(start, builder.mul(step, ir.Constant(step.type, i)))
+            return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
+
+        half = LANES // 2
+        halves = [[h * half + i // 2 + i % 2 * LANES for i in range(LANES)] for h in (0, 1)]
+        masks = [ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask) for mask in halves]
+        vectors = [builder.load(place_of(0, i), align=align) for i in range(LANES)]
+        for _ in range(LANES.bit_length() - 1):
+            pairs = zip(vectors[:half], vectors[half:], strict=True)
+            vectors = [builder.shuffle_vector(a, b, mask) for a, b in pairs for mask in masks]
+        for i, found in enumerate(vectors):
+            builder.store(found, place_of(3, i), align=align)
+        return context.get_dummy_value()
+
+    return types.void(source, first, source_step, target, place, target_step), codegen
+
+
+@overload(_turn, jit_options={"forceinline": True})
+def _compiled_turn(source, first, source_step, target, place, target_step):
+    def implementation(source, first, source_step, target, place, target_step):
+        _turn_vectors(source, first, source_step, target, place, target_step)  # type: ignore[call-arg]
+
+    return implementation
+
+
+@kernel
+def room_of(cells):
+    """Cells of a lane, with one more for orders that do not take part, rounded up to whole vectors."""
+    return (cells + LANES) // LANES * LANES
+
+
+@kernel
+def _gather(y, start, pattern, patterns, cells):
+    """Add a source's orders up by key times; return whether any was non-zero."""
+    cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
+    part = y[start : start + len(cell)]
+    found = False
+    for first in range(0, len(cell), STRETCH):
+        last = min(first + STRETCH, len(cell))
+        some = False
+        for r in range(first, last):
+            some |= part[r] != 0
+        if some:
+            found = True
+            for r in range(first, last):
+                cells[cell[r]] += part[r]
+    return found
+
+
+@kernel
+def _scatter(cells, sign, out, start, pattern, patterns):
+    """Read cells back by key times and add them to the receiver's orders."""
+    cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
+    part = out[start : start + len(cell)]
+    for r in range(len(cell)):
+        part[r] += sign * cells[cell[r]]
+
+
+@kernel
+def _interleave(lanes, room, together):
+    """Put the lanes, one after the other with `room` for as many cells, side by side."""
+    for cell in range(0, room, LANES):
+        _turn(lanes, cell, room, together, cell * LANES, LANES)
+
+
+@kernel
+def _separate(together, room, lanes):
+    """The inverse of `_interleave`."""
+    for cell in range(0, room, LANES):
+        _turn(together, cell * LANES, LANES, lanes, cell, room)
+
+
+@kernel
+def find_rows(source, rows, width, found):
+    """Tell, as bits of words, which rows of `width` cells hold anything but zeros; return whether any does."""
+    any_row = False
+    found[: (rows + WORD - 1) // WORD] = 0
+    for row in range(rows):
+        part = source[row * width * LANES : (row + 1) * width * LANES]
+        some = part[0] != 0
+        if not some:
+            for i in range(len(part)):
+                some |= part[i] != 0
+        found[row // WORD] |= np.uint64(some) << np.uint64(row % WORD)
+        any_row |= some
+    return any_row
+
+
+@kernel
+def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
+    """Add, to each of the `rows` rows of `target`, those of the `terms` rows of `source` that the matrix names.
+
+    Rows are `width` cells long, and only those of `source` that are `found` are looked at.  Rows of
+    `target` begin `row_step` cells apart, and their cells are `step` apart.
+    """
+    words = (terms + WORD - 1) // WORD
+    for word in range(words):
+        part = source[word * WORD * width * LANES :]
+        for row in range(rows):
+            chosen = matrix[row * words + word] & found[word]
+            if chosen == 0:
+                continue
+            place = row * row_step
+            c = 0
+            while c + 6 <= width:
+                _add_six(part, c, width, chosen, target, place + c * step, step)
+                c += 6
+            while c + 2 <= width:
+                _add_two(part, c, width, chosen, target, place + c * step, step)
+                c += 2
+            if c < width:
+                _add_one(part, c, width, chosen, target, place + c * step, step)
+
+
+@kernel
+def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
+    """x += operator `number` times z, in all lanes; `turned` has room for one matrix of cells.
+
+    Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
+    the suffixes are added up (the run has one source matrix), or after it (one receiver's).
+    """
+    factor = operators.factor
+    matrix = operators.matrix
+    end = operators.start[number + 1]
+    prefix_first = operators.prefix_first[number]
+    shared = 0 if prefix_first else 3
+    state[: operators.cells[number, 0]] = UNKNOWN
+    e = operators.start[number]
+    while e < end:
+        run = e
+        while run < end and factor[run, shared] == factor[e, shared] and factor[run, 7] == factor[e, 7]:
+            run += 1
+        z_prefixes = factor[e, 2]
+        x_prefixes = factor[e, 5]
+        suffixes = factor[e, 1] if prefix_first else factor[e, 4]
+        last = e + 1 if prefix_first else run
+        width = suffixes if prefix_first else z_prefixes
+        rows = x_prefixes if prefix_first else suffixes
+        some = False
+        for i in range(e, last):
+            cell = factor[i, 0]
+            source = z[cell * LANES :]
+            terms = z_prefixes if prefix_first else factor[i, 1]
+            found = z_rows[cell:]
+            if state[cell] == UNKNOWN:
+                state[cell] = find_rows(source, terms, width, found)
+            if not state[cell]:
+                continue
+            if not some:
+                turned[: rows * width * LANES] = 0
+                some = True
+            first = matrix[factor[i, 7 if prefix_first else 6] :]
+            multiply(first, source, terms, width, found, turned, rows, 1, rows)
+        if some and find_rows(turned, width, rows, turned_rows):
+            for i in range(e, run if prefix_first else e + 1):
+                second = matrix[factor[i, 6 if prefix_first else 7] :]
+                target = x[factor[i, 3] * LANES :]
+                size = factor[i, 4 if prefix_first else 5]
+                multiply(second, turned, width, rows, turned_rows, target, size, rows, 1)
+        e = run
+
+
+@kernel
+def receive(
+    views,
+    chosen,
+    # the receiver
+    node_start,
+    sequence_start,
+    node_offset,
+    sequence_offset,
+    node_gradient,
+    sequence_gradient,
+    # the source
+    source_node_start,
+    source_sequence_start,
+    node_reach,
+    sequence_reach,
+    view_is_reached,
+    # timing
+    groups,
+    patterns,
+    operators,
+    # scratch, of one thread
+    one_by_one,
+    z,
+    x,
+    turned,
+    state,
+    z_rows,
+    turned_rows,
+):
+    """Gradient of some of the receiver's `views`, written into one slice's arrays.
+
+    `chosen` are the groups of these views, those of one operator together.  `node_gradient` and
+    `sequence_gradient` begin at node `node_offset` and sequence `sequence_offset`.  Payoffs are the
+    receiver's own: a win adds the source's reach, a win of the source takes it off.
+    """
+    for view in views:
+        node_gradient[node_start[view] - node_offset : node_start[view + 1] - node_offset] = 0
+        first = sequence_start[view] - sequence_offset
+        sequence_gradient[first : sequence_start[view + 1] - sequence_offset] = 0
+    members = np.empty(LANES, np.int64)
+    at = 0
+    while at < len(chosen):
+        number = groups.operator[chosen[at]]
+        room = room_of(operators.cells[number, 0])
+        one_by_one[: room * LANES] = 0
+        lanes = 0
+        while at < len(chosen) and groups.operator[chosen[at]] == number and lanes < LANES:
+            g = chosen[at]
+            lane = one_by_one[lanes * room : (lanes + 1) * room]
+            found = False
+            for s in range(groups.source_start[g], groups.source_start[g + 1]):
+                origin = groups.source_view[s]
+                if not view_is_reached[origin]:
+                    continue
+                pattern = groups.source_pattern[s]
+                if groups.receiver_actions[g]:
+                    found |= _gather(node_reach, source_node_start[origin], pattern, patterns, lane)
+                    continue
+                orders = source_node_start[origin + 1] - source_node_start[origin]
+                start = source_sequence_start[origin]
+                theirs = groups.source_actions[s]
+                while theirs:
+                    if theirs & 1:
+                        found |= _gather(sequence_reach, start, pattern, patterns, lane)
+                    theirs >>= 1
+                    start += orders
+            if found:
+                members[lanes] = g
+                lanes += 1
+            at += 1
+        if lanes == 0:
+            continue
+        _interleave(one_by_one, room, z)
+        room = room_of(operators.cells[number, 1])
+        x[: room * LANES] = 0
+        _apply(number, operators, z, x, turned, state, z_rows, turned_rows)
+        _separate(x, room, one_by_one)
+        for k in range(lanes):
+            g = members[k]
+            lane = one_by_one[k * room : (k + 1) * room]
+            view = groups.receiver_view[g]
+            mine = groups.receiver_actions[g]
+            pattern = groups.receiver_pattern[g]
+            if not mine:
+                _scatter(lane, -1, node_gradient, node_start[view] - node_offset, pattern, patterns)
+            orders = node_start[view + 1] - node_start[view]
+            start = sequence_start[view] - sequence_offset
+            while mine:
+                if mine & 1:
+                    _scatter(lane, 1, sequence_gradient, start, pattern, patterns)
+                mine >>= 1
+                start += orders
