@@ -49,8 +49,9 @@ def test_a_path_that_is_fine(name):
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 def test_make_refuses_before_anything_is_made(tmp_path):
     place = tmp_path / "my course"
-    (place / "pttt_ooc").mkdir(parents=True)
-    for part in ("Makefile", "pyproject.toml", "envs", *(f"pttt_ooc/{m}.py" for m in ("__init__", "errors", "place"))):
+    modules = ("__init__", "errors", "stages/__init__", "stages/place")
+    (place / "pttt_ooc" / "stages").mkdir(parents=True)
+    for part in ("Makefile", "pyproject.toml", "envs", *(f"pttt_ooc/{module}.py" for module in modules)):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
         copy(ROOT / part, place / part)
     before = sorted(place.rglob("*"))
