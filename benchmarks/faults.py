@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 
 import pttt_ooc.solving.solver
-from pttt_ooc.cli.inputs import prepared
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
 from pttt_ooc.disk.commits import State, fsck
@@ -40,6 +39,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.products.tables import read_index, read_timings
 from pttt_ooc.rules.game import named_game
 from pttt_ooc.solving.solver import solve
+from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.timing import Timing
 from pttt_ooc.sweep.engine import Engine

@@ -14,10 +14,10 @@ from helpers import as_strategy, random_table, small_engine
 
 import naive
 from pttt_ooc.cli.commands import main
-from pttt_ooc.cli.inputs import prepared
 from pttt_ooc.disk.files import digest
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.rules.game import named_game
+from pttt_ooc.stages.prepare import prepared
 
 ROOT = Path(__file__).parent.parent
 RULES = named_game(GAME)
@@ -207,7 +207,7 @@ def forbid_work(monkeypatch):
     def work(*arguments):
         raise AssertionError("an index was opened before the headers were looked at")
 
-    monkeypatch.setattr("pttt_ooc.cli.inputs.prepared", work)
+    monkeypatch.setattr("pttt_ooc.stages.prepare.prepared", work)
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,13 @@ from disks import Disk, NoDiskError
 from patience import PATIENCE, wait_until
 
 from pttt_ooc.cli import commands as cli
-from pttt_ooc.cli.inputs import prepared
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import Current, State
 from pttt_ooc.disk.files import digest
 from pttt_ooc.solving import solver as solve
 from pttt_ooc.stages import common
 from pttt_ooc.stages import solve as stage
+from pttt_ooc.stages.prepare import prepared
 
 ROOT = Path(__file__).parent.parent
 NOTES = ("Continuing from", "Starting from", "Compil", "iteration ", "Building the index")

@@ -122,10 +122,10 @@ def infosets(
     named_game(game)
     if output:
         check_output(output)
-    from pttt_ooc.cli import inputs
     from pttt_ooc.products import infosets
+    from pttt_ooc.stages.prepare import open_index
 
-    index = inputs.open_index(data, game)
+    index = open_index(data, game)
     rows = infosets.default_rows(index, player)
     if output:
         infosets.write_infosets(index, player, output, rows)
@@ -154,12 +154,12 @@ def uniform(
     """
     named_game(game)
     check_output(output, ".zip")
-    from pttt_ooc.cli import inputs
     from pttt_ooc.products import infosets
     from pttt_ooc.products.tensors import export_strategy
+    from pttt_ooc.stages.prepare import open_index
     from pttt_ooc.structure.strategy import uniform_strategy
 
-    index = inputs.open_index(data, game)
+    index = open_index(data, game)
     rows = infosets.default_rows(index, player)
     export_strategy(uniform_strategy(index, player), rows, output, dtype, compression_level)
 
@@ -181,10 +181,11 @@ def validate(
     _check_game(game)
     from pttt_ooc.cli import inputs
     from pttt_ooc.cli.given import game_of, given_strategy
+    from pttt_ooc.stages.prepare import open_index
 
     given = given_strategy(file, player, infosets)
     name = game_of([given], game).name
-    index = inputs.open_index(data, name)
+    index = open_index(data, name)
     inputs.load_strategy(given, index, data)
     count = int(index.players[player].infosets_by_slice().sum())
     print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
@@ -221,13 +222,14 @@ def evaluate(
     from pttt_ooc.products.tables import read_index
     from pttt_ooc.solving.evaluation import evaluate as evaluated
     from pttt_ooc.stages.engines import open_engine
+    from pttt_ooc.stages.prepare import prepared
     from pttt_ooc.sweep.parallel import in_sequence
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
     given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
     rules = game_of(given, game)
     known = inputs.known_value(rules, given, data)
-    directory = inputs.prepared(data, rules.name, symmetry)
+    directory = prepared(data, rules.name, symmetry)
     index = read_index(directory / "index.zarr", rules.name, symmetry)
     with open_engine(index, directory, np.float64, threads or cores()) as engine:
         # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
@@ -265,6 +267,7 @@ def export(
     from pttt_ooc.products import infosets
     from pttt_ooc.products.bundle import write_bundle
     from pttt_ooc.products.tensors import export_strategy
+    from pttt_ooc.stages.prepare import open_index
 
     given = [given_strategy(solution, player) for player in (0, 1)]
     if given[0].kind != "solution":
@@ -272,7 +275,7 @@ def export(
     for order in (infosets0, infosets1):
         if order is not None:
             check_infosets_file(order)
-    index = inputs.open_index(data, game_of(given, game).name)
+    index = open_index(data, game_of(given, game).name)
     rows = (inputs.rows_of(index, 0, infosets0), inputs.rows_of(index, 1, infosets1))
     strategies = (inputs.load_strategy(given[0], index, data), inputs.load_strategy(given[1], index, data))
     output.mkdir(parents=True, exist_ok=True)
@@ -338,13 +341,14 @@ def solve(
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
     settings = _settings(config, {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}, asked)
-    from pttt_ooc.cli import display, inputs
+    from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
+    from pttt_ooc.stages.prepare import prepared
 
     directory = data / settings.game / settings.symmetry
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        inputs.prepared(data, settings.game, settings.symmetry)
+        prepared(data, settings.game, settings.symmetry)
         budget = settings.memory_mb
         stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     except KeyboardInterrupt:

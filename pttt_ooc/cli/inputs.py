@@ -1,11 +1,10 @@
-"""What the command line works with: indices, strategies in their layout, and the value of the game.
+"""What the command line works with: strategies in their layout, and the value of the game.
 
 Whatever kind a strategy is of, it is brought to the layout of the index that the command works with.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,81 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.cli.given import SOLUTION, Given
-from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.products.bundle import read_bundle_strategy
 from pttt_ooc.products.infosets import default_rows, read_infosets
 from pttt_ooc.products.solution import read_solution, solution_attrs
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.products.tensors import open_tensor, strategy_from_tensor
-from pttt_ooc.rules.game import Game, named_game
+from pttt_ooc.rules.game import Game
 from pttt_ooc.solving.evaluation import Evaluation, Interval, narrowed, reference_value
-from pttt_ooc.stages import common, enumerate, index
-from pttt_ooc.stages.compilation import ensure_compiled
-from pttt_ooc.stages.described import difference
+from pttt_ooc.stages.prepare import open_index
 from pttt_ooc.structure.index import Index, Symmetry
 from pttt_ooc.structure.strategy import Strategy, fold, unfold, uniform_strategy
 from pttt_ooc.structure.views import Ints
 
 _ROUNDING = 1e-9
-
-
-# ---------------------------------------------------------------------------------------------
-# Indices
-
-
-def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
-    """The directory with the products of the stages "enumerate" and "index"; what is missing is made.
-
-    Parameters
-    ----------
-    data
-        The directory of all games; the workflow's is ``data``.
-
-    Raises
-    ------
-    PtttError
-        If the game is unknown, a product is damaged, another run is at work there, or the disk cannot be written to.
-    """
-    named_game(game)
-    directory = data / game / symmetry
-    _check_directory(directory)
-    ensure_compiled()
-    common.forget_lost(directory)
-    wanted = {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}
-    stale = [stage for stage, facts in wanted.items() if not _is_current(directory, stage, facts)]
-    if stale:
-        print(
-            f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
-        )
-    if "enumerate" in stale:
-        enumerate.run(game, directory)
-    if stale:
-        index.run(game, symmetry, directory)
-    common.inputs(directory, "enumerate", "index")
-    return directory
-
-
-def _check_directory(directory: Path) -> None:
-    """Raise a StoreError, before any work is done, if no products could be made in the directory."""
-    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
-    if not there.is_dir():
-        raise StoreError(f"Cannot make {directory}: {there} is a file; choose another directory.")
-    if not all((directory / f"{stage}.json").exists() for stage in ("enumerate", "index")):
-        common.check_writable(directory)
-
-
-def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
-    """Whether a stage has been run for what is wanted, and by this version of its sources."""
-    manifest = common.manifest_of(directory, stage)
-    if not manifest.exists():
-        return False
-    return not difference(read_manifest(manifest, stage), stage, wanted, {})
-
-
-def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
-    """The index of a game, from the products in `data`; errors as :func:`prepared`."""
-    return read_index(prepared(data, game, symmetry) / "index.zarr", game, symmetry)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.cli import inputs
 from pttt_ooc.grader.models import Submission
 from pttt_ooc.grader.settings import Settings
 from pttt_ooc.grader.storage import Storage
@@ -21,6 +20,7 @@ from pttt_ooc.products.tables import read_index
 from pttt_ooc.solving.assess import Assessment, Gradient, assess
 from pttt_ooc.solving.evaluation import Interval
 from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.stages.provenance import code_digest, dependencies, stage_sources
 from pttt_ooc.structure.index import actions_of
 from pttt_ooc.structure.strategy import Strategy
@@ -126,7 +126,7 @@ def open_evaluator(settings: Settings, storage: Storage, game_value: Interval, t
     PtttError
         If the index cannot be built or read.
     """
-    directory = inputs.prepared(storage.index, settings.game, "none")
+    directory = prepared(storage.index, settings.game, "none")
     index = read_index(directory / "index.zarr", settings.game, "none")
     with open_engine(index, directory, np.float64, threads) as engine:
         yield Evaluator(engine, storage, game_value)

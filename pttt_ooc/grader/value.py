@@ -91,15 +91,15 @@ def find_value(settings: Settings, database: Database, storage: Storage, threads
 
 
 def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
-    from pttt_ooc.cli import inputs
     from pttt_ooc.config import SolveConfig, check_section
     from pttt_ooc.disk.manifests import read_manifest
     from pttt_ooc.stages import solve
     from pttt_ooc.stages.common import manifest_of
+    from pttt_ooc.stages.prepare import prepared
 
     log.info("solving the game once, for its value", extra={"game": settings.game})
     with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # what is meant for a terminal
-        directory = inputs.prepared(storage.index, settings.game, "full")
+        directory = prepared(storage.index, settings.game, "full")
         solve.run(settings.game, "full", check_section(SolveConfig, _NARROW), directory, threads)
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
     low, high = (min(1.0, max(-1.0, float(result[key]))) for key in ("value_lower", "value_upper"))

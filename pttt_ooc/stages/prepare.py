@@ -1,0 +1,70 @@
+"""What every command needs before its own work: the structure of a game, opened, or made where it is missing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.errors import StoreError
+from pttt_ooc.products.tables import read_index
+from pttt_ooc.rules.game import named_game
+from pttt_ooc.stages import common, enumerate, index
+from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.stages.described import difference
+from pttt_ooc.structure.index import Index, Symmetry
+
+
+def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
+    """The directory with the products of the stages "enumerate" and "index"; what is missing is made.
+
+    Parameters
+    ----------
+    data
+        The directory of all games; the workflow's is ``data``.
+
+    Raises
+    ------
+    PtttError
+        If the game is unknown, a product is damaged, another run is at work there, or the disk cannot be written to.
+    """
+    named_game(game)
+    directory = data / game / symmetry
+    _check_directory(directory)
+    ensure_compiled()
+    common.forget_lost(directory)
+    wanted = {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}
+    stale = [stage for stage, facts in wanted.items() if not _is_current(directory, stage, facts)]
+    if stale:
+        print(
+            f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
+        )
+    if "enumerate" in stale:
+        enumerate.run(game, directory)
+    if stale:
+        index.run(game, symmetry, directory)
+    common.inputs(directory, "enumerate", "index")
+    return directory
+
+
+def _check_directory(directory: Path) -> None:
+    """Raise a StoreError, before any work is done, if no products could be made in the directory."""
+    there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise StoreError(f"Cannot make {directory}: {there} is a file; choose another directory.")
+    if not all((directory / f"{stage}.json").exists() for stage in ("enumerate", "index")):
+        common.check_writable(directory)
+
+
+def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
+    """Whether a stage has been run for what is wanted, and by this version of its sources."""
+    manifest = common.manifest_of(directory, stage)
+    if not manifest.exists():
+        return False
+    return not difference(read_manifest(manifest, stage), stage, wanted, {})
+
+
+def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
+    """The index of a game, from the products in `data`; errors as :func:`prepared`."""
+    return read_index(prepared(data, game, symmetry) / "index.zarr", game, symmetry)

@@ -1,0 +1,77 @@
+"""The rooms of the package: a module imports only from its own room and from rooms above it in ARCHITECTURE.md."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "pttt_ooc"
+TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+ROOMS = re.findall(r"^\| `(\w+)/` \|", TEXT, re.M)
+TOP = re.findall(r"`(\w+)`", re.search(r"^\| \(top\) \|(.*)\|$", TEXT, re.M)[1])
+UPWARD = {("config", "rules")}  # the configuration names games
+
+
+def room(module):
+    """The room of a module, or its own name if it is in none."""
+    return module.split(".")[1] if module.count(".") else ""
+
+
+def imported(file):
+    """Modules of the package that a file imports, wherever in its text."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pttt_ooc"):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if node.module == "pttt_ooc" else node.module for name in names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("pttt_ooc")}
+    return found
+
+
+def upward(files):
+    """Imports against the order of rooms: (importing file, imported module)."""
+    order = [*TOP, *ROOMS]
+    wrong = set()
+    for file in files:
+        here = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for module in imported(file):
+            there = room(module)
+            if here == "__init__" or there not in order:  # the package's own names, as `__version__`
+                continue
+            allowed = there in TOP or order.index(there) <= order.index(here)
+            if not allowed and (here, there) not in UPWARD:
+                wrong.add((str(file.relative_to(PACKAGE)), module))
+    return wrong
+
+
+def test_every_folder_is_a_room_of_the_table():
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(ROOMS)
+    assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", *TOP}
+
+
+def test_every_module_is_named_in_its_room():
+    for line in re.findall(r"^\| `\w+/` \|.*$", TEXT, re.M):
+        name, rest = re.match(r"\| `(\w+)/` \|(.*)", line).groups()
+        modules = {path.stem for path in (PACKAGE / name).glob("*.py")} - {"__init__", "__main__"}
+        if name == "stages":  # those of the stages themselves bear the stages' names
+            from pttt_ooc.stages import STAGES
+
+            modules -= set(STAGES)
+        if name != "grader":
+            assert modules <= set(re.findall(r"`(\w+)`", rest)), name
+
+
+def test_imports_go_one_way():
+    assert upward(PACKAGE.rglob("*.py")) == set()
+
+
+def test_an_import_that_goes_the_other_way_is_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
+    (tmp_path / "disk").mkdir()
+    file = tmp_path / "disk" / "files.py"
+    file.write_text("def late():\n    from pttt_ooc.solving import regret\n")
+    assert upward([file]) == {("disk/files.py", "pttt_ooc.solving")}
+    file.write_text("from pttt_ooc.rules.game import Game\nfrom pttt_ooc import errors, jit\n")
+    assert upward([file]) == set()
