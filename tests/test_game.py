@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pttt_ooc.errors import GameError, PtttError
+from pttt_ooc.errors import GameError, PtttError, UnknownGameError
 from pttt_ooc.rules.game import GAMES, MOST_SQUARES, Game, named_game, tic_tac_toe
 from pttt_ooc.structure import index
 from pttt_ooc.structure.index import build_index
@@ -31,6 +31,11 @@ def test_refusals(changes, problem):
     with pytest.raises(GameError) as caught:
         replace(GAMES["mini-2x3k2-abrupt"], **{"name": "mine", **changes})
     assert str(caught.value) == f"Game mine: {problem}." and isinstance(caught.value, PtttError)
+
+
+def test_a_game_that_nobody_knows():
+    with pytest.raises(UnknownGameError, match="There is no game called 'pttt-abrubt'.*pttt-abrupt"):
+        named_game("pttt-abrubt")
 
 
 def test_the_largest_board_has_one_digit_for_each_square():

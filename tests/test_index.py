@@ -101,3 +101,10 @@ def test_a_strategy_that_is_not_symmetric_is_refused():
     with pytest.raises(StrategyError, match="not symmetric"):
         fold(strategy, folded)
     fold(uniform_strategy(whole, 0, np.float64), folded)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+def test_the_blocks_of_a_view_are_all_of_its_orders(symmetry):
+    for mine in build_index(named_game("mini-2x3k2-abrupt"), symmetry).players:
+        has_orders = (mine.placed | mine.failed) != 0
+        assert np.array_equal(mine.block_start[has_orders, -1], np.diff(mine.node_start)[has_orders])
