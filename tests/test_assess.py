@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers import SMALL, TINY, as_strategy, random_table, small_engine
 
+from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.game import named_game
 from pttt_ooc.solving.assess import assess, plan_of
 from pttt_ooc.solving.evaluation import evaluate
@@ -42,3 +43,9 @@ def test_an_index_with_symmetry_is_refused():
     engine = small_engine("mini-2x3k2-abrupt", "full")
     with pytest.raises(ValueError, match="without symmetry"):
         assess(uniform_strategy(engine.index, 0), engine)
+
+
+def test_a_strategy_of_another_game_is_refused():
+    engine, other = small_engine("mini-2x3k2-abrupt"), small_engine("mini-3x2k2-classical")
+    with pytest.raises(StrategyError):
+        assess(uniform_strategy(other.index, 0), engine)

@@ -108,3 +108,8 @@ def test_the_blocks_of_a_view_are_all_of_its_orders(symmetry):
     for mine in build_index(named_game("mini-2x3k2-abrupt"), symmetry).players:
         has_orders = (mine.placed | mine.failed) != 0
         assert np.array_equal(mine.block_start[has_orders, -1], np.diff(mine.node_start)[has_orders])
+
+
+def test_where_nothing_is_renamed_there_are_no_tables():
+    for mine in build_index(named_game("mini-2x3k2-abrupt"), "none").players:
+        assert len(mine.relabelling) == 0 and (mine.child_map == -1).all() and (mine.parent_map == -1).all()
