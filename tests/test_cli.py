@@ -107,7 +107,8 @@ def test_every_command_has_help_with_an_example(capsys, command):
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["solve", "--help"], ["evaluate", "--help"]])
 def test_help_comes_without_heavy_imports(arguments):
-    code = f"import sys, pttt_ooc.cli.commands as c\ntry: c.main({arguments})\nfinally: print(*sys.modules, file=sys.stderr)"
+    code = f"import sys, pttt_ooc.cli.commands as c\ntry: c.main({arguments})\n"
+    code += "finally: print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0
     loaded = set(done.stderr.split())
