@@ -1,11 +1,15 @@
 """Views, orders and indices: counts, ranks, and that everything is where it is said to be."""
 
+from dataclasses import fields
+
 import helpers
+import numba
 import numpy as np
 import pytest
 
 import naive
 from pttt_ooc.errors import StrategyError
+from pttt_ooc.products.tables import read_index, write_index
 from pttt_ooc.rules.game import GAMES, named_game
 from pttt_ooc.structure.index import build_index, infoset_counts
 from pttt_ooc.structure.orders import all_orders, order_counts, rank_order, unrank
@@ -108,6 +112,17 @@ def test_the_blocks_of_a_view_are_all_of_its_orders(symmetry):
     for mine in build_index(named_game("mini-2x3k2-abrupt"), symmetry).players:
         has_orders = (mine.placed | mine.failed) != 0
         assert np.array_equal(mine.block_start[has_orders, -1], np.diff(mine.node_start)[has_orders])
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+def test_kernels_cannot_tell_a_built_index_from_a_mapped_one(tmp_path, symmetry):
+    """Else they would be compiled once more in the middle of a solve."""
+    index = build_index(named_game("mini-2x3k2-abrupt"), symmetry)
+    write_index(tmp_path, index)
+    mapped = read_index(tmp_path, index.game.name, symmetry)
+    for built, read in zip((*index.players, *index.orbits), (*mapped.players, *mapped.orbits), strict=True):
+        for field in fields(built):
+            assert numba.typeof(getattr(built, field.name)) == numba.typeof(getattr(read, field.name)), field.name
 
 
 def test_where_nothing_is_renamed_there_are_no_tables():

@@ -330,7 +330,9 @@ class _PlayerBuilder:
         start, tables = relabellings(self.counts, self.group, *before, symmetry[v, k])
         found = np.full(symmetry.shape, -1)
         found[v, k] = start
-        return found[:, : 2 * squares].reshape(children.shape), np.ascontiguousarray(found[:, 2 * squares :]), tables
+        # Contiguous, as mapped arrays are: kernels are compiled for one kind of array only.
+        of_children, of_parents = (np.ascontiguousarray(part) for part in np.split(found, [2 * squares], axis=1))
+        return of_children.reshape(children.shape), of_parents, tables
 
     def _own_squares(self) -> Ints:
         """The squares of each view, ascending: shape (views, squares of the board)."""
