@@ -6,7 +6,7 @@ import numpy as np
 
 import naive
 from pttt_ooc.rules.game import named_game
-from pttt_ooc.structure.index import Index, actions_of, build_index, squares_of
+from pttt_ooc.structure.index import Index, actions_of, build_index
 from pttt_ooc.structure.orders import order_counts, unrank
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
@@ -81,4 +81,4 @@ def random_table(game, player, rng, zero_probability=0.3, symmetric=False):
     return naive.symmetrise(game, player, table) if symmetric else table
 
 
-__all__ = ["as_strategy", "node_texts", "random_table", "sequence_texts", "small_engine", "squares_of"]
+__all__ = ["as_strategy", "node_texts", "random_table", "sequence_texts", "small_engine"]

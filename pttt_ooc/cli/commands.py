@@ -260,13 +260,9 @@ def export(
     """
     _check_game(game)
     check_output_directory(output)
-    import tempfile
-
     from pttt_ooc.cli import inputs
     from pttt_ooc.cli.given import check_infosets_file, game_of, given_strategy
-    from pttt_ooc.products import infosets
-    from pttt_ooc.products.bundle import write_bundle
-    from pttt_ooc.products.tensors import export_strategy
+    from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, write_export
     from pttt_ooc.stages.prepare import open_index
 
     given = [given_strategy(solution, player) for player in (0, 1)]
@@ -279,18 +275,10 @@ def export(
     rows = (inputs.rows_of(index, 0, infosets0), inputs.rows_of(index, 1, infosets1))
     strategies = (inputs.load_strategy(given[0], index, data), inputs.load_strategy(given[1], index, data))
     output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".export-", dir=output) as name:
-        aside = Path(name)
-        for strategy in strategies:
-            player = strategy.player
-            infosets.write_infosets(index, player, aside / f"player{player}-infosets.txt", rows[player])
-            export_strategy(strategy, rows[player], aside / f"pttt_pl{player}.zip", dtype, compression_level)
-        if bundle:
-            facts = {"solution": given[0].said}
-            write_bundle(aside / "strategies.h5", index, strategies, facts, rows, dtype)
-        for file in sorted(aside.iterdir()):
-            file.replace(output / file.name)
-            print(output / file.name)
+    facts = {"solution": given[0].said} if bundle else None
+    write_export(output, index, strategies, rows, dtype, compression_level, facts, min(cores(), MOST_THREADS))
+    for name in FILES + [BUNDLE] * bundle:
+        print(output / name)
 
 
 @app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120")

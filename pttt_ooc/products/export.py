@@ -22,6 +22,7 @@ from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_sequence
 
+FILES = [f"player{p}-infosets.txt" for p in (0, 1)] + [f"pttt_pl{p}.zip" for p in (0, 1)]
 BUNDLE = "strategies.h5"
 BLOCK_BYTES = 16_000_000
 """What a block holds in memory at most, with all that is made of it, in double precision."""

@@ -10,7 +10,7 @@ from typing import Any
 from pttt_ooc.config import ExportConfig, Symmetry
 from pttt_ooc.disk.files import remove
 from pttt_ooc.disk.memory import MemoryPlan, Room, process_needs
-from pttt_ooc.products.export import BLOCK_BYTES, BUNDLE, MOST_THREADS, write_export
+from pttt_ooc.products.export import BLOCK_BYTES, BUNDLE, FILES, MOST_THREADS, write_export
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.products.tables import read_index
@@ -37,9 +37,8 @@ def run(
         If it cannot be done with `memory_mb` MB, an input is missing or damaged, an infoset file of the user is
         refused, or the disk cannot be written to.
     """
-    files = [f"pttt_pl{p}.zip" for p in (0, 1)] + [f"player{p}-infosets.txt" for p in (0, 1)]
     threads = min(threads, MOST_THREADS)
-    with stage("export", directory, files + [BUNDLE] * settings.bundle, threads) as facts:
+    with stage("export", directory, FILES + [BUNDLE] * settings.bundle, threads) as facts:
         before = inputs(directory, "enumerate", "index", "solve", "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"))
         facts["made_from"] = digests(before)

@@ -20,7 +20,7 @@ NO_KEY = -1
 _SLOTS = 1024  # of a hash table; codes that share one take turns
 _MULTIPLIER = 0x9E3779B1
 
-Kinds = tuple[int, ...]  # see `kinds_of`
+Kinds = tuple[int, ...]  # of squares: 0 failed, 1 placed, 2 failed on a mark of the opponent's opening
 Pattern = tuple[tuple[int, int], ...]  # for each square of a view, ascending: kind, key number
 
 

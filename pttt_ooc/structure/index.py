@@ -188,16 +188,6 @@ def actions_of(game: Game, player: int, tried: int) -> list[int]:
     return [s for s in range(game.squares) if not taken >> s & 1]
 
 
-def squares_of(mask: int) -> list[int]:
-    """The squares of a bit mask, ascending."""
-    return [s for s in range(mask.bit_length()) if mask >> s & 1]
-
-
-def kinds_of(placed: int, opening: int, squares: list[int]) -> tuple[int, ...]:
-    """Kind of each square of a view: 0 failed, 1 placed, 2 failed on a mark of the opponent's opening."""
-    return tuple(1 if placed >> s & 1 else 2 if opening >> s & 1 else 0 for s in squares)
-
-
 def infoset_counts(game: Game, pairs: Pairs, player: int) -> Ints:
     """Number of infosets of the whole game (no symmetry), by number of own attempts."""
     counts = order_counts(game, player)
