@@ -1,0 +1,45 @@
+"""Options that several commands have, with the words that `--help` says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from pttt_ooc.rules.game import named_game
+
+# The same names as in the configuration, whose module takes long to import.
+Algorithm = Literal[
+    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
+]
+Updates = Literal["alternating", "simultaneous"]
+Precision = Literal["float32", "float64"]
+Symmetry = Literal["none", "full"]
+TensorType = Literal["float16", "float32", "float64"]
+
+GameOption = Annotated[str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.")]
+ToldGameOption = Annotated[
+    str | None,
+    typer.Option("--game", metavar="NAME", help="The game; default: what the files tell, or else pttt-abrupt."),
+]
+PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
+DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where indices are kept; made if missing.")]
+ThreadsOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of threads; default: all cores.")]
+LevelOption = Annotated[int, typer.Option(min=0, max=9, help="Of the zip files: 0 none, 1 fast, 9 small.")]
+Infosets0Option = Annotated[
+    Path | None, typer.Option("--infosets0", metavar="FILE", help="Player 0's infosets, in the order of the rows.")
+]
+Infosets1Option = Annotated[
+    Path | None, typer.Option("--infosets1", metavar="FILE", help="Player 1's infosets, in the order of the rows.")
+]
+KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
+
+DATA = Path("data")
+"""Where the workflow keeps what it makes."""
+
+
+def check_game(name: str | None) -> None:
+    """Raise an UnknownGameError unless there is such a game, or none was named."""
+    if name is not None:
+        named_game(name)

@@ -1,0 +1,173 @@
+"""Solutions: `pttt export`, `pttt solve`, `pttt fsck`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pttt_ooc.cli.console import check_output_directory
+from pttt_ooc.cli.options import (
+    DATA,
+    Algorithm,
+    DataOption,
+    Infosets0Option,
+    Infosets1Option,
+    LevelOption,
+    Precision,
+    Symmetry,
+    ThreadsOption,
+    ToldGameOption,
+    Updates,
+    check_game,
+)
+from pttt_ooc.disk.resources import cores
+from pttt_ooc.errors import StoreError
+
+if TYPE_CHECKING:
+    from pttt_ooc.config import Config
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")(export)
+    app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120")(solve)
+    app.command(epilog="Example: pttt fsck data")(fsck)
+
+
+def export(
+    solution: Annotated[str, typer.Argument(metavar="SOLUTION", help="The directory of a solution.")],
+    output: Annotated[Path, typer.Option(metavar="DIR", help="The directory for the files; made if missing.")],
+    dtype: Annotated[Precision, typer.Option(help="Of the probabilities.")] = "float32",
+    compression_level: LevelOption = 1,
+    infosets0: Infosets0Option = None,
+    infosets1: Infosets1Option = None,
+    bundle: Annotated[bool, typer.Option(help="Whether to write strategies.h5.")] = True,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Write a solution's files for the course.
+
+    These are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
+    """
+    check_game(game)
+    check_output_directory(output)
+    from pttt_ooc.cli import inputs
+    from pttt_ooc.cli.given import check_infosets_file, game_of, given_strategy
+    from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, write_export
+    from pttt_ooc.stages.prepare import open_index
+
+    given = [given_strategy(solution, player) for player in (0, 1)]
+    if given[0].kind != "solution":
+        raise StoreError(f"{solution} is not the directory of a solution.")
+    for order in (infosets0, infosets1):
+        if order is not None:
+            check_infosets_file(order)
+    index = open_index(data, game_of(given, game).name)
+    rows = (inputs.rows_of(index, 0, infosets0), inputs.rows_of(index, 1, infosets1))
+    strategies = (inputs.load_strategy(given[0], index, data), inputs.load_strategy(given[1], index, data))
+    output.mkdir(parents=True, exist_ok=True)
+    facts = {"solution": given[0].said} if bundle else None
+    write_export(output, index, strategies, rows, dtype, compression_level, facts, min(cores(), MOST_THREADS))
+    for name in FILES + [BUNDLE] * bundle:
+        print(output / name)
+
+
+def solve(
+    game: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A config.yaml; the options here come before what it says.")
+    ] = None,
+    symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
+    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
+    beta: Annotated[
+        float | None, typer.Option(help="Discount of negative regrets; in sap..., distrust of predictions.")
+    ] = None,
+    gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... move the three.")] = None,
+    restart_average: Annotated[
+        float | None, typer.Option(help="Begin the average anew each time the iterations have grown by this factor.")
+    ] = None,
+    updates: Annotated[Updates | None, typer.Option(help="Of the players: in turn, or both at once.")] = None,
+    precision: Annotated[Precision | None, typer.Option(help="Of the regrets and sums of strategies.")] = None,
+    target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never for that.")] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
+    evaluate_every: Annotated[float | None, typer.Option(help="Factor between two evaluations of the gap.")] = None,
+    commit_seconds: Annotated[float | None, typer.Option(help="Save the state this often.")] = None,
+    memory_mb: Annotated[int | None, typer.Option(help="Most memory to use, MB.")] = None,
+    threads: ThreadsOption = None,
+    data: Annotated[
+        Path, typer.Option("--output", "--data", metavar="DIR", help="All is made in DIR/GAME/SYMMETRY.")
+    ] = DATA,
+) -> None:
+    """Solve a game, or go on solving it.
+
+    After an interruption, or with larger budgets, the same command continues.  What is not said here has the
+    defaults that config.yaml documents.
+    """
+    asked: dict[str, Any] = {
+        "algorithm": algorithm,
+        "alpha": alpha,
+        "beta": beta,
+        "gamma": gamma,
+        "precision": precision,
+    }
+    asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
+    asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
+    asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
+    settings = _settings(config, {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}, asked)
+    from pttt_ooc.cli import display
+    from pttt_ooc.stages import solve as stage
+    from pttt_ooc.stages.prepare import prepared
+
+    directory = data / settings.game / settings.symmetry
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        prepared(data, settings.game, settings.symmetry)
+        budget = settings.memory_mb
+        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
+    except KeyboardInterrupt:
+        print("Interrupted; the same command continues from what is on disk.", file=sys.stderr)
+        raise typer.Exit(130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    display.solution(directory)
+
+
+def fsck(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A work directory, or one with any number of them below it.")
+    ] = DATA,
+) -> None:
+    """Check what is on disk, byte by byte; nothing is written.
+
+    Below DIR, all saved states of the solver are compared with their checksums, and all products of the workflow
+    with their manifests.
+    """
+    from pttt_ooc.stages.fsck import check
+
+    found = check(directory)
+    for problem in found.problems:
+        print(problem, file=sys.stderr)
+    print(found.summary)
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
+    """The configuration of a file, if any, with the options of the command line in its place."""
+    check_game(top["game"])
+    from pttt_ooc.config import check_config, load_config
+
+    content: dict[str, Any] = load_config(config).model_dump(mode="json") if config else {}
+    content.update({key: value for key, value in top.items() if value is not None})
+    given = {key: value for key, value in solve.items() if value is not None}
+    content["solve"] = {**content.get("solve", {}), **given}
+    return check_config(content, "The options")

@@ -1,0 +1,130 @@
+"""Strategies: `pttt uniform`, `pttt validate`, `pttt evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pttt_ooc.cli.console import check_output
+from pttt_ooc.cli.options import (
+    DATA,
+    KINDS,
+    DataOption,
+    GameOption,
+    Infosets0Option,
+    Infosets1Option,
+    LevelOption,
+    PlayerOption,
+    Symmetry,
+    TensorType,
+    ThreadsOption,
+    ToldGameOption,
+    check_game,
+)
+from pttt_ooc.disk.resources import cores
+from pttt_ooc.rules.game import named_game
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt uniform --player 0 --output pttt_pl0.zip")(uniform)
+    app.command(epilog="Example: pttt validate pttt_pl0.zip --player 0 --infosets player0-infosets.txt")(validate)
+    app.command(epilog="Example: pttt evaluate pttt_pl0.zip pttt_pl1.zip --json")(evaluate)
+
+
+def uniform(
+    player: PlayerOption,
+    output: Annotated[Path, typer.Option(metavar="FILE.zip", help="The file to write.")],
+    dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
+    compression_level: LevelOption = 1,
+    game: GameOption = "pttt-abrupt",
+    data: DataOption = DATA,
+) -> None:
+    """Write the strategy of equal probabilities.
+
+    At every infoset it attempts all legal squares with the same probability.
+    """
+    named_game(game)
+    check_output(output, ".zip")
+    from pttt_ooc.products import infosets
+    from pttt_ooc.products.tensors import export_strategy
+    from pttt_ooc.stages.prepare import open_index
+    from pttt_ooc.structure.strategy import uniform_strategy
+
+    index = open_index(data, game)
+    rows = infosets.default_rows(index, player)
+    export_strategy(uniform_strategy(index, player), rows, output, dtype, compression_level)
+
+
+def validate(
+    file: Annotated[str, typer.Argument(metavar="FILE", help=f"A strategy: {KINDS}.")],
+    player: PlayerOption,
+    infosets: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The player's infosets, in the order of the rows.")
+    ] = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Check a strategy, row by row.
+
+    What is said is that it is valid, or the first thing that is wrong, with row, infoset and square.
+    """
+    check_game(game)
+    from pttt_ooc.cli import inputs
+    from pttt_ooc.cli.given import game_of, given_strategy
+    from pttt_ooc.stages.prepare import open_index
+
+    given = given_strategy(file, player, infosets)
+    name = game_of([given], game).name
+    index = open_index(data, name)
+    inputs.load_strategy(given, index, data)
+    count = int(index.players[player].infosets_by_slice().sum())
+    print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
+
+
+def evaluate(
+    p0: Annotated[str, typer.Argument(metavar="P0", help=f"Player 0's strategy: {KINDS}.")],
+    p1: Annotated[str, typer.Argument(metavar="P1", help="Player 1's strategy, likewise.")],
+    infosets0: Infosets0Option = None,
+    infosets1: Infosets1Option = None,
+    symmetry: Annotated[
+        Symmetry, typer.Option(help="full: use it, and refuse strategies that are not symmetric.")
+    ] = "none",
+    game_value: Annotated[
+        str | None,
+        typer.Option(metavar="X", help="The value of the game: a number or LOW,HIGH; default: the best known."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    threads: ThreadsOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Evaluate two strategies exactly.
+
+    Found are the value for player 0, what the best responses of both players get, NashConv (their sum), and how far
+    each player's worst case is below the value of the game: its exploitability.
+    """
+    check_game(game)
+    import numpy as np
+
+    from pttt_ooc.cli import display, inputs
+    from pttt_ooc.cli.given import game_of, given_strategy
+    from pttt_ooc.products.tables import read_index
+    from pttt_ooc.solving.evaluation import evaluate as evaluated
+    from pttt_ooc.stages.engines import open_engine
+    from pttt_ooc.stages.prepare import prepared
+    from pttt_ooc.sweep.parallel import in_sequence
+
+    asked = inputs.parse_interval(game_value) if game_value is not None else None
+    given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
+    rules = game_of(given, game)
+    known = inputs.known_value(rules, given, data)
+    directory = prepared(data, rules.name, symmetry)
+    index = read_index(directory / "index.zarr", rules.name, symmetry)
+    with open_engine(index, directory, np.float64, threads or cores()) as engine:
+        # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
+        strategies = list(in_sequence(lambda one: inputs.load_strategy(one, engine.index, data), given, engine.threads))
+        result = inputs.with_value(evaluated(strategies[0], strategies[1], engine), asked, known)
+    display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)
