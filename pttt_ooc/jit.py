@@ -23,6 +23,7 @@ SOURCES = (
     "jit",
     "products/infosets",
     "products/tensors",
+    "solving/best_response",
     "structure/cells",
     "structure/orders",
     "structure/strategy",

@@ -34,7 +34,7 @@ from pttt_ooc.sweep import gradient
 
 GAME = "mini-2x2k2-abrupt"
 KEPT = 5  # versions of the sources whose compiled code is kept
-KERNELS = 69
+KERNELS = 71
 """How many there are, counted once for each type of arguments; what is shown while they are compiled."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 _PACKAGE = Path(__file__).parent.parent
@@ -177,6 +177,7 @@ def compile_rest(directory: Path) -> None:
     from pttt_ooc.products.infosets import default_rows, read_infosets, write_infosets
     from pttt_ooc.products.tensors import export_strategy, read_strategy_file, strategy_from_tensor
     from pttt_ooc.solving.assess import assess
+    from pttt_ooc.solving.best_response import best_response
     from pttt_ooc.solving.evaluation import evaluate
     from pttt_ooc.structure.strategy import fold, unfold, uniform_strategy
     from pttt_ooc.sweep.engine import Engine
@@ -190,6 +191,7 @@ def compile_rest(directory: Path) -> None:
         player, file, tensor = strategy.player, directory / "infosets.txt", directory / "tensor.zip"
         unfolded = unfold(strategy, whole)
         assess(unfolded, plain)
+        best_response(unfolded, plain).strategy()
         fold(unfolded, engine.index)
         write_infosets(whole, player, file, default_rows(whole, player))
         rows = read_infosets(whole, player, file)

@@ -1,0 +1,144 @@
+"""The best response to a strategy, as a strategy.
+
+Against a fixed opponent, values go up the player's own tree of nodes, slice by slice, and at every infoset the
+best action is taken down (Johanson et al. 2011, "Accelerating best response calculation in large extensive
+games", section 3).  Where several actions are equally good, the one with the lowest square is chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.disk.memory import in_memory
+from pttt_ooc.jit import kernel
+from pttt_ooc.solving.evaluation import check_layout
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy, Symmetriser
+from pttt_ooc.sweep import tree
+from pttt_ooc.sweep.engine import Engine, slice_arrays, slice_layout
+
+
+@dataclass(frozen=True, eq=False)
+class BestResponse:
+    """What a player does best against a fixed strategy of the opponent.
+
+    Attributes
+    ----------
+    index
+        The index whose nodes `choices` has.
+    player
+        Who responds.
+    value
+        Expected payoff, from the point of view of the player who responds.
+    choices
+        uint8, shape (nodes,): the number of the chosen action among the actions of the node's view, which are in
+        ascending order of squares.  Of no meaning at nodes that are no infosets.
+    """
+
+    index: Index
+    player: int
+    value: float
+    choices: NDArray[np.uint8]
+
+    def strategy(self, into: NDArray[np.float32] | None = None) -> Strategy:
+        """The best response as probabilities.
+
+        On an index without symmetry they are 0 and 1.  With symmetry a choice must not tell mirror images apart, so
+        that where an infoset's view is symmetric itself, the mean over its mirror images is taken; it is a best
+        response too.
+
+        Parameters
+        ----------
+        into
+            float32, shape (sequences,): where to write them; default: a new array.
+        """
+        mine = self.index.players[self.player]
+        probabilities = np.empty(mine.sequences, np.float32) if into is None else into
+        write_choices(mine.node_start, mine.sequence_start, self.choices, probabilities)
+        Symmetriser(self.index, self.player)(probabilities)
+        return Strategy(self.index, self.player, probabilities)
+
+
+@kernel
+def write_choices(node_start, sequence_start, choices, probabilities):
+    """Probability 1 for the chosen action of each infoset, 0 for all others."""
+    for view in range(len(node_start) - 1):
+        orders = node_start[view + 1] - node_start[view]
+        start, size = sequence_start[view], sequence_start[view + 1] - sequence_start[view]
+        probabilities[start : start + size] = 0
+        for r in range(orders if size else 0):
+            probabilities[start + choices[node_start[view] + r] * orders + r] = 1
+
+
+@kernel
+def choose_best(
+    first_view,
+    last_view,
+    node_start,
+    sequence_start,
+    node_offset,
+    sequence_offset,
+    sequence_values,
+    node_values,
+    choices,
+):
+    """Add to the nodes of some views the value of their best action; `choices` become the first such action.
+
+    Offsets are as in :mod:`pttt_ooc.sweep.tree`.  `sequence_values` hold the value of each action and are overwritten;
+    `choices` begin with the slice's first node.
+    """
+    for view in range(first_view, last_view):
+        orders = node_start[view + 1] - node_start[view]
+        start = sequence_start[view] - sequence_offset
+        size = sequence_start[view + 1] - sequence_start[view]
+        if size == 0:
+            continue
+        node = node_start[view] - node_offset
+        best, chosen = sequence_values[start : start + orders], choices[node : node + orders]
+        chosen[:] = 0
+        for action in range(1, size // orders):
+            values = sequence_values[start + action * orders : start + (action + 1) * orders]
+            for r in range(orders):
+                if values[r] > best[r]:
+                    best[r] = values[r]
+                    chosen[r] = action
+        mine = node_values[node : node + orders]
+        for r in range(orders):
+            mine[r] += best[r]
+
+
+def best_response(strategy: Strategy, engine: Engine) -> BestResponse:
+    """What the other player does best against a strategy, and what it gets.
+
+    Parameters
+    ----------
+    strategy
+        The fixed one, laid out as the engine's index is.  Probabilities are scaled to sum to 1 at every infoset.
+    engine
+        Of any precision, for double precision is what it is done in.
+
+    Returns
+    -------
+    BestResponse
+        Of the player ``1 - strategy.player``.
+
+    Raises
+    ------
+    StrategyError
+        If the strategy is laid out for another game or symmetry.
+    """
+    check_layout(strategy, engine.index, strategy.player)
+    engine, player = engine.in_precision(np.float64), 1 - strategy.player
+    reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[player]
+    choices = np.zeros(i.nodes, np.uint8)
+    arrays = slice_arrays(in_memory(slice_layout(engine.index, engine.dtype, "best response")), "best response")
+    for n in reversed(range(i.slices)):
+        s = arrays.of(i, n)
+        engine.gradient_slice(player, n, reach, s.nodes, s.sequences)
+        engine.run(player, n, tree.add_child_values, *i.upward, *s.offsets, s.child_values, s.sequences)
+        best = (*s.offsets[:2], s.sequences, s.nodes, choices[i.nodes_of(n)])
+        engine.run(player, n, choose_best, i.node_start, i.sequence_start, *best)
+    return BestResponse(engine.index, player, float(s.nodes[0]), choices)
