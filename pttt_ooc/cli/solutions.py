@@ -55,8 +55,8 @@ def export(
     """
     check_game(game)
     check_output_directory(output)
-    from pttt_ooc.cli import inputs
-    from pttt_ooc.cli.given import check_infosets_file, game_of, given_strategy
+    from pttt_ooc.library import inputs
+    from pttt_ooc.library.given import check_infosets_file, game_of, given_strategy
     from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, write_export
     from pttt_ooc.stages.prepare import open_index
 

@@ -72,8 +72,8 @@ def validate(
     What is said is that it is valid, or the first thing that is wrong, with row, infoset and square.
     """
     check_game(game)
-    from pttt_ooc.cli import inputs
-    from pttt_ooc.cli.given import game_of, given_strategy
+    from pttt_ooc.library import inputs
+    from pttt_ooc.library.given import game_of, given_strategy
     from pttt_ooc.stages.prepare import open_index
 
     given = given_strategy(file, player, infosets)
@@ -109,8 +109,9 @@ def evaluate(
     check_game(game)
     import numpy as np
 
-    from pttt_ooc.cli import display, inputs
-    from pttt_ooc.cli.given import game_of, given_strategy
+    from pttt_ooc.cli import display
+    from pttt_ooc.library import inputs
+    from pttt_ooc.library.given import game_of, given_strategy
     from pttt_ooc.products.tables import read_index
     from pttt_ooc.solving.evaluation import evaluate as evaluated
     from pttt_ooc.stages.engines import open_engine

@@ -1,4 +1,4 @@
-"""What the command line works with: strategies in their layout, and the value of the game.
+"""Strategies that a person named, in the layout that is wanted, and the value of the game.
 
 Whatever kind a strategy is of, it is brought to the layout of the index that the command works with.
 """
@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.cli.given import SOLUTION, Given
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
+from pttt_ooc.library.given import SOLUTION, Given
 from pttt_ooc.products.bundle import read_bundle_strategy
 from pttt_ooc.products.infosets import default_rows, read_infosets
 from pttt_ooc.products.solution import read_solution, solution_attrs

@@ -1,4 +1,4 @@
-"""Strategies as they are named on the command line, and the game that they are for: a look at headers alone.
+"""Strategies as a person names them, and the game that they are for: a look at headers alone.
 
 A strategy is named by a ``.zip`` or ``.npy`` (a tensor), an ``.h5`` (the hand-over file), the directory of a solution,
 or the word ``uniform``.  What is wrong with a name or a header is said before any index is built.
@@ -27,7 +27,7 @@ _KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or 
 
 @dataclass(frozen=True)
 class Given:
-    """A strategy as it is named on the command line.
+    """A strategy as it was named.
 
     Attributes
     ----------

@@ -1,0 +1,1 @@
+"""What `import pttt_ooc` gives to researchers: games, strategies, solutions and what can be asked of them."""
