@@ -22,7 +22,8 @@ import psutil
 from numpy.typing import NDArray
 
 from benchmarks.walk import build_trie, uniform_reach, walk_all
-from pttt_ooc.config import SolveConfig, Symmetry
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError

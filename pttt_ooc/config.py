@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import (
@@ -24,15 +24,9 @@ from pydantic import (
     field_validator,
 )
 
+from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
 from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.rules.game import GAMES
-
-Algorithm = Literal[
-    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
-]
-Updates = Literal["alternating", "simultaneous"]
-Precision = Literal["float32", "float64"]
-Symmetry = Literal["full", "none"]
 
 
 def _known_game(value: Any) -> Any:

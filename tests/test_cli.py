@@ -21,8 +21,9 @@ from patience import PATIENCE, wait_until
 
 import naive
 from pttt_ooc import __version__, config
+from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli import commands as cli
-from pttt_ooc.cli import display, options
+from pttt_ooc.cli import display
 from pttt_ooc.disk.commits import Current
 from pttt_ooc.products.bundle import write_bundle
 from pttt_ooc.products.solution import write_solution
@@ -130,9 +131,6 @@ def test_version(capsys):
 
 
 def test_options_of_solve_are_those_of_the_configuration(pttt):
-    assert get_args(options.Algorithm) == get_args(config.Algorithm)
-    assert get_args(options.Precision) == get_args(config.Precision)
-    assert set(get_args(options.Symmetry)) == set(get_args(config.Symmetry))
     text = pttt("solve", "--help").out
     assert all(f"--{name.replace('_', '-')} " in text for name in config.SolveConfig.model_fields)
 
@@ -230,7 +228,7 @@ def test_uniform_against_uniform(pttt, name, symmetry):
     assert (low, high) == (-found["best_response_1"], found["best_response_0"]), "all that these two prove"
 
 
-@pytest.mark.parametrize("dtype", get_args(options.TensorType))
+@pytest.mark.parametrize("dtype", get_args(TensorType))
 def test_uniform_file(pttt, dtype):
     for player, infosets in enumerate((189, 107)):
         file = f"uniform{player}.zip"

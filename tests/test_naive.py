@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import naive
-from pttt_ooc.rules.game import GAMES, Game, TurnRule, tic_tac_toe
+from pttt_ooc.aliases import TurnRule
+from pttt_ooc.rules.game import GAMES, Game, tic_tac_toe
 
 RULES: tuple[TurnRule, TurnRule] = ("abrupt", "classical")
 MINI = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in RULES]

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from pttt_ooc.rules.game import named_game
-
-# The same names as in the configuration, whose module takes long to import.
-Algorithm = Literal[
-    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
-]
-Updates = Literal["alternating", "simultaneous"]
-Precision = Literal["float32", "float64"]
-Symmetry = Literal["none", "full"]
-TensorType = Literal["float16", "float32", "float64"]
 
 GameOption = Annotated[str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.")]
 ToldGameOption = Annotated[

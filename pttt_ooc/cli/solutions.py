@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
 from pttt_ooc.cli.console import check_output_directory
 from pttt_ooc.cli.options import (
     DATA,
-    Algorithm,
     DataOption,
     Infosets0Option,
     Infosets1Option,
     LevelOption,
-    Precision,
-    Symmetry,
     ThreadsOption,
     ToldGameOption,
-    Updates,
     check_game,
 )
 from pttt_ooc.disk.resources import cores

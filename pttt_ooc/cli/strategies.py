@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pttt_ooc.aliases import Symmetry, TensorType
 from pttt_ooc.cli.console import check_output
 from pttt_ooc.cli.options import (
     DATA,
@@ -17,8 +18,6 @@ from pttt_ooc.cli.options import (
     Infosets1Option,
     LevelOption,
     PlayerOption,
-    Symmetry,
-    TensorType,
     ThreadsOption,
     ToldGameOption,
     check_game,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.grader.models import Submission
 from pttt_ooc.grader.settings import Settings
 from pttt_ooc.grader.storage import Storage
@@ -18,7 +19,6 @@ from pttt_ooc.grader.validation import read_strategy
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.solving.assess import Assessment, Gradient, assess
-from pttt_ooc.solving.evaluation import Interval
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.stages.provenance import code_digest, dependencies, stage_sources

@@ -13,13 +13,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.config import Name, Real, Whole, check_section
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
 from pttt_ooc.rules.game import Game, named_game
 
 SETTINGS = "settings.yaml"
-Interval = tuple[float, float]
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
 
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.models import Fact, Submission
-from pttt_ooc.grader.settings import SETTINGS, Interval, Settings
+from pttt_ooc.grader.settings import SETTINGS, Settings
 from pttt_ooc.grader.standings import touch
 from pttt_ooc.grader.storage import Storage
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.library.given import SOLUTION, Given
 from pttt_ooc.products.bundle import read_bundle_strategy
@@ -18,9 +19,9 @@ from pttt_ooc.products.infosets import default_rows, read_infosets
 from pttt_ooc.products.solution import read_solution, solution_attrs
 from pttt_ooc.products.tensors import open_tensor, strategy_from_tensor
 from pttt_ooc.rules.game import Game
-from pttt_ooc.solving.evaluation import Evaluation, Interval, narrowed, reference_value
+from pttt_ooc.solving.evaluation import Evaluation, narrowed, reference_value
 from pttt_ooc.stages.prepare import open_index
-from pttt_ooc.structure.index import Index, Symmetry
+from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, fold, unfold, uniform_strategy
 from pttt_ooc.structure.views import Ints
 

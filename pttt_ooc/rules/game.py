@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Literal, get_args
+from typing import get_args
 
+from pttt_ooc.aliases import TurnRule
 from pttt_ooc.errors import GameError, UnknownGameError, did_you_mean
 
-TurnRule = Literal["abrupt", "classical"]
 Squares = tuple[int, ...]
 
 MOST_SQUARES = 10

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.disk.memory import in_memory
-from pttt_ooc.solving.evaluation import Interval, check_layout
+from pttt_ooc.solving.evaluation import check_layout
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, slice_arrays, slice_layout

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pttt_ooc.aliases import Interval
 from pttt_ooc.disk.memory import Layout, Room, in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.game import Game
@@ -14,8 +15,6 @@ from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, Reach, slice_arrays, slice_layout
-
-Interval = tuple[float, float]
 
 REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
     "pttt-abrupt": (

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import MemoryPlan, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.solving.evaluation import Evaluator, evaluation_arrays, narrowed, reference_value
 from pttt_ooc.stages.common import digests, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.structure.index import Symmetry
 from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
 from pttt_ooc.sweep.engine import thread_needs
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.config import ExportConfig, Symmetry
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import remove
 from pttt_ooc.disk.memory import MemoryPlan, Room, process_needs
 from pttt_ooc.products.export import BLOCK_BYTES, BUNDLE, FILES, MOST_THREADS, write_export

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
+from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.memory import MemoryPlan, process_needs
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.tables import read_pairs, write_index, write_timing
 from pttt_ooc.rules.game import named_game
 from pttt_ooc.stages.common import digests, inputs, room_for, stage
-from pttt_ooc.structure.index import Index, Symmetry, build_index
+from pttt_ooc.structure.index import Index, build_index
 from pttt_ooc.structure.timing import build_timing
 
 BYTES_PER_PAIR = {"none": 700, "full": 400}  # while the tables are built, measured

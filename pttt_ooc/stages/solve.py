@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.config import SolveConfig, Symmetry
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import is_state
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.disk.memory import MemoryPlan, process_needs

@@ -11,18 +11,18 @@ and parents that are not representatives are reached through a table of relabell
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import GameError
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.orders import order_counts
 from pttt_ooc.structure.relabelling import relabellings
 from pttt_ooc.structure.views import Ints, Pairs, attempts, find_pairs, image_of, number_below
 
-Symmetry = Literal["none", "full"]
 MOST_RELABELLED = 1 << 16
 """Orders of a view that ranks of 16 bits tell apart."""
 

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import Layout, Room
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.game import Game
-from pttt_ooc.structure.index import Index, PlayerIndex, Symmetry, build_index
+from pttt_ooc.structure.index import Index, PlayerIndex, build_index
 from pttt_ooc.structure.timing import Timing, build_timing
 from pttt_ooc.structure.views import Ints, find_pairs
 from pttt_ooc.sweep import gradient, tree

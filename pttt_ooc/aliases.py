@@ -1,0 +1,20 @@
+"""Types that many modules share: the words that an option may have, and intervals.
+
+The command line and the web process import this module, so it imports nothing that takes long.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+TurnRule = Literal["abrupt", "classical"]
+Symmetry = Literal["full", "none"]
+Algorithm = Literal[
+    "cfr", "cfr+", "linear-cfr", "dcfr", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-dcfr", "hs-pcfr+"
+]
+Updates = Literal["alternating", "simultaneous"]
+Precision = Literal["float32", "float64"]
+TensorType = Literal["float16", "float32", "float64"]
+
+Interval = tuple[float, float]
+"""Lower and upper bound of a number."""
