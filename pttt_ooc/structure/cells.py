@@ -162,6 +162,10 @@ class Cells:
         """Number of cells."""
         return int(self.tables.base[-1])
 
+    def matrix(self, which: int) -> tuple[int, int, int]:
+        """First cell, number of rows and number of columns of the `which`-th set's matrix."""
+        return int(self.tables.base[which]), int(self.heights[which]), int(self.widths[which])
+
     def times_of(self, which: int, rows: bool) -> Ints:
         """Times of the keys for every row (or column) of the `which`-th set; -1 where elsewhere."""
         t = self.tables

@@ -16,7 +16,7 @@ suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ _KIND_BITS, _KEY_BITS = 2, 4
 _SQUARE_BITS = _KIND_BITS + _KEY_BITS
 _ALL_KINDS = sum((1 << _KIND_BITS) - 1 << _SQUARE_BITS * place for place in range(10))
 _NEVER = -1  # the time of no square
+
+Column = TypeVar("Column")
 
 
 class Groups(NamedTuple):
@@ -55,13 +57,36 @@ class Patterns(NamedTuple):
     cell: NDArray[np.unsignedinteger[Any]]
 
 
+class Factors(NamedTuple, Generic[Column]):
+    """Pairs (B, A) of a source's and a receiver's matrix of cells, and what leads from the one to the other.
+
+    Attributes
+    ----------
+    source_cell, source_suffixes, source_prefixes
+        First cell, number of rows and number of columns of ``Z_B``.
+    receiver_cell, receiver_suffixes, receiver_prefixes
+        The same of ``X_A``.
+    suffix_matrix, prefix_matrix
+        Where ``V_AB`` and ``U_AB`` begin in the matrices.
+    """
+
+    source_cell: Column
+    source_suffixes: Column
+    source_prefixes: Column
+    receiver_cell: Column
+    receiver_suffixes: Column
+    receiver_prefixes: Column
+    suffix_matrix: Column
+    prefix_matrix: Column
+
+
 class Operators(NamedTuple):
     """The operators of a :class:`Timing`, as kernels take them."""
 
     start: Ints
     cells: Ints
     prefix_first: NDArray[np.bool_]
-    factor: NDArray[np.int32]
+    factors: Factors[NDArray[np.int32]]
     matrix: NDArray[np.uint64]
 
 
@@ -75,7 +100,7 @@ class Timing:
     ----------
     group_start : int64 (receiver's views + 1,)
         Groups of each of the receiver's views.
-    group_view, group_class, group_pattern : int32 (groups,)
+    group_view, group_operator, group_pattern : int32 (groups,)
         Receiver's view, operator and receiver's pattern.
     group_actions : int32 (groups,)
         The receiver's winning actions, as a bit mask of action numbers; 0 if the source wins.
@@ -89,17 +114,16 @@ class Timing:
         Orders of each pattern.
     order_cell : uint16, or uint32 if that is too small (orders,)
         The cell of each order.  Orders that do not take part have one of their own, after all others.
-    class_start : int64 (classes + 1,)
+    operator_start : int64 (operators + 1,)
         Factors of each operator.
-    class_cells : int64 (classes, 2)
+    operator_cells : int64 (operators, 2)
         Number of cells of the source and of the receiver.
-    class_prefix_first : bool (classes,)
+    operator_prefix_first : bool (classes,)
         Whether prefixes are added up before suffixes are.  What is added up first is the major
         index of the source's matrices, what is added up last that of the receiver's.
-    factor : int32 (factors, 8)
-        ``source cell, source suffixes, source prefixes, receiver cell, receiver suffixes, receiver
-        prefixes, V, U`` of each pair (B, A); V and U are places in `matrix`.  Pairs that can share
-        the sum over prefixes stand together.
+    factor : int32 (8, factors)
+        The fields of :class:`Factors`, one row each.  Pairs (B, A) that can share the sum over prefixes
+        stand together.
     matrix : uint64 (any,)
         The 0/1 matrices V and U, by the receiver's index: in each row, the source's indices to add
         up are the bits of one number, or of several if there are more than 64.
@@ -107,7 +131,7 @@ class Timing:
 
     group_start: Ints
     group_view: NDArray[np.int32]
-    group_class: NDArray[np.int32]
+    group_operator: NDArray[np.int32]
     group_pattern: NDArray[np.int32]
     group_actions: NDArray[np.int32]
     source_start: Ints
@@ -116,9 +140,9 @@ class Timing:
     source_actions: NDArray[np.int32]
     pattern_start: Ints
     order_cell: NDArray[np.unsignedinteger[Any]]
-    class_start: Ints
-    class_cells: Ints
-    class_prefix_first: NDArray[np.bool_]
+    operator_start: Ints
+    operator_cells: Ints
+    operator_prefix_first: NDArray[np.bool_]
     factor: NDArray[np.int32]
     matrix: NDArray[np.uint64]
 
@@ -133,11 +157,14 @@ class Timing:
         """What the joint sweep takes."""
         return (
             Groups(
-                *(self.group_class, self.group_view, self.group_pattern, self.group_actions),
+                *(self.group_operator, self.group_view, self.group_pattern, self.group_actions),
                 *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
             ),
             Patterns(self.pattern_start, self.order_cell),
-            Operators(self.class_start, self.class_cells, self.class_prefix_first, self.factor, self.matrix),
+            Operators(
+                *(self.operator_start, self.operator_cells, self.operator_prefix_first),
+                *(Factors(*self.factor), self.matrix),
+            ),
         )
 
 
@@ -185,8 +212,8 @@ class _Builder:
         self.images, self.permutations = images_of(index.group), np.array(index.group)
         self.sides = (Side(self.game, 0), Side(self.game, 1))
         self.cells: list[tuple[Cells, Cells]] = []  # of the source, of the receiver
-        self.factors: list[list[int]] = []
-        self.class_start = [0]
+        self.factors: list[Factors[int]] = []
+        self.operator_start = [0]
         self.prefix_first: list[bool] = []
         self.matrix: list[NDArray[np.uint64]] = []
         self._matrix_size = 0
@@ -200,7 +227,7 @@ class _Builder:
         return Timing(
             group_start=np.searchsorted(table[first, 0], np.arange(views + 1)),
             group_view=table[first, 0],
-            group_class=table[first, 1],
+            group_operator=table[first, 1],
             group_pattern=table[first, 2],
             group_actions=table[first, 3],
             source_start=np.append(first, len(table)).astype(np.int64),
@@ -209,17 +236,17 @@ class _Builder:
             source_actions=table[:, 6].copy(),
             pattern_start=pattern_start,
             order_cell=order_cell,
-            class_start=np.array(self.class_start, np.int64),
-            class_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
-            class_prefix_first=np.array(self.prefix_first, np.bool_),
-            factor=np.array(self.factors, np.int32).reshape(-1, 8),
+            operator_start=np.array(self.operator_start, np.int64),
+            operator_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
+            operator_prefix_first=np.array(self.prefix_first, np.bool_),
+            factor=np.ascontiguousarray(np.array(self.factors, np.int32).reshape(-1, len(Factors._fields)).T),
             matrix=np.concatenate([np.zeros(0, np.uint64), *self.matrix]),
         )
 
     def _sources(self) -> tuple[NDArray[np.int32], Ints, NDArray[np.unsignedinteger[Any]]]:
         """All sources, and the patterns' `pattern_start` and `order_cell`.
 
-        Sources are sorted: receiver's view, class, pattern, winning actions; source's view, pattern, actions.
+        Sources are sorted: receiver's view, operator, pattern, winning actions; source's view, pattern, actions.
         """
         pairs, size = self.pairs, self.game.squares
         r, s = self.receiver, self.source
@@ -239,7 +266,7 @@ class _Builder:
         # Squares on which the receiver failed come first, then those on which the source did.
         keys = (failed[r] & placed[s], failed[s] & placed[r])
         code = {p: self._pattern_codes(p, placed[p], failed[p], keys, symmetry[p]) for p in (r, s)}
-        number = self._classes(placed, failed, code, keys)
+        number = self._operators(placed, failed, code, keys)
         patterns, start, cell = self._patterns(placed, failed, code, mover, number)
         actions = {
             p: np.where(mover == p, self._action_masks(p, placed[p] | failed[p], winning, symmetry[p]), 0)
@@ -271,7 +298,7 @@ class _Builder:
             mask |= ((wanted & ~taken) >> square & 1) << number_below(~taken, square)
         return mask
 
-    def _classes(self, placed: Ints, failed: Ints, code: dict[int, Ints], keys: tuple[Ints, Ints]) -> Ints:
+    def _operators(self, placed: Ints, failed: Ints, code: dict[int, Ints], keys: tuple[Ints, Ints]) -> Ints:
         """Number of the operator of each pair of patterns; operators are built on the way."""
         received = np.bitwise_count(keys[0]).astype(np.int64)
         shape = np.bitwise_count(keys[0] | keys[1]) << 4 | received
@@ -282,7 +309,7 @@ class _Builder:
         first, number = first_seen(shape)
         for i in first:
             patterns = _decoded(code[self.receiver][i]), _decoded(code[self.source][i])
-            self._add_class(*patterns, int(received[i]))
+            self._add_operator(*patterns, int(received[i]))
         return number
 
     def _patterns(
@@ -336,15 +363,15 @@ class _Builder:
             return (max(count_of(pattern_r, 1), count_of(pattern_s, 1)) + 1) // 2
         return (longest + 1) // 2
 
-    def _add_class(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> None:
+    def _add_operator(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> None:
         """Build the operator between two patterns; `received` keys are squares that the source placed."""
         cut = self._cut(pattern_r, pattern_s)
         source = Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
         receiver = Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
         self.cells.append((source, receiver))
-        self._operator(source, receiver, received)
+        self._add_factors(source, receiver, received)
 
-    def _operator(self, source: Cells, receiver: Cells, received: int) -> None:
+    def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:
         first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
         second_kind = ((1 << source.keys) - 1) & ~first_kind
         theirs = [
@@ -355,7 +382,7 @@ class _Builder:
             [self._clock(self.receiver, receiver.times_of(a, rows)) for rows in (False, True)]
             for a in range(len(receiver.sets))
         ]
-        factors = []
+        factors: list[Factors[int]] = []
         for b, set_b in enumerate(source.sets.tolist()):
             for a, set_a in enumerate(receiver.sets.tolist()):
                 if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
@@ -363,24 +390,29 @@ class _Builder:
                 (u, ones), (v, rest) = (consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
                 if not ones or not rest:
                     continue
-                dimensions = [source.tables.base[b], source.heights[b], source.widths[b]]
-                dimensions += [receiver.tables.base[a], receiver.heights[a], receiver.widths[a]]
-                stored = (self._store(v, source.heights[b]), self._store(u, source.widths[b]))
-                factors.append([*(int(d) for d in dimensions), *stored])
-                self._weights[factors[-1][7]] = ones
-        prefix_first = self._prefix_cost(factors, 0, 1) <= self._prefix_cost(factors, 3, 4)
+                factor = Factors(
+                    *source.matrix(b),
+                    *receiver.matrix(a),
+                    suffix_matrix=self._store(v, source.heights[b]),
+                    prefix_matrix=self._store(u, source.widths[b]),
+                )
+                factors.append(factor)
+                self._weights[factor.prefix_matrix] = ones
+        # What the sum over prefixes costs, if factors share it that have the same source, or the same receiver.
+        before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._weights[f.prefix_matrix] for f in factors}
+        after = {
+            (f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._weights[f.prefix_matrix] for f in factors
+        }
+        prefix_first = sum(before.values()) <= sum(after.values())
         self.prefix_first.append(prefix_first)
-        shared = 0 if prefix_first else 3
-        self.factors.extend(sorted(factors, key=lambda f: (f[shared], f[7], f[3 - shared])))
-        self.class_start.append(len(self.factors))
+        by_source = sorted(factors, key=lambda f: (f.source_cell, f.prefix_matrix, f.receiver_cell))
+        by_receiver = sorted(factors, key=lambda f: (f.receiver_cell, f.prefix_matrix, f.source_cell))
+        self.factors.extend(by_source if prefix_first else by_receiver)
+        self.operator_start.append(len(self.factors))
 
     def _clock(self, player: int, times: Ints) -> Ints:
         """Times on a clock common to both players; -1 stays."""
         return np.where(times < 0, -1, 2 * times + int(player != self.game.first_player))
-
-    def _prefix_cost(self, factors: list[list[int]], shared: int, suffixes: int) -> int:
-        """Additions over prefixes, if the sums are shared by factors with the same column `shared`."""
-        return sum({(f[shared], f[7]): f[suffixes] * self._weights[f[7]] for f in factors}.values())
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
         """Place in `matrix` of one with so many of the source's indices."""

@@ -21,7 +21,7 @@ from pttt_ooc.disk.memory import Layout, Room
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.index import Index, PlayerIndex, build_index
-from pttt_ooc.structure.timing import Timing, build_timing
+from pttt_ooc.structure.timing import Factors, Timing, build_timing
 from pttt_ooc.structure.views import Ints, find_pairs
 from pttt_ooc.sweep import gradient, tree
 
@@ -199,7 +199,7 @@ class Engine:
 
     def _scratch_layout(self) -> list[tuple[int, DTypeLike]]:
         """For a thread: cells lane after lane, cells of source and receiver, a matrix of cells; bit masks."""
-        most = [max(int(t.class_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
+        most = [max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
         cells, matrix = [gradient.room_of(size) for size in most], max(_largest_sum(t) for t in self.timings)
         rows = [(size * gradient.LANES, self.dtype) for size in (max(cells), *cells, matrix)]
         return [*rows, (most[0], np.uint8), (most[0], np.uint64), (matrix, np.uint64)]
@@ -298,7 +298,7 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple
     Views with the same number of placed squares share their operators.  They are kept together, and
     runs are cut where they leave no lane empty.
     """
-    cells = np.concatenate([[0], np.cumsum(timing.class_cells.sum(axis=1)[timing.group_class])])
+    cells = np.concatenate([[0], np.cumsum(timing.operator_cells.sum(axis=1)[timing.group_operator])])
     work = np.diff(player.node_start + cells[timing.group_start])
     views = np.array(player.views_of(n))
     enough = max(int(work[views].sum()) // RUNS, RUN_WORK)
@@ -313,7 +313,7 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple
     runs = []
     for share in sorted(shares, key=lambda share: -work[share].sum()):
         groups = np.concatenate([np.arange(timing.group_start[v], timing.group_start[v + 1]) for v in share])
-        runs.append((np.array(share), groups[np.argsort(timing.group_class[groups], kind="stable")]))
+        runs.append((np.array(share), groups[np.argsort(timing.group_operator[groups], kind="stable")]))
     return runs
 
 
@@ -327,5 +327,6 @@ def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> Floats:
 
 def _largest_sum(timing: Timing) -> int:
     """Number of cells of the largest matrix between the two steps of an operator."""
-    f = timing.factor.astype(np.int64)
-    return int(np.maximum(f[:, 1] * f[:, 5], f[:, 4] * f[:, 2]).max(initial=1))
+    f = Factors(*timing.factor.astype(np.int64))
+    before, after = f.source_suffixes * f.receiver_prefixes, f.receiver_suffixes * f.source_prefixes
+    return int(np.maximum(before, after).max(initial=1))

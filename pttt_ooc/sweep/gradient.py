@@ -227,28 +227,31 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
     Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
     the suffixes are added up (the run has one source matrix), or after it (one receiver's).
     """
-    factor = operators.factor
+    factors = operators.factors
     matrix = operators.matrix
     end = operators.start[number + 1]
     prefix_first = operators.prefix_first[number]
-    shared = 0 if prefix_first else 3
+    shared = factors.source_cell if prefix_first else factors.receiver_cell
+    prefix_matrix = factors.prefix_matrix
+    first_matrix = prefix_matrix if prefix_first else factors.suffix_matrix
+    second_matrix = factors.suffix_matrix if prefix_first else prefix_matrix
     state[: operators.cells[number, 0]] = UNKNOWN
     e = operators.start[number]
     while e < end:
         run = e
-        while run < end and factor[run, shared] == factor[e, shared] and factor[run, 7] == factor[e, 7]:
+        while run < end and shared[run] == shared[e] and prefix_matrix[run] == prefix_matrix[e]:
             run += 1
-        z_prefixes = factor[e, 2]
-        x_prefixes = factor[e, 5]
-        suffixes = factor[e, 1] if prefix_first else factor[e, 4]
+        z_prefixes = factors.source_prefixes[e]
+        x_prefixes = factors.receiver_prefixes[e]
+        suffixes = factors.source_suffixes[e] if prefix_first else factors.receiver_suffixes[e]
         last = e + 1 if prefix_first else run
         width = suffixes if prefix_first else z_prefixes
         rows = x_prefixes if prefix_first else suffixes
         some = False
         for i in range(e, last):
-            cell = factor[i, 0]
+            cell = factors.source_cell[i]
             source = z[cell * LANES :]
-            terms = z_prefixes if prefix_first else factor[i, 1]
+            terms = z_prefixes if prefix_first else factors.source_suffixes[i]
             found = z_rows[cell:]
             if state[cell] == UNKNOWN:
                 state[cell] = find_rows(source, terms, width, found)
@@ -257,13 +260,13 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
             if not some:
                 turned[: rows * width * LANES] = 0
                 some = True
-            first = matrix[factor[i, 7 if prefix_first else 6] :]
+            first = matrix[first_matrix[i] :]
             multiply(first, source, terms, width, found, turned, rows, 1, rows)
         if some and find_rows(turned, width, rows, turned_rows):
             for i in range(e, run if prefix_first else e + 1):
-                second = matrix[factor[i, 6 if prefix_first else 7] :]
-                target = x[factor[i, 3] * LANES :]
-                size = factor[i, 4 if prefix_first else 5]
+                second = matrix[second_matrix[i] :]
+                target = x[factors.receiver_cell[i] * LANES :]
+                size = factors.receiver_suffixes[i] if prefix_first else factors.receiver_prefixes[i]
                 multiply(second, turned, width, rows, turned_rows, target, size, rows, 1)
         e = run
 
