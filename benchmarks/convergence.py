@@ -30,7 +30,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from benchmarks.measures import prepared
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.errors import PtttError
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.solver import solve
 
 Row = dict[str, Any]

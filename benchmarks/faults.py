@@ -37,7 +37,7 @@ from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.record import Current
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.tables import read_index, read_timings
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.structure.index import Index

@@ -48,7 +48,7 @@ TESTS: dict[str, Sequence[str]] = {
     "sweep/gradient": ["test_gradient.py", "test_solve.py"],
     "sweep/tree": ["test_gradient.py", "test_solve.py", "test_assess.py"],
     "sweep/engine": ["test_gradient.py", "test_solve.py", "test_assess.py", "test_faults.py -k threads"],
-    "structure/strategy": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
+    "structure/symmetry": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
     "solving/regret": ["test_solve.py"],
     "solving/solver": [
         "test_solve.py",

@@ -108,7 +108,7 @@ def build_trie(game: Game, pairs: Pairs) -> Trie:
     counts = (order_counts(game, 0), order_counts(game, 1))
     for key, v in reversed(keys.items()):  # the longest views of a player first: sizes of children are known
         player, placed, failed = key
-        held = placed | game.opening_mask(player)
+        held = placed | game.setup_mask(player)
         actions = actions_of(game, player, placed | failed) if key in decides else []
         table[v] = held, held | failed, _winning(game, player, held), len(actions)
         sizes[v] += len(actions)

@@ -15,7 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from pttt_ooc.rules.game import mask_of, named_game
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import mask_of
 from pttt_ooc.structure.counts import counts_of
 from pttt_ooc.structure.orders import all_orders, order_counts
 from pttt_ooc.structure.views import Pairs, find_pairs, image_of

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pttt_ooc.config import SolveConfig
     from pttt_ooc.errors import PtttError
-    from pttt_ooc.rules.game import GAMES, Game, named_game
+    from pttt_ooc.rules.catalogue import GAMES, named_game
+    from pttt_ooc.rules.game import Game
     from pttt_ooc.solving.evaluation import Evaluation
     from pttt_ooc.solving.solver import Solution
     from pttt_ooc.structure.index import Index
-    from pttt_ooc.structure.strategy import Strategy, fold, unfold, uniform_strategy
+    from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+    from pttt_ooc.structure.symmetry import fold, unfold
     from pttt_ooc.sweep.engine import Engine
 
 __version__ = "0.1.0"
@@ -30,10 +32,12 @@ _HOMES = {
     "sweep.engine": ("Engine",),
     "errors": ("PtttError",),
     "solving.evaluation": ("Evaluation",),
-    "rules.game": ("GAMES", "Game", "named_game"),
+    "rules.catalogue": ("GAMES", "named_game"),
+    "rules.game": ("Game",),
     "structure.index": ("Index",),
     "solving.solver": ("Solution",),
-    "structure.strategy": ("Strategy", "fold", "unfold", "uniform_strategy"),
+    "structure.strategy": ("Strategy", "uniform_strategy"),
+    "structure.symmetry": ("fold", "unfold"),
 }
 
 __all__ = [

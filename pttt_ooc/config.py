@@ -26,7 +26,7 @@ from pydantic import (
 
 from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
 from pttt_ooc.errors import ConfigError, did_you_mean
-from pttt_ooc.rules.game import GAMES
+from pttt_ooc.rules.catalogue import GAMES
 
 
 def _known_game(value: Any) -> Any:

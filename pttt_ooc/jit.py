@@ -26,7 +26,7 @@ SOURCES = (
     "solving/best_response",
     "structure/cells",
     "structure/orders",
-    "structure/strategy",
+    "structure/symmetry",
     "structure/timing",
     "sweep/gradient",
     "sweep/tree",

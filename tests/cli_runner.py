@@ -11,7 +11,7 @@ import pytest
 
 import naive
 from pttt_ooc.cli.commands import main
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 
 GAME = "mini-2x3k2-abrupt"
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 import naive
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.index import Index, actions_of, build_index
 from pttt_ooc.structure.orders import order_counts, unrank
 from pttt_ooc.structure.strategy import Strategy
@@ -47,13 +47,13 @@ def node_texts(index: Index, player: int):
     game, mine = index.game, index.players[player]
     counts = order_counts(game, player)
     texts = []
-    opening = "".join(f"{s}*" for s in game.opening[player])
+    setup = "".join(f"{s}*" for s in game.setup[player])
     for v in range(len(mine.placed)):
         for rank in range(int(mine.node_start[v + 1] - mine.node_start[v])):
             out = np.zeros(game.squares, np.int8)
             placed, failed = int(mine.placed[v]), int(mine.failed[v])
             n = unrank(rank, placed, failed, *counts.tables, out)
-            texts.append("|" + opening + "".join(f"{s}{'*' if placed >> s & 1 else '.'}" for s in out[:n].tolist()))
+            texts.append("|" + setup + "".join(f"{s}{'*' if placed >> s & 1 else '.'}" for s in out[:n].tolist()))
     return texts
 
 

@@ -4,7 +4,7 @@ Nothing here is clever.  It shares with the package only the rules as data (:cla
 it is evidence.  It is meant for games of up to about a million histories.
 
 A player's *node* is its own sequence of attempts with outcomes, as text: ``|0*4.`` says that square 0 was placed
-and that the attempt of square 4 then failed.  The player's squares of the opening come first, as placed.  An
+and that the attempt of square 4 then failed.  The player's squares of the setup come first, as placed.  An
 *infoset* is a node at which the player is to move in at least one history that is not terminal.
 
 A strategy maps the text of an infoset to one probability for each square of the board.  Rows of infosets that are
@@ -62,9 +62,9 @@ class History:
 
     @classmethod
     def start(cls, game: Game) -> History:
-        """The history that holds nothing but the opening."""
-        placed = (game.opening_mask(0), game.opening_mask(1))
-        nodes = (opening_text(game, 0), opening_text(game, 1))
+        """The history that holds nothing but the setup."""
+        placed = (game.setup_mask(0), game.setup_mask(1))
+        nodes = (setup_text(game, 0), setup_text(game, 1))
         return cls(game, game.first_player, placed, placed, nodes)
 
     def legal(self) -> list[int]:
@@ -102,13 +102,13 @@ def _replaced(pair: tuple[T, T], player: int, entry: T) -> tuple[T, T]:
     return (entry, pair[1]) if player == 0 else (pair[0], entry)
 
 
-def opening_text(game: Game, player: int) -> str:
+def setup_text(game: Game, player: int) -> str:
     """The node of `player` before its first attempt."""
-    return "|" + "".join(f"{square}*" for square in game.opening[player])
+    return "|" + "".join(f"{square}*" for square in game.setup[player])
 
 
 def attempts(text: str) -> list[tuple[int, bool]]:
-    """The attempts in the text of a node, opening included: each a square and whether it was placed."""
+    """The attempts in the text of a node, setup included: each a square and whether it was placed."""
     return [(int(square), mark == "*") for square, mark in re.findall(r"(\d+)([*.])", text)]
 
 
@@ -190,8 +190,8 @@ def _row(game: Game, weights: dict[int, float]) -> list[float]:
 
 def reach(game: Game, player: int, text: str, strategy: Strategy) -> float:
     """The product of the player's own probabilities along its way to the node `text`."""
-    product, node = 1.0, opening_text(game, player)
-    for square, placed in attempts(text)[len(game.opening[player]) :]:
+    product, node = 1.0, setup_text(game, player)
+    for square, placed in attempts(text)[len(game.setup[player]) :]:
         if product == 0.0:
             break
         product *= strategy[node][square]

@@ -7,7 +7,7 @@ import pytest
 from helpers import SMALL, TINY, as_strategy, random_table, small_engine
 
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.assess import assess, plan_of
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.structure.strategy import uniform_strategy

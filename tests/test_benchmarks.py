@@ -12,7 +12,7 @@ import naive
 from benchmarks import convergence, mutation
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
-from pttt_ooc.rules.game import GAMES
+from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.structure.index import actions_of
 from pttt_ooc.structure.strategy import uniform_strategy
 from pttt_ooc.structure.views import find_pairs
@@ -25,7 +25,7 @@ def slots_of(trie, index, player):
     root = trie.start[:2] if mover == player else trie.start[2:]
     for text in helpers.node_texts(index, player):
         placed, failed, (view, slot) = 0, 0, root
-        for square, marked in naive.attempts(text)[len(game.opening[player]) :]:
+        for square, marked in naive.attempts(text)[len(game.setup[player]) :]:
             action = actions_of(game, player, placed | failed).index(square)
             view, distance = trie.children[view, action, int(marked)]
             if view < 0:

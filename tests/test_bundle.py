@@ -11,7 +11,7 @@ import naive
 from pttt_ooc.errors import InfosetFileError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.products import bundle, infosets
 from pttt_ooc.products import tensors as formats
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.index import build_index
 
 GAME = "mini-2x3k2-abrupt"

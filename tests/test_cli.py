@@ -27,8 +27,8 @@ from pttt_ooc.cli import display
 from pttt_ooc.disk.commits import Current
 from pttt_ooc.products.bundle import write_bundle
 from pttt_ooc.products.solution import write_solution
-from pttt_ooc.rules.game import GAMES, named_game
-from pttt_ooc.structure.strategy import fold
+from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.structure.symmetry import fold
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve", "serve")
@@ -441,7 +441,7 @@ def test_display_has_the_promised_keys():
 
 
 def value_of_uniform_play(game):
-    """The value of uniform against uniform play, by a sum over boards; for the abrupt turn rule without an opening.
+    """The value of uniform against uniform play, by a sum over boards; for the abrupt turn rule without a setup.
 
     A uniform player's probabilities depend on the number of its attempts alone, so that boards, with what each
     player has found out, stand for all histories that lead there.

@@ -16,7 +16,7 @@ import naive
 from pttt_ooc.cli.commands import main
 from pttt_ooc.disk.files import digest
 from pttt_ooc.products.solution import write_solution
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.prepare import prepared
 
 ROOT = Path(__file__).parent.parent

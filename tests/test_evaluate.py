@@ -7,11 +7,12 @@ import pytest
 from helpers import full_index, small_engine
 
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.assess import assess, plan_of
-from pttt_ooc.solving.evaluation import Evaluator, evaluate, narrowed
+from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, narrowed
 from pttt_ooc.structure.index import build_index
-from pttt_ooc.structure.strategy import Strategy, fold, uniform_strategy
+from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.structure.symmetry import fold
 from pttt_ooc.sweep.engine import Engine, thread_needs
 
 NAME = "mini-2x3k2-abrupt"
@@ -32,7 +33,7 @@ def test_evaluation_is_exact_whatever_the_precision_of_the_engine():
     strategies = uniform(double.index)
     wanted = replace(evaluate(*strategies, double), seconds=0)
     assert replace(evaluate(*strategies, single), seconds=0) == wanted
-    assert replace(Evaluator(single)(*strategies), seconds=0) == wanted
+    assert replace(ProfileEvaluator(single)(*strategies), seconds=0) == wanted
     exact, found = assess(strategies[0], double), assess(strategies[0], single)
     assert found.best_response == exact.best_response
     assert found.gradient.sequences.tobytes() == exact.gradient.sequences.tobytes()

@@ -9,7 +9,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.products import bundle, export, infosets
 from pttt_ooc.products import tensors as formats
 from pttt_ooc.products.export import write_export
-from pttt_ooc.rules.game import GAMES
+from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.parallel import in_sequence

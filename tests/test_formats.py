@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pttt_ooc.errors import PtttError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.products import infosets
 from pttt_ooc.products import tensors as formats
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 
 
 def legal(text, squares=6):

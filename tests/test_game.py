@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from pttt_ooc.errors import GameError, PtttError, UnknownGameError
-from pttt_ooc.rules.game import GAMES, MOST_SQUARES, Game, named_game, tic_tac_toe
+from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.rules.game import MOST_SQUARES, Game, tic_tac_toe
 from pttt_ooc.structure import index
 from pttt_ooc.structure.index import build_index
 
@@ -17,14 +18,14 @@ from pttt_ooc.structure.index import build_index
         ({"rows": 0}, "a board of 0 x 3 squares; a game has 1 to 10"),
         ({"rows": -2, "columns": -3}, "a board of -2 x -3 squares; a game has 1 to 10"),
         ({"turn_rule": "abrubt"}, "no turn rule is called 'abrubt'; choose from abrupt, classical"),
-        ({"opening": ((6,), ())}, "the opening has a square that is not on the board"),
-        ({"opening": ((-1,), ())}, "the opening has a square that is not on the board"),
+        ({"setup": ((6,), ())}, "the setup has a square that is not on the board"),
+        ({"setup": ((-1,), ())}, "the setup has a square that is not on the board"),
         ({"winning_sets": ((1 << 6,), (3,))}, "a winning set has a square that is not on the board"),
         ({"winning_sets": ((3,), (-1,))}, "a winning set has a square that is not on the board"),
-        ({"opening": ((0,), (0,))}, "the opening is not a sequence of alternating placements"),
-        ({"opening": ((), (0,))}, "the opening is not a sequence of alternating placements"),
-        ({"opening": ((0, 1), (4,))}, "the opening already contains a winning set"),
-        ({"winning_sets": ((0,), (3,))}, "the opening already contains a winning set"),
+        ({"setup": ((0,), (0,))}, "the setup is not a sequence of alternating placements"),
+        ({"setup": ((), (0,))}, "the setup is not a sequence of alternating placements"),
+        ({"setup": ((0, 1), (4,))}, "the setup already contains a winning set"),
+        ({"winning_sets": ((0,), (3,))}, "the setup already contains a winning set"),
     ],
 )
 def test_refusals(changes, problem):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from pttt_ooc.rules.game import GAMES
+from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.structure.timing import WORD
 from pttt_ooc.sweep import engine as engine_module
@@ -59,7 +59,7 @@ def test_random_strategies_on_small_games(name, symmetry):
 
 
 def test_random_strategies_on_all_of_a_board_with_three_in_a_row():
-    """The small games have an opening, which leaves fewer symmetries; this is the quickest one that has none."""
+    """The small games have a setup, which leaves fewer symmetries; this is the quickest one that has none."""
     check("mini-2x3k3-classical", "full", 1, 0.3)
 
 

@@ -10,10 +10,11 @@ import pytest
 import naive
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.products.tables import read_index, write_index
-from pttt_ooc.rules.game import GAMES, named_game
+from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.structure.index import build_index, infoset_counts
 from pttt_ooc.structure.orders import all_orders, order_counts, rank_order, unrank
-from pttt_ooc.structure.strategy import fold, unfold, uniform_strategy
+from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.structure.symmetry import fold, unfold
 from pttt_ooc.structure.views import find_pairs
 
 
@@ -26,7 +27,7 @@ def test_histories_and_infosets_are_counted_right(name):
     assert pairs.terminal_histories + pairs.decision_histories == everything
     for player in (0, 1):
         texts = naive.infosets(game, player)
-        depths = [len(naive.attempts(text)) - len(game.opening[player]) for text in texts]
+        depths = [len(naive.attempts(text)) - len(game.setup[player]) for text in texts]
         assert infoset_counts(game, pairs, player).tolist() == np.bincount(depths).tolist()
 
 

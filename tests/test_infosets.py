@@ -6,7 +6,7 @@ from helpers import FILE_GAME, FILE_GAMES, default_texts, full_index
 
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products import infosets
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.index import build_index
 
 
@@ -73,7 +73,7 @@ def test_bad_lines(tmp_path, line, what):
         infosets.parse_infoset(full_index(FILE_GAME), 0, line)
 
 
-def test_line_of_another_opening():
+def test_line_of_another_setup():
     index = full_index("mini-2x3k3-abrupt-after-1")
     for text in ("|", "|0*", "|1.0*"):
         with pytest.raises(InfosetFileError, match="is no infoset of player 0"):
@@ -122,16 +122,16 @@ def test_folded_index_is_refused():
 @pytest.mark.parametrize("player", [0, 1])
 def test_texts_are_read_exactly_if_they_are_infosets(name, player):
     index, possible = full_index(name), set(default_texts(name, player))
-    squares, start = index.game.squares, "|" + "".join(f"{s}*" for s in index.game.opening[player])
+    squares, start = index.game.squares, "|" + "".join(f"{s}*" for s in index.game.setup[player])
     texts = [start]
     for text in texts:
         if len(text) < len(start) + 2 * 4:
             free = [s for s in range(squares) if f"{s}" not in text]
             texts += [f"{text}{s}{outcome}" for s in free for outcome in "*."]
     assert possible < set(texts) | {text for text in possible if len(text) > len(start) + 8}
-    layout, read = infosets.layout_of(index, player), set()
+    tables, read = infosets.infoset_tables(index, player), set()
     for text in texts:
         line = np.frombuffer(text.encode(), np.uint8)
-        if infosets._parse_line(layout, line, np.empty(squares, np.int64)) >= 0:
+        if infosets._parse_line(tables, line, np.empty(squares, np.int64)) >= 0:
             read.add(text)
     assert read == possible & set(texts)

@@ -11,7 +11,8 @@ import pytest
 
 import naive
 from pttt_ooc.aliases import TurnRule
-from pttt_ooc.rules.game import GAMES, Game, tic_tac_toe
+from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.rules.game import Game, tic_tac_toe
 
 RULES: tuple[TurnRule, TurnRule] = ("abrupt", "classical")
 MINI = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in RULES]
@@ -32,14 +33,14 @@ def corridor(rule: TurnRule) -> Game:
     return Game(f"corridor-{rule}", 1, 3, ((0b011, 0b110), (0b101,)), rule)
 
 
-def opened(rule: TurnRule, opening: tuple[tuple[int, ...], tuple[int, ...]]) -> Game:
-    """A board of 2x3 with rows of three, from an opening."""
-    return tic_tac_toe(f"opened-{rule}-{opening}", 2, 3, 3, rule, opening)
+def with_setup(rule: TurnRule, setup: tuple[tuple[int, ...], tuple[int, ...]]) -> Game:
+    """A board of 2x3 with rows of three, from a setup."""
+    return tic_tac_toe(f"opened-{rule}-{setup}", 2, 3, 3, rule, setup)
 
 
 def small_games() -> list[Game]:
     made = [make(rule) for make in (two_squares, corridor) for rule in RULES]
-    late = [opened(rule, opening) for rule in RULES for opening in (((1,), (4,)), ((1, 3), (4,)))]
+    late = [with_setup(rule, setup) for rule in RULES for setup in (((1,), (4,)), ((1, 3), (4,)))]
     return made + late + [GAMES[name] for name in MINI]
 
 
@@ -173,17 +174,17 @@ def test_infosets_are_nodes_that_failures_allow(game: Game) -> None:
         assert len(set(texts)) == len(texts)
         assert set(texts) <= naive.nodes(game, player)
         for text in naive.nodes(game, player):
-            own = naive.attempts(text)[len(game.opening[player]) :]
+            own = naive.attempts(text)[len(game.setup[player]) :]
             for n, (_, was_placed) in enumerate(own, start=1):
                 placed = sum(mark for _, mark in own[:n])
-                known = sum(square in game.opening[1 - player] for square, mark in own[:n] if not mark)
+                known = sum(square in game.setup[1 - player] for square, mark in own[:n] if not mark)
                 square = own[n - 1][0]
-                surprised = not was_placed and square not in game.opening[1 - player]
+                surprised = not was_placed and square not in game.setup[1 - player]
                 assert not surprised or game.failure_allowed(player, placed, n - placed - known, known)
 
 
-def test_an_opening_is_part_of_every_text() -> None:
-    game = opened("abrupt", ((1, 3), (4,)))
+def test_a_setup_is_part_of_every_text() -> None:
+    game = with_setup("abrupt", ((1, 3), (4,)))
     start = naive.History.start(game)
     assert start.player == game.first_player == 1
     assert start.nodes == ("|1*3*", "|4*")
@@ -265,7 +266,7 @@ def best_by_gradient(game: Game, player: int, opponent_strategy: naive.Strategy)
         after = [sequence_gradient[text][s] + best(f"{text}{s}*") + best(f"{text}{s}.") for s in rows]
         return node_gradient[text] + max(after)
 
-    return best(naive.opening_text(game, player))
+    return best(naive.setup_text(game, player))
 
 
 @every_small_game

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.pictures import (
     attempts_of,
     board_figure,

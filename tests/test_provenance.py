@@ -122,7 +122,7 @@ def test_docstrings_do_not_change_the_fingerprint(copied_package):
 
 
 def test_what_the_fingerprint_leaves_out_knows_nothing_of_numbers():
-    numerical = {"sweep/gradient", "sweep/tree", "sweep/engine", "structure/timing", "structure/strategy"}
+    numerical = {"sweep/gradient", "sweep/tree", "sweep/engine", "structure/timing", "structure/symmetry"}
     assert numerical | {"solving/regret", "solving/evaluation"} <= iterate_sources()
     plain = {name for name in dependencies("solving/solver") if name.startswith(PLAIN)}
     assert {"config", "disk/commits", "disk/memory", "errors"} <= plain

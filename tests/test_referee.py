@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 import naive
-from pttt_ooc.rules.game import GAMES, Game, tic_tac_toe
+from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.rules.game import Game, tic_tac_toe
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: the rules go without their referee")
 
@@ -22,10 +23,10 @@ THREE_BY_THREE = [game for game in GAMES.values() if (game.rows, game.columns) =
 
 
 def opened_state(game: Game) -> Any:
-    """OpenSpiel's state after the opening, each square of which is empty when it is attempted."""
+    """OpenSpiel's state after the setup, each square of which is empty when it is attempted."""
     state = pyspiel.load_game(f"phantom_ttt(gameversion={game.turn_rule})").new_initial_state()
-    squares: list[int | None] = [None] * (len(game.opening[0]) + len(game.opening[1]))
-    squares[0::2], squares[1::2] = game.opening
+    squares: list[int | None] = [None] * (len(game.setup[0]) + len(game.setup[1]))
+    squares[0::2], squares[1::2] = game.setup
     for square in squares:
         state.apply_action(square)
     return state

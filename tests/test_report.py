@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pttt_ooc.rules.game import named_game, tic_tac_toe
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import tic_tac_toe
 from pttt_ooc.show.report import (
     InfosetPicture,
     ReportData,

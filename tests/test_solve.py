@@ -20,7 +20,7 @@ from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.disk.record import Commit
 from pttt_ooc.errors import StoreError
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving import assess as assess_module
 from pttt_ooc.solving import evaluation as evaluate_module
 from pttt_ooc.solving import solver as solve_module
@@ -38,7 +38,8 @@ from pttt_ooc.solving.solver import (
     solve_arrays,
     state_layout,
 )
-from pttt_ooc.structure.strategy import Strategy, unfold
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.sweep import engine, tree
 
 NAME = "mini-2x3k2-abrupt"

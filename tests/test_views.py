@@ -5,7 +5,7 @@ from itertools import product
 import helpers
 import pytest
 
-from pttt_ooc.rules.game import GAMES
+from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.structure.views import find_pairs, most_pairs
 
 
@@ -14,7 +14,7 @@ def all_boards(game):
     per_square = []
     for square in range(game.squares):
         owners = [None, 0, 1]
-        if opened := [p for p in (0, 1) if square in game.opening[p]]:
+        if opened := [p for p in (0, 1) if square in game.setup[p]]:
             owners = opened
         # Turns of the two players on this square: a failure takes one where the turn is lost with it.
         states = []

@@ -12,9 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.rules.game import GAMES, Game
+from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES
+from pttt_ooc.rules.game import Game
 from pttt_ooc.show.progress import duration
-from pttt_ooc.solving.evaluation import REFERENCE_VALUES, Evaluation
+from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.stages.common import manifest_of
 from pttt_ooc.structure.counts import counts_of, total_infosets
 from pttt_ooc.structure.views import Pairs, find_pairs
@@ -51,10 +52,10 @@ def _plain(*headings: str) -> Table:
 
 def games() -> None:
     """List the named games with their rules and sizes."""
-    table = _plain("game", "board", "a player wins with", "turns", "opening", "infosets of 0", "of 1", "value")
+    table = _plain("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value")
     for game in GAMES.values():
         sizes = [f"{n:,}" for n in total_infosets(game.name)]
-        rules = (f"{game.rows}x{game.columns}", _winning(game), game.turn_rule, _opening(game) or "-")
+        rules = (f"{game.rows}x{game.columns}", _winning(game), game.turn_rule, _setup(game) or "-")
         table.add_row(game.name, *rules, *sizes, _value(game) or "-")
     _print(table)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
@@ -69,9 +70,9 @@ def _winning(game: Game) -> str:
     return of(0) if game.winning_sets[0] == game.winning_sets[1] else f"{of(0)}; player 1: {of(1)}"
 
 
-def _opening(game: Game) -> str:
-    """The opening's squares, in the sequence in which they were placed."""
-    first, second = game.opening
+def _setup(game: Game) -> str:
+    """The squares of the setup, in the order in which they are placed."""
+    first, second = game.setup
     return " ".join(str((first, second)[i % 2][i // 2]) for i in range(len(first) + len(second)))
 
 
@@ -105,7 +106,7 @@ def _facts(game: Game, pairs: Pairs, histories: int, terminal: int) -> list[tupl
         ("board", f"{game.rows} x {game.columns} squares, numbered row by row from 0"),
         ("a player wins with", _winning(game)),
         ("a failed attempt", turn),
-        ("opening", _opening(game) or "none"),
+        ("setup", _setup(game) or "none"),
         ("symmetries", str(len(game.symmetries))),
         ("histories", f"{histories:,}, of these {terminal:,} at the end of a game"),
         ("views", " and ".join(f"{_views(pairs, player):,} (player {player} to move)" for player in (0, 1))),

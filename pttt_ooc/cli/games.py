@@ -10,7 +10,7 @@ import typer
 
 from pttt_ooc.cli.console import check_output
 from pttt_ooc.cli.options import DATA, DataOption, GameOption, PlayerOption
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 
 
 def add_commands(app: typer.Typer) -> None:

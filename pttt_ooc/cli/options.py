@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 
 GameOption = Annotated[str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.")]
 ToldGameOption = Annotated[

@@ -23,7 +23,7 @@ from pttt_ooc.cli.options import (
     check_game,
 )
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -17,7 +17,8 @@ from pttt_ooc.aliases import Interval
 from pttt_ooc.config import Name, Real, Whole, check_section
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import GraderError
-from pttt_ooc.rules.game import Game, named_game
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import Game
 
 SETTINGS = "settings.yaml"
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
@@ -90,10 +91,11 @@ class Settings(BaseModel):
     @cached_property
     def infosets(self) -> tuple[int, int]:
         """Number of rows of each player's tensor."""
-        from pttt_ooc.structure.counts import KNOWN, counts_of  # not for commands that only look at teams
+        from pttt_ooc.rules.catalogue import KNOWN_COUNTS
+        from pttt_ooc.structure.counts import counts_of  # not for commands that only look at teams
         from pttt_ooc.structure.views import find_pairs
 
-        known = KNOWN.get(self.game, {})
+        known = KNOWN_COUNTS.get(self.game, {})
         if "infosets_0" in known:
             return sum(known["infosets_0"]), sum(known["infosets_1"])
         if "total_infosets" in known:

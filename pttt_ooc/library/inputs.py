@@ -18,11 +18,13 @@ from pttt_ooc.products.bundle import read_bundle_strategy
 from pttt_ooc.products.infosets import default_rows, read_infosets
 from pttt_ooc.products.solution import read_solution, solution_attrs
 from pttt_ooc.products.tensors import open_tensor, strategy_from_tensor
+from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
-from pttt_ooc.solving.evaluation import Evaluation, narrowed, reference_value
+from pttt_ooc.solving.evaluation import Evaluation, narrowed
 from pttt_ooc.stages.prepare import open_index
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, fold, unfold, uniform_strategy
+from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.structure.symmetry import fold, unfold
 from pttt_ooc.structure.views import Ints
 
 _ROUNDING = 1e-9

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.products.bundle import PlayerPart, open_bundle
-from pttt_ooc.products.infosets import as_lines, layout_of, row_blocks, text_width, texts_of
+from pttt_ooc.products.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
 from pttt_ooc.products.tensors import Packed, ZippedTensor, tensor_rows, zipped_tensor
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
@@ -61,7 +61,7 @@ def write_export(
     StoreError
         If a file cannot be written.
     """
-    layouts, widths = [layout_of(index, p) for p in (0, 1)], [text_width(index, p) for p in (0, 1)]
+    tables, widths = [infoset_tables(index, p) for p in (0, 1)], [text_width(index, p) for p in (0, 1)]
     with ExitStack() as stack:
         lists = [stack.enter_context(_file(directory / f"player{p}-infosets.txt")) for p in (0, 1)]
         zips = [
@@ -75,8 +75,8 @@ def write_export(
 
         def prepared(block: tuple[int, int, Ints]) -> tuple[int, int, bytes, Packed, tuple[bytes, bytes] | None]:
             player, start, nodes = block
-            texts = texts_of(layouts[player], widths[player], nodes)
-            tensor = tensor_rows(layouts[player], strategies[player].probabilities, nodes).astype(dtype, copy=False)
+            texts = texts_of(tables[player], widths[player], nodes)
+            tensor = tensor_rows(tables[player], strategies[player].probabilities, nodes).astype(dtype, copy=False)
             chunks = bundle[player].packed(texts, tensor) if bundle else None
             return player, start, as_lines(texts), zips[player].packed(tensor), chunks
 

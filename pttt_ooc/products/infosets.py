@@ -4,7 +4,7 @@ Which infoset a row of a tensor belongs to is told by a file of infosets, line b
 array `rows` of node numbers.  All functions want an index with symmetry ``"none"``: a file has every
 infoset, not one of each orbit.
 
-The text of an infoset is ``|`` and, for each own attempt (the opening's squares first), the square's
+The text of an infoset is ``|`` and, for each own attempt (the setup's squares first), the square's
 digit and ``*`` (placed) or ``.`` (failed).
 
 Files that are read may come from anybody: every line is checked.
@@ -37,11 +37,11 @@ BAR, PLACED, FAILED, ZERO = b"|*.0"
 MALFORMED, NO_INFOSET, DOUBLED = -1, -2, -3
 
 
-class Layout(NamedTuple):
+class InfosetTables(NamedTuple):
     """What the kernels need to know of one player's infosets; see :class:`~pttt_ooc.structure.index.PlayerIndex`."""
 
     squares: int
-    opening: Ints
+    setup: Ints
     node_start: Ints
     sequence_start: Ints
     placed: Ints
@@ -55,7 +55,7 @@ class Layout(NamedTuple):
     view_near: NDArray[np.int32]  # the view of every so many nodes
 
 
-def layout_of(index: Index, player: int) -> Layout:
+def infoset_tables(index: Index, player: int) -> InfosetTables:
     """Gather the arrays of `player` for the kernels.
 
     Raises
@@ -66,10 +66,12 @@ def layout_of(index: Index, player: int) -> Layout:
     if index.symmetry != "none":
         raise ValueError(f"files hold all infosets, but this index has symmetry {index.symmetry!r}")
     p, orbits, counts = index.players[player], index.orbits[player], order_counts(index.game, player)
-    opening = np.array(index.game.opening[player], np.int64)
+    setup = np.array(index.game.setup[player], np.int64)
     views = (p.node_start, p.sequence_start, p.placed, p.failed, p.decides)
     near = np.searchsorted(p.node_start, np.arange(0, p.nodes, 1 << _NEAR_BITS), side="right") - 1
-    return Layout(index.game.squares, opening, *views, orbits.keys, orbits.view, *counts.tables, near.astype(np.int32))
+    return InfosetTables(
+        index.game.squares, setup, *views, orbits.keys, orbits.view, *counts.tables, near.astype(np.int32)
+    )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -77,20 +79,20 @@ def layout_of(index: Index, player: int) -> Layout:
 
 
 @kernel
-def view_of(layout, node):
+def view_of(tables, node):
     """The view of a node."""
-    view = layout.view_near[node >> _NEAR_BITS]
-    while layout.node_start[view + 1] <= node:
+    view = tables.view_near[node >> _NEAR_BITS]
+    while tables.node_start[view + 1] <= node:
         view += 1
     return view
 
 
 @kernel
-def _children(layout, child_start, parents, first, last, out):
+def _children(tables, child_start, parents, first, last, out):
     count = 0
     for node in parents:
-        view = view_of(layout, node)
-        rank = node - layout.node_start[view]
+        view = view_of(tables, node)
+        rank = node - tables.node_start[view]
         for action in range(child_start.shape[1]):
             for outcome in range(2):
                 block = child_start[view, action, outcome]
@@ -114,7 +116,7 @@ def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
     -------
     int64, shape (infosets,)
     """
-    layout, p = layout_of(index, player), index.players[player]
+    tables, p = infoset_tables(index, player), index.players[player]
     sizes = p.infosets_by_slice()
     ends = np.cumsum(sizes)
     rows = np.empty(int(ends[-1]), np.int64) if into is None else into
@@ -123,7 +125,7 @@ def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
     for n in range(1, p.slices):
         first = p.nodes_of(n).start  # a slice's infosets come first among its nodes
         parents, out = rows[ends[n - 1] - sizes[n - 1] : ends[n - 1]], rows[ends[n - 1] : ends[n]]
-        _children(layout, p.child_start, parents, first, first + sizes[n], out)
+        _children(tables, p.child_start, parents, first, first + sizes[n], out)
     return rows
 
 
@@ -138,16 +140,16 @@ def row_blocks(rows: Ints) -> Iterator[tuple[int, Ints]]:
 
 
 @kernel
-def _write_texts(layout, nodes, out):
-    squares = np.empty(layout.squares, np.int64)
-    start = len(layout.opening)
+def _write_texts(tables, nodes, out):
+    squares = np.empty(tables.squares, np.int64)
+    start = len(tables.setup)
     for i in range(len(nodes)):
-        view = view_of(layout, nodes[i])
-        placed, rank = layout.placed[view], nodes[i] - layout.node_start[view]
-        n = unrank(rank, placed, layout.failed[view], layout.hidden, layout.orders, layout.ending_failed, squares)
+        view = view_of(tables, nodes[i])
+        placed, rank = tables.placed[view], nodes[i] - tables.node_start[view]
+        n = unrank(rank, placed, tables.failed[view], tables.hidden, tables.orders, tables.ending_failed, squares)
         out[i, 0] = BAR
         for k in range(start):
-            out[i, 1 + 2 * k] = ZERO + layout.opening[k]
+            out[i, 1 + 2 * k] = ZERO + tables.setup[k]
             out[i, 2 + 2 * k] = PLACED
         for k in range(n):
             at = 1 + 2 * (start + k)
@@ -162,18 +164,18 @@ def infoset_texts(index: Index, player: int, nodes: Ints) -> NDArray[np.bytes_]:
     -------
     bytes, shape (len(nodes),): ``S17`` on nine squares, padded with zero bytes as numpy does.
     """
-    return texts_of(layout_of(index, player), text_width(index, player), nodes)
+    return texts_of(infoset_tables(index, player), text_width(index, player), nodes)
 
 
 def text_width(index: Index, player: int) -> int:
     """Length of the longest text of an infoset."""
-    return 1 + 2 * (len(index.game.opening[player]) + index.players[player].slices - 1)
+    return 1 + 2 * (len(index.game.setup[player]) + index.players[player].slices - 1)
 
 
-def texts_of(layout: Layout, width: int, nodes: Ints) -> NDArray[np.bytes_]:
+def texts_of(tables: InfosetTables, width: int, nodes: Ints) -> NDArray[np.bytes_]:
     """As :func:`infoset_texts`."""
     out = np.zeros((len(nodes), width), np.uint8)
-    _write_texts(layout, nodes, out)
+    _write_texts(tables, nodes, out)
     return out.reshape(-1).view(f"S{width}")
 
 
@@ -221,8 +223,8 @@ def write_infosets(index: Index, player: int, path: Path, rows: Ints | None = No
 
 
 @kernel
-def _parse_line(layout, line, squares):
-    size, start, n = layout.squares, len(layout.opening), (len(line) - 1) // 2
+def _parse_line(tables, line, squares):
+    size, start, n = tables.squares, len(tables.setup), (len(line) - 1) // 2
     if len(line) % 2 == 0 or line[0] != BAR:
         return MALFORMED
     for k in range(n):
@@ -234,32 +236,32 @@ def _parse_line(layout, line, squares):
     tried, placed = 0, 0
     for k in range(n):
         square, success = int(line[1 + 2 * k]) - ZERO, line[2 + 2 * k] == PLACED
-        if tried >> square & 1 or (k < start and not (success and square == layout.opening[k])):
+        if tried >> square & 1 or (k < start and not (success and square == tables.setup[k])):
             return NO_INFOSET
         tried |= 1 << square
         if k >= start:
             squares[k - start] = square
             placed |= int(success) << square
     for k in range(start):
-        tried ^= 1 << layout.opening[k]
+        tried ^= 1 << tables.setup[k]
     key = placed << size | (tried ^ placed)
-    at = np.searchsorted(layout.keys, key)
-    if at == len(layout.keys) or layout.keys[at] != key or not layout.decides[layout.view_of_key[at]]:
+    at = np.searchsorted(tables.keys, key)
+    if at == len(tables.keys) or tables.keys[at] != key or not tables.decides[tables.view_of_key[at]]:
         return NO_INFOSET
-    rank = rank_order(squares, n - start, placed, layout.hidden, layout.orders, layout.ending_failed)
-    return NO_INFOSET if rank < 0 else layout.node_start[layout.view_of_key[at]] + rank
+    rank = rank_order(squares, n - start, placed, tables.hidden, tables.orders, tables.ending_failed)
+    return NO_INFOSET if rank < 0 else tables.node_start[tables.view_of_key[at]] + rank
 
 
 @kernel
-def _parse_lines(layout, data, rows, count, seen):
+def _parse_lines(tables, data, rows, count, seen):
     """Parse whole lines until one is bad: (rows filled, bytes used, 0 or what is bad, its node if doubled)."""
-    squares = np.empty(layout.squares, np.int64)
+    squares = np.empty(tables.squares, np.int64)
     begin = 0
     for end in range(len(data)):
         if data[end] != ord("\n"):
             continue
         stop = end - 1 if end > begin and data[end - 1] == ord("\r") else end
-        node = _parse_line(layout, data[begin:stop], squares)
+        node = _parse_line(tables, data[begin:stop], squares)
         if node < 0:
             return count, begin, node, 0
         if seen[node]:
@@ -286,7 +288,7 @@ class RowReader:
 
     def __init__(self, index: Index, player: int, source: str, into: Ints | None = None) -> None:
         self.index, self.player, self.source = index, player, source
-        self._layout = layout_of(index, player)
+        self._tables = infoset_tables(index, player)
         infosets = int(index.players[player].infosets_by_slice().sum())
         # No line is accepted twice, so that this is room enough however long the file is.
         self._rows = np.empty(infosets, np.int64) if into is None else into
@@ -302,7 +304,7 @@ class RowReader:
             At the first line that is malformed, no infoset of the player, or the same as a line before.
         """
         array = np.frombuffer(data, np.uint8)
-        self._count, used, fault, node = _parse_lines(self._layout, array, self._rows, self._count, self._seen)
+        self._count, used, fault, node = _parse_lines(self._tables, array, self._rows, self._count, self._seen)
         if fault or len(data) - used > _BLOCK_BYTES:
             raise InfosetFileError(self._complaint(data[used : used + 200], fault or MALFORMED, node))
         return data[used:]
@@ -343,9 +345,9 @@ def parse_infoset(index: Index, player: int, text: str) -> int:
     InfosetFileError
         If the text is malformed or no infoset of the player.
     """
-    layout = layout_of(index, player)
+    tables = infoset_tables(index, player)
     line = np.frombuffer(text.encode(errors="replace"), np.uint8)
-    node = int(_parse_line(layout, line, np.empty(layout.squares, np.int64)))
+    node = int(_parse_line(tables, line, np.empty(tables.squares, np.int64)))
     if node == MALFORMED:
         raise InfosetFileError(
             f"{text!r} is malformed; an infoset is '|' followed by pairs of a square and '*' or '.'."

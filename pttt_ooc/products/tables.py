@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.store import map_array, read_array, read_attrs, write_array, write_attrs
 from pttt_ooc.errors import StoreError
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.index import Index, Orbits, PlayerIndex
 from pttt_ooc.structure.timing import Timing
 from pttt_ooc.structure.views import Pairs

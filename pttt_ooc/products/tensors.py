@@ -26,7 +26,7 @@ from pttt_ooc.disk.files import replacing
 from pttt_ooc.errors import StrategyError, StrategyFileError
 from pttt_ooc.jit import kernel
 from pttt_ooc.products import deflate
-from pttt_ooc.products.infosets import Layout, infoset_text, layout_of, row_blocks, view_of
+from pttt_ooc.products.infosets import InfosetTables, infoset_tables, infoset_text, row_blocks, view_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
@@ -44,16 +44,16 @@ _HEADER_BYTES = 1 << 17  # a version 1 header has at most 64 KiB; what claims mo
 
 
 @kernel
-def _gather(layout, nodes, probabilities, out):
-    opening = 0
-    for square in layout.opening:
-        opening |= 1 << square
+def _gather(tables, nodes, probabilities, out):
+    setup = 0
+    for square in tables.setup:
+        setup |= 1 << square
     for i in range(len(nodes)):
-        view = view_of(layout, nodes[i])
-        taken = opening | layout.placed[view] | layout.failed[view]
-        orders = layout.node_start[view + 1] - layout.node_start[view]
-        at = layout.sequence_start[view] + nodes[i] - layout.node_start[view]
-        for square in range(layout.squares):
+        view = view_of(tables, nodes[i])
+        taken = setup | tables.placed[view] | tables.failed[view]
+        orders = tables.node_start[view + 1] - tables.node_start[view]
+        at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
+        for square in range(tables.squares):
             if taken >> square & 1:
                 out[i, square] = 0
             else:
@@ -79,15 +79,15 @@ def tensor_from_strategy(
     ------
     Consecutive blocks of the tensor, shape (at most :data:`~pttt_ooc.products.infosets.BLOCK_ROWS`, squares).
     """
-    layout = layout_of(index, player)
+    tables = infoset_tables(index, player)
     for _, nodes in row_blocks(rows):
-        yield tensor_rows(layout, probabilities, nodes).astype(dtype, copy=False)
+        yield tensor_rows(tables, probabilities, nodes).astype(dtype, copy=False)
 
 
-def tensor_rows(layout: Layout, probabilities: NDArray[Any], nodes: Ints) -> NDArray[Any]:
+def tensor_rows(tables: InfosetTables, probabilities: NDArray[Any], nodes: Ints) -> NDArray[Any]:
     """Some rows of a strategy's tensor, those of the infosets with these nodes: float, shape (nodes, squares)."""
-    block = np.empty((len(nodes), layout.squares), probabilities.dtype)
-    _gather(layout, nodes, probabilities, block)
+    block = np.empty((len(nodes), tables.squares), probabilities.dtype)
+    _gather(tables, nodes, probabilities, block)
     return block
 
 
@@ -95,16 +95,16 @@ NOT_FINITE, NEGATIVE, ILLEGAL, TOO_LARGE, BAD_SUM = 1, 2, 3, 4, 5
 
 
 @kernel
-def _scatter(layout, nodes, block, tolerance, out):
+def _scatter(tables, nodes, block, tolerance, out):
     """Check rows and write them to `out`, normalised: (0 or what is wrong, row, square)."""
-    opening = 0
-    for square in layout.opening:
-        opening |= 1 << square
+    setup = 0
+    for square in tables.setup:
+        setup |= 1 << square
     for i in range(len(nodes)):
-        view = view_of(layout, nodes[i])
-        taken = opening | layout.placed[view] | layout.failed[view]
+        view = view_of(tables, nodes[i])
+        taken = setup | tables.placed[view] | tables.failed[view]
         total = 0.0
-        for square in range(layout.squares):
+        for square in range(tables.squares):
             probability = float(block[i, square])
             if not np.isfinite(probability):
                 return NOT_FINITE, i, square
@@ -117,9 +117,9 @@ def _scatter(layout, nodes, block, tolerance, out):
             total += probability
         if abs(total - 1) > tolerance:
             return BAD_SUM, i, 0
-        orders = layout.node_start[view + 1] - layout.node_start[view]
-        at = layout.sequence_start[view] + nodes[i] - layout.node_start[view]
-        for square in range(layout.squares):
+        orders = tables.node_start[view + 1] - tables.node_start[view]
+        at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
+        for square in range(tables.squares):
             if not taken >> square & 1:
                 out[at] = block[i, square] / total
                 at += orders
@@ -180,15 +180,15 @@ def strategy_from_tensor(
         If the shape or dtype is wrong, or at the first row that has something other than numbers between 0
         and 1, mass on an illegal action, or a sum further from 1 than :data:`SUM_TOLERANCE`.
     """
-    layout = layout_of(index, player)
-    _check_shape(tuple(tensor.shape), (len(rows), layout.squares), source)
+    tables = infoset_tables(index, player)
+    _check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)
     _check_dtype(np.dtype(tensor.dtype), source)
     tolerance = SUM_TOLERANCE[np.dtype(tensor.dtype).newbyteorder("=").name]
     wide = np.float64 if np.dtype(tensor.dtype).itemsize == 8 else np.float32
     probabilities = np.empty(index.players[player].sequences, dtype)
     for start, nodes in row_blocks(rows):
         block = np.ascontiguousarray(tensor[start : start + len(nodes)], wide)
-        fault, i, square = _scatter(layout, nodes, block, tolerance, probabilities)
+        fault, i, square = _scatter(tables, nodes, block, tolerance, probabilities)
         if fault:
             text = infoset_text(index, player, int(nodes[i]))
             what = _row_complaint(fault, block[i], square, tolerance)

@@ -1,1 +1,1 @@
-"""Rules of the games, as data: boards, winning sets, turn rules, openings."""
+"""Rules of the games, as data: boards, winning sets, turn rules, setups."""

@@ -13,7 +13,7 @@ from itertools import product
 from typing import get_args
 
 from pttt_ooc.aliases import TurnRule
-from pttt_ooc.errors import GameError, UnknownGameError, did_you_mean
+from pttt_ooc.errors import GameError
 
 Squares = tuple[int, ...]
 
@@ -45,7 +45,7 @@ class Game:
         connecting chains for Hex.
     turn_rule
         ``"abrupt"``: a failed attempt passes the turn.  ``"classical"``: it keeps the turn.
-    opening
+    setup
         For each player, squares placed before the game starts, in order.  They are part of every
         infoset's text; the opponent has not seen them.  Player 0 has as many as player 1 (and
         then moves first) or one more (and then player 1 does).
@@ -61,23 +61,23 @@ class Game:
     columns: int
     winning_sets: tuple[Squares, Squares]
     turn_rule: TurnRule = "abrupt"
-    opening: tuple[Squares, Squares] = ((), ())
+    setup: tuple[Squares, Squares] = ((), ())
 
     def __post_init__(self) -> None:
-        counts = [len(o) for o in self.opening]
-        taken = [s for o in self.opening for s in o]
+        counts = [len(o) for o in self.setup]
+        taken = [s for o in self.setup for s in o]
         if min(self.rows, self.columns) < 1 or self.squares > MOST_SQUARES:
             problem = f"a board of {self.rows} x {self.columns} squares; a game has 1 to {MOST_SQUARES}"
         elif self.turn_rule not in get_args(TurnRule):
             problem = f"no turn rule is called {self.turn_rule!r}; choose from {', '.join(get_args(TurnRule))}"
         elif not all(0 <= s < self.squares for s in taken):
-            problem = "the opening has a square that is not on the board"
+            problem = "the setup has a square that is not on the board"
         elif any(w < 0 or w >> self.squares for sets in self.winning_sets for w in sets):
             problem = "a winning set has a square that is not on the board"
         elif counts[0] - counts[1] not in (0, 1) or len(set(taken)) != len(taken):
-            problem = "the opening is not a sequence of alternating placements"
-        elif any(self.wins(p, self.opening_mask(p)) for p in (0, 1)):
-            problem = "the opening already contains a winning set"
+            problem = "the setup is not a sequence of alternating placements"
+        elif any(self.wins(p, self.setup_mask(p)) for p in (0, 1)):
+            problem = "the setup already contains a winning set"
         else:
             return
         raise GameError(f"Game {self.name}: {problem}.")
@@ -89,19 +89,19 @@ class Game:
 
     @property
     def first_player(self) -> int:
-        """The player who makes the first attempt after the opening."""
-        return len(self.opening[0]) - len(self.opening[1])
+        """The player who makes the first attempt after the setup."""
+        return len(self.setup[0]) - len(self.setup[1])
 
-    def opening_mask(self, player: int) -> int:
-        """The squares that `player` holds from the opening, as a bit mask."""
-        return mask_of(self.opening[player])
+    def setup_mask(self, player: int) -> int:
+        """The squares that `player` holds from the setup, as a bit mask."""
+        return mask_of(self.setup[player])
 
     def wins(self, player: int, placed: int) -> bool:
         """Whether the squares `placed` (a bit mask) contain a winning set of `player`."""
         return any(w & placed == w for w in self.winning_sets[player])
 
     def failure_allowed(self, player: int, placed: int, found: int, known: int) -> bool:
-        """Whether an own attempt can fail on a mark that the opponent placed after the opening.
+        """Whether an own attempt can fail on a mark that the opponent placed after the setup.
 
         The opponent must by then have had the turns to place all marks that were found.
 
@@ -110,8 +110,8 @@ class Game:
         player
             Who made the attempt.
         placed, found, known
-            Numbers of own attempts after the opening, up to and including this one: successful; failed
-            on marks placed after the opening; failed on marks of the opponent's opening.
+            Numbers of own attempts after the setup, up to and including this one: successful; failed
+            on marks placed after the setup; failed on marks of the opponent's setup.
         """
         second = int(player != self.first_player)
         turns = placed + found + known - 1 if self.turn_rule == "abrupt" else placed
@@ -119,10 +119,10 @@ class Game:
 
     @cached_property
     def symmetries(self) -> tuple[Squares, ...]:
-        """The board's symmetries that keep both players' winning sets and opening.
+        """The board's symmetries that keep both players' winning sets and setup.
 
         Each is a permutation ``g`` of squares, ``g[s]`` the image of ``s``; the identity comes
-        first.  A symmetry may move the squares of the opening among themselves only if it fixes
+        first.  A symmetry may move the squares of the setup among themselves only if it fixes
         each of them, because their order is part of every infoset.
         """
         found = []
@@ -143,7 +143,7 @@ class Game:
             return mask_of(tuple(g[s] for s in range(self.squares) if mask >> s & 1))
 
         keeps_wins = all({image(w) for w in sets} == set(sets) for sets in self.winning_sets)
-        return keeps_wins and all(g[s] == s for o in self.opening for s in o)
+        return keeps_wins and all(g[s] == s for o in self.setup for s in o)
 
 
 def lines(rows: int, columns: int, k: int) -> Squares:
@@ -163,49 +163,8 @@ def tic_tac_toe(
     columns: int,
     k: int,
     turn_rule: TurnRule,
-    opening: tuple[Squares, Squares] = ((), ()),
+    setup: tuple[Squares, Squares] = ((), ()),
 ) -> Game:
     """Phantom tic-tac-toe: both players win with `k` in a row."""
     winning = lines(rows, columns, k)
-    return Game(name, rows, columns, (winning, winning), turn_rule, opening)
-
-
-def _moves(opening: tuple[Squares, Squares]) -> str:
-    """The opening's squares in the sequence in which they were placed."""
-    return "-".join(str(opening[i % 2][i // 2]) for i in range(len(opening[0]) + len(opening[1])))
-
-
-def _named_games() -> dict[str, Game]:
-    games = []
-    rules: tuple[TurnRule, ...] = ("abrupt", "classical")
-    opening: tuple[Squares, Squares]
-    for rule in rules:
-        games.append(tic_tac_toe(f"pttt-{rule}", 3, 3, 3, rule))
-        for rows, columns, k in ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3)):
-            games.append(tic_tac_toe(f"mini-{rows}x{columns}k{k}-{rule}", rows, columns, k, rule))
-        # From given first moves: small enough for a brute force, with either player to move, and
-        # (on 2x3) with a symmetry left over.
-        for opening in (((0, 1, 3), (5, 8)), ((1, 3, 4), (0, 2, 8))):
-            games.append(tic_tac_toe(f"pttt-{rule}-after-{_moves(opening)}", 3, 3, 3, rule, opening))
-        for opening in (((1,), ()), ((1,), (4,))):
-            games.append(tic_tac_toe(f"mini-2x3k3-{rule}-after-{_moves(opening)}", 2, 3, 3, rule, opening))
-    return {game.name: game for game in games}
-
-
-GAMES: dict[str, Game] = _named_games()
-
-
-def named_game(name: str) -> Game:
-    """The game called `name`.
-
-    Raises
-    ------
-    UnknownGameError
-        If there is no such game; the message has the name that is closest, or else lists all.
-    """
-    try:
-        return GAMES[name]
-    except KeyError:
-        guess = did_you_mean(name, GAMES)
-        advice = f"{guess}; `pttt info` lists all" if guess else f"; choose one of: {', '.join(GAMES)}"
-        raise UnknownGameError(f"There is no game called {name!r}{advice}.") from None
+    return Game(name, rows, columns, (winning, winning), turn_rule, setup)

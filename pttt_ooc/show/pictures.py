@@ -72,7 +72,7 @@ def draw_board(axes: Axes, game: Game, player: int, text: str, probabilities: Se
     """
     from matplotlib.patches import Rectangle
 
-    marks = {s: player for s in range(game.squares) if game.opening_mask(player) >> s & 1}
+    marks = {s: player for s in range(game.squares) if game.setup_mask(player) >> s & 1}
     marks |= {s: player if placed else 1 - player for s, placed in attempts_of(text)}
     most = max(max(probabilities), 1e-12)
     for square in range(game.squares):

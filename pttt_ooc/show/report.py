@@ -156,7 +156,7 @@ def _seen(attempts: Attempts) -> str:
 def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
     """What an infoset's player knows and what it does most, in one sentence."""
     attempts, p = attempts_of(picture.text), picture.probabilities
-    taken = {s for s, _ in attempts} | {s for s in range(game.squares) if game.opening_mask(picture.player) >> s & 1}
+    taken = {s for s, _ in attempts} | {s for s in range(game.squares) if game.setup_mask(picture.player) >> s & 1}
     legal = sorted((s for s in range(game.squares) if s not in taken), key=lambda s: (-round(p[s], 3), s))
     top = [s for s in legal if p[s] > p[legal[0]] - 0.005]
     seen = f"{_seen(attempts)}: player {picture.player}"
@@ -167,7 +167,7 @@ def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
         return f"{seen} attempts all {len(legal)} squares left alike."
     if len(top) > 1:
         return f"{seen} attempts {_listed(sorted(top))} most often ({best} each)."
-    placed = sum({1 << s for s, ok in attempts if ok}) | game.opening_mask(picture.player) | 1 << top[0]
+    placed = sum({1 << s for s, ok in attempts if ok}) | game.setup_mask(picture.player) | 1 << top[0]
     wins = ", which wins if it is empty" if game.wins(picture.player, placed) else ""
     if len(legal) == 1 or p[top[0]] >= 0.995:
         return f"{seen} always attempts {top[0]}{wins}."

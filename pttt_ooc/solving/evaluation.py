@@ -10,20 +10,11 @@ import numpy as np
 from pttt_ooc.aliases import Interval
 from pttt_ooc.disk.memory import Layout, Room, in_memory
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, Reach, slice_arrays, slice_layout
-
-REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
-    "pttt-abrupt": (
-        (0.550155, 0.550188),
-        "exact best responses to the average strategies after 2,209 iterations of DCFR (1.5, 0, 2) by this package: "
-        "0.5501559993 and 0.5501871974, rounded outward",
-    ),
-}
-"""Intervals that hold the value of a game, and where they come from."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +58,6 @@ class Evaluation:
         )
 
 
-def reference_value(game: Game) -> Interval | None:
-    """The interval that the package knows to hold the value of `game`, if any."""
-    known = REFERENCE_VALUES.get(game.name)
-    return known[0] if known else None
-
-
 def narrowed(proved: Interval, reference: Interval | None) -> Interval:
     """What two intervals that hold the value of a game have in common.
 
@@ -84,7 +69,7 @@ def narrowed(proved: Interval, reference: Interval | None) -> Interval:
     return both if both[0] <= both[1] else proved
 
 
-class Evaluator:
+class ProfileEvaluator:
     """Evaluates strategies, as often as wanted, in the same arrays.
 
     Parameters
@@ -135,7 +120,7 @@ class Evaluator:
 
 
 def evaluation_arrays(index: Index) -> Layout:
-    """The arrays that an :class:`Evaluator` wants: all in double precision."""
+    """The arrays that an :class:`ProfileEvaluator` wants: all in double precision."""
     dtype = np.float64
     most = {kind: max(getattr(i, kind) for i in index.players) for kind in ("nodes", "sequences")}
     slices = slice_layout(index, dtype, "evaluation: best responses")
@@ -161,14 +146,14 @@ def evaluate(
     engine
         Of any precision: evaluation takes the same threads and computes in double precision.
     game_value
-        Interval that holds the value of the game; default: :func:`reference_value`.
+        Interval that holds the value of the game; default: :func:`pttt_ooc.rules.catalogue.reference_value`.
 
     Raises
     ------
     StrategyError
         If a strategy is the other player's, or laid out for another game or symmetry.
     """
-    return Evaluator(engine)(strategy0, strategy1, game_value)
+    return ProfileEvaluator(engine)(strategy0, strategy1, game_value)
 
 
 def check_layout(strategy: Strategy, index: Index, player: int) -> None:

@@ -21,10 +21,11 @@ from pttt_ooc.disk.memory import Layout, Room, in_memory
 from pttt_ooc.disk.record import Commit
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
-from pttt_ooc.solving.evaluation import Evaluator, evaluation_arrays
+from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
 from pttt_ooc.solving.regret import RULES, Coefficients
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, Symmetriser, strategy_arrays
+from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, Reach, slice_arrays, slice_layout
 
@@ -214,7 +215,7 @@ class Solver:
         self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None], room: Room
     ) -> None:
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
-        self.evaluator = Evaluator(engine, room)
+        self.evaluator = ProfileEvaluator(engine, room)
         self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
         self.rule = RULES[config.algorithm]
         self.alpha = self.rule.alpha if config.alpha is None else config.alpha

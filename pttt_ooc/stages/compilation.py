@@ -29,7 +29,7 @@ from rich.console import Console
 
 from pttt_ooc import jit
 from pttt_ooc.errors import PtttError
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.sweep import gradient
 
 GAME = "mini-2x2k2-abrupt"
@@ -179,7 +179,8 @@ def compile_rest(directory: Path) -> None:
     from pttt_ooc.solving.assess import assess
     from pttt_ooc.solving.best_response import best_response
     from pttt_ooc.solving.evaluation import evaluate
-    from pttt_ooc.structure.strategy import fold, unfold, uniform_strategy
+    from pttt_ooc.structure.strategy import uniform_strategy
+    from pttt_ooc.structure.symmetry import fold, unfold
     from pttt_ooc.sweep.engine import Engine
 
     game = named_game(GAME)

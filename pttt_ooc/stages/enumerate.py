@@ -8,7 +8,7 @@ from pathlib import Path
 from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.memory import MemoryPlan, process_needs
 from pttt_ooc.products.tables import write_pairs
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.common import room_for, stage
 from pttt_ooc.structure.counts import check_counts, counts_of
 from pttt_ooc.structure.views import find_pairs, most_pairs

@@ -12,7 +12,8 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import MemoryPlan, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.products.tables import read_index
-from pttt_ooc.solving.evaluation import Evaluator, evaluation_arrays, narrowed, reference_value
+from pttt_ooc.rules.catalogue import reference_value
+from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays, narrowed
 from pttt_ooc.stages.common import digests, inputs, room_for, stage
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
@@ -40,7 +41,7 @@ def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory
             arrays = {**evaluation_arrays(index), **strategy_arrays(index, "solution")}
             plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, arrays)
             room = room_for(plan, memory_mb, directory, facts)
-            evaluator = Evaluator(engine, room)
+            evaluator = ProfileEvaluator(engine, room)
             solution = read_solution(directory / "solution.zarr", index, room)
             found = evaluator(*solution)
             proved = (-found.best_response_1, found.best_response_0)

@@ -17,7 +17,8 @@ from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, strategy_arrays, unfold
+from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_sequence
 

@@ -12,7 +12,7 @@ from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.memory import MemoryPlan, process_needs
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.tables import read_pairs, write_index, write_timing
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.common import digests, inputs, room_for, stage
 from pttt_ooc.structure.index import Index, build_index
 from pttt_ooc.structure.timing import build_timing

@@ -10,7 +10,7 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products.tables import read_index
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages import common, enumerate, index
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.described import difference

@@ -16,12 +16,14 @@ from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products.infosets import parse_infoset
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.products.tables import read_index
-from pttt_ooc.rules.game import Game, named_game
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import Game
 from pttt_ooc.show.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import Facts, digests, inputs, manifest_of, room_for, stage
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, probabilities_at, strategy_arrays
+from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+from pttt_ooc.structure.symmetry import probabilities_at
 
 _NEEDED = {"pictures": 80 * MB}
 
@@ -52,7 +54,7 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution
     whole = read_index(directory / "index.zarr", config.game, "none")
     shown = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
     pictures = [_picture(s, whole, text) for s, text in shown]
-    openings = [_picture(s, whole, _opening_text(whole.game, s.player)).probabilities for s in solution]
+    openings = [_picture(s, whole, _first_text(whole.game, s.player)).probabilities for s in solution]
     rows = (directory / "convergence.jsonl").read_text(encoding="utf-8").splitlines()
     return ReportData(
         game=named_game(config.game),
@@ -79,8 +81,8 @@ def in_force(before: Mapping[str, Facts], report: Facts) -> Facts:
     return {"game": solve["game"], "symmetry": solve["symmetry"], **memory, **sections}
 
 
-def _opening_text(game: Game, player: int) -> str:
-    return "|" + "".join(f"{square}*" for square in game.opening[player])
+def _first_text(game: Game, player: int) -> str:
+    return "|" + "".join(f"{square}*" for square in game.setup[player])
 
 
 def _has(whole: Index, player: int, text: str) -> bool:

@@ -20,7 +20,7 @@ NO_KEY = -1
 _SLOTS = 1024  # of a hash table; codes that share one take turns
 _MULTIPLIER = 0x9E3779B1
 
-Kinds = tuple[int, ...]  # of squares: 0 failed, 1 placed, 2 failed on a mark of the opponent's opening
+Kinds = tuple[int, ...]  # of squares: 0 failed, 1 placed, 2 failed on a mark of the opponent's setup
 Pattern = tuple[tuple[int, int], ...]  # for each square of a view, ascending: kind, key number
 
 
@@ -55,9 +55,9 @@ class Side:
         kinds = tuple(kind for kind, _ in pattern)
         if kinds not in self._cache:
             # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
-            placed, opening = (sum(1 << i for i, kind in enumerate(kinds) if kind == k) for k in (1, 2))
+            placed, hidden = (sum(1 << i for i, kind in enumerate(kinds) if kind == k) for k in (1, 2))
             failed = (1 << len(kinds)) - 1 & ~placed
-            table = all_orders(placed, failed, opening, self.counts.orders, self.counts.ending_failed)
+            table = all_orders(placed, failed, hidden, self.counts.orders, self.counts.ending_failed)
             if len(self._cache) > 64:
                 self._cache.clear()
             self._cache[kinds] = _times(table, placed, self.game.turn_rule == "classical")

@@ -1,4 +1,4 @@
-"""The size of a game, and the sizes that are known from elsewhere, to check ours against."""
+"""The size of a game: numbers of histories, of pairs of views and of infosets."""
 
 from __future__ import annotations
 
@@ -7,20 +7,10 @@ from functools import cache
 from typing import Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.rules.game import Game, named_game
+from pttt_ooc.rules.catalogue import KNOWN_COUNTS, named_game
+from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.index import infoset_counts
 from pttt_ooc.structure.views import Pairs, find_pairs
-
-KNOWN: dict[str, dict[str, Any]] = {
-    "pttt-abrupt": {
-        "histories": 27_115_470_835,
-        "terminal_histories": 13_578_403_440,
-        "infosets_0": [1, 9, 144, 1968, 21888, 186960, 1137600, 4384800, 8749440],
-        "infosets_1": [1, 18, 288, 3936, 43656, 365640, 2073600, 6340320],
-        "pairs": 312_781,
-    },
-    "pttt-classical": {"total_infosets": [3_683_314, 2_307_355]},
-}
 
 
 def counts_of(game: Game, pairs: Pairs) -> dict[str, Any]:
@@ -39,7 +29,7 @@ def counts_of(game: Game, pairs: Pairs) -> dict[str, Any]:
 @cache
 def total_infosets(name: str) -> tuple[int, int]:
     """Numbers of both players' infosets in a named game: known, or counted, which takes milliseconds."""
-    known = KNOWN.get(name, {})
+    known = KNOWN_COUNTS.get(name, {})
     if {"infosets_0", "infosets_1"} <= known.keys():
         return sum(known["infosets_0"]), sum(known["infosets_1"])
     game = named_game(name)
@@ -49,7 +39,7 @@ def total_infosets(name: str) -> tuple[int, int]:
 
 def check_counts(game: str, counts: Mapping[str, Any]) -> None:
     """Raise a PtttError if a count of the game is not the one that is known; nothing is known of most games."""
-    for name, known in KNOWN.get(game, {}).items():
+    for name, known in KNOWN_COUNTS.get(game, {}).items():
         if counts[name] != known:
             raise PtttError(
                 f"The enumeration of {game} is wrong: {name} is {counts[name]} instead of {known}; please report this."

@@ -38,7 +38,7 @@ class PlayerIndex:
     Attributes
     ----------
     placed, failed : int64 (views,)
-        The view, as bit masks without the opening's squares.
+        The view, as bit masks without the setup's squares.
     decides : bool (views,)
         Whether the player is ever to move there: whether the view's nodes are infosets.
     slice_start : int64 (slices + 1,)
@@ -184,7 +184,7 @@ def group_of(game: Game, symmetry: Symmetry) -> tuple[tuple[int, ...], ...]:
 
 def actions_of(game: Game, player: int, tried: int) -> list[int]:
     """Squares that may be attempted after the squares of the mask `tried`, ascending."""
-    taken = tried | game.opening_mask(player)
+    taken = tried | game.setup_mask(player)
     return [s for s in range(game.squares) if not taken >> s & 1]
 
 
@@ -217,7 +217,7 @@ class _PlayerBuilder:
         self.counts = order_counts(game, player)
         self.orbits, self.placed, self.failed, self.decides = self._find_orbits(pairs)
         self.tried = self.placed | self.failed
-        self.taken = self.tried | game.opening_mask(player)
+        self.taken = self.tried | game.setup_mask(player)
         self.index = self._build()
 
     def _find_orbits(self, pairs: Pairs) -> tuple[Orbits, Ints, Ints, NDArray[np.bool_]]:
@@ -248,7 +248,7 @@ class _PlayerBuilder:
                 f"Game {self.game.name} has a view with {most:,} orders; symmetry full works with at most "
                 f"{MOST_RELABELLED:,} of them: choose symmetry none."
             )
-        actions = self.game.squares - len(self.game.opening[self.player]) - n
+        actions = self.game.squares - len(self.game.setup[self.player]) - n
         node_start = np.concatenate([[0], np.cumsum(orders)])
         sequence_start = np.concatenate([[0], np.cumsum(np.where(self.decides, orders * actions, 0))])
         block_start = self._blocks()

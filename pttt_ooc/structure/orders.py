@@ -25,40 +25,40 @@ class OrderCounts:
     """How many orders the views of one player have.
 
     A view counts by ``p`` placed squares, ``f`` failed squares that the opponent placed after the
-    opening, and ``k`` failed squares of the opponent's opening.
+    setup, and ``k`` failed squares of the opponent's setup.
 
     Attributes
     ----------
-    opening
-        The opponent's opening, as a bit mask.
+    hidden
+        The opponent's setup, which the player does not see, as a bit mask.
     orders
         int64, shape (S + 1, S + 1, S + 1) for S squares: ``orders[p, f, k]`` orders of a view.
     ending_failed
         int64, same shape: of those, how many end with one given failed square that is not of the
-        opening.  (Any other given square ends as many as the view without it has.)
+        setup.  (Any other given square ends as many as the view without it has.)
     """
 
-    opening: int
+    hidden: int
     orders: NDArray[np.int64]
     ending_failed: NDArray[np.int64]
 
     @property
     def tables(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
         """What the kernels of this module take."""
-        return self.opening, self.orders, self.ending_failed
+        return self.hidden, self.orders, self.ending_failed
 
     def of(self, placed: NDArray[np.int64], failed: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of orders of views given as bit masks."""
-        kinds = (placed, failed & ~self.opening, failed & self.opening)
+        kinds = (placed, failed & ~self.hidden, failed & self.hidden)
         found: NDArray[np.int64] = self.orders[tuple(np.bitwise_count(mask) for mask in kinds)]
         return found
 
     def ending_with(self, placed: NDArray[np.int64], failed: NDArray[np.int64], last: int) -> NDArray[np.int64]:
         """Number of orders of views that end with the square `last`, which all of them have."""
         p, f, k = (
-            np.bitwise_count(mask).astype(np.int64) for mask in (placed, failed & ~self.opening, failed & self.opening)
+            np.bitwise_count(mask).astype(np.int64) for mask in (placed, failed & ~self.hidden, failed & self.hidden)
         )
-        ending_failed = self.orders[p, f, k - 1] if self.opening >> last & 1 else self.ending_failed[p, f, k]
+        ending_failed = self.orders[p, f, k - 1] if self.hidden >> last & 1 else self.ending_failed[p, f, k]
         found: NDArray[np.int64] = np.where(placed >> last & 1, self.orders[p - 1, f, k], ending_failed)
         return found
 
@@ -78,7 +78,7 @@ def order_counts(game: Game, player: int) -> OrderCounts:
         ending_placed = orders[p - 1, f, k] if p else 0
         ending_known = orders[p, f, k - 1] if k else 0
         orders[p, f, k] = p * ending_placed + f * ending_failed[p, f, k] + k * ending_known
-    return OrderCounts(game.opening_mask(1 - player), orders, ending_failed)
+    return OrderCounts(game.setup_mask(1 - player), orders, ending_failed)
 
 
 @kernel
@@ -92,11 +92,11 @@ def popcount(mask):
 
 
 @kernel
-def unrank(rank, placed, failed, opening, orders, ending_failed, out):
+def unrank(rank, placed, failed, hidden, orders, ending_failed, out):
     """Write the squares of the order number `rank` of view (placed, failed) into `out`; return n."""
     p = popcount(placed)
-    f = popcount(failed & ~opening)
-    k = popcount(failed & opening)
+    f = popcount(failed & ~hidden)
+    k = popcount(failed & hidden)
     n = p + f + k
     for slot in range(n - 1, -1, -1):
         # How many orders end with one given square, by its kind.
@@ -108,7 +108,7 @@ def unrank(rank, placed, failed, opening, orders, ending_failed, out):
             bit = rest & -rest
             if placed & bit:
                 size = ending_placed
-            elif opening & bit:
+            elif hidden & bit:
                 size = ending_known
             else:
                 size = ending_found
@@ -123,7 +123,7 @@ def unrank(rank, placed, failed, opening, orders, ending_failed, out):
             p -= 1
         else:
             failed ^= bit
-            if opening & bit:
+            if hidden & bit:
                 k -= 1
             else:
                 f -= 1
@@ -131,7 +131,7 @@ def unrank(rank, placed, failed, opening, orders, ending_failed, out):
 
 
 @kernel
-def rank_order(squares, n, placed, opening, orders, ending_failed):
+def rank_order(squares, n, placed, hidden, orders, ending_failed):
     """Rank of the order `squares[:n]`, of which those in the mask `placed` were placed.
 
     Returns -1 if the order is impossible.
@@ -148,7 +148,7 @@ def rank_order(squares, n, placed, opening, orders, ending_failed):
         if placed & bit:
             mine |= bit
             p += 1
-        elif opening & bit:
+        elif hidden & bit:
             known |= bit
             k += 1
         else:
@@ -168,9 +168,9 @@ def rank_order(squares, n, placed, opening, orders, ending_failed):
 
 
 @kernel
-def all_orders(placed, failed, opening, orders, ending_failed):
+def all_orders(placed, failed, hidden, orders, ending_failed):
     """Every order of a view: int8 array of shape (number of orders, n) of squares."""
-    p, f, k = popcount(placed), popcount(failed & ~opening), popcount(failed & opening)
+    p, f, k = popcount(placed), popcount(failed & ~hidden), popcount(failed & hidden)
     n = p + f + k
     table = np.empty((orders[p, f, k], n), np.int8)
     # Slot by slot from the last one: what is still to be placed there and before, and the square chosen.
@@ -182,13 +182,13 @@ def all_orders(placed, failed, opening, orders, ending_failed):
         return table
     while slot < n:
         mine, theirs = rest_placed[slot + 1], rest_failed[slot + 1]
-        p, f, k = popcount(mine), popcount(theirs & ~opening), popcount(theirs & opening)
+        p, f, k = popcount(mine), popcount(theirs & ~hidden), popcount(theirs & hidden)
         square = order[slot] + 1
         while (mine | theirs) >> square:
             bit = 1 << square
             if mine & bit:
                 some = orders[p - 1, f, k] > 0
-            elif theirs & opening & bit:
+            elif theirs & hidden & bit:
                 some = orders[p, f, k - 1] > 0
             else:
                 some = theirs & bit and ending_failed[p, f, k] > 0
@@ -210,13 +210,13 @@ def all_orders(placed, failed, opening, orders, ending_failed):
 
 
 @kernel
-def relabelled_ranks(placed, failed, symmetry, opening, orders, ending_failed):
+def relabelled_ranks(placed, failed, symmetry, hidden, orders, ending_failed):
     """Where a symmetry takes the orders of a view.
 
     Returns int64, shape (number of orders,): the rank, in the image of the view, of the image of
-    each order.  A symmetry leaves the opening's squares where they are.
+    each order.  A symmetry leaves the squares of the setup where they are.
     """
-    table = all_orders(placed, failed, opening, orders, ending_failed)
+    table = all_orders(placed, failed, hidden, orders, ending_failed)
     image_placed = 0
     for square in range(len(symmetry)):
         if placed >> square & 1:
@@ -227,5 +227,5 @@ def relabelled_ranks(placed, failed, symmetry, opening, orders, ending_failed):
     for rank in range(count):
         for slot in range(n):
             image[slot] = symmetry[table[rank, slot]]
-        ranks[rank] = rank_order(image, n, image_placed, opening, orders, ending_failed)
+        ranks[rank] = rank_order(image, n, image_placed, hidden, orders, ending_failed)
     return ranks

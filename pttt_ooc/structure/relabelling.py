@@ -67,7 +67,7 @@ def _codes(
         own = tried >> square & 1
         place = number_below(tried, square)
         image = number_below(images, permutations[symmetry, square])
-        kind = 1 + (placed >> square & 1) + 2 * ((failed & counts.opening) >> square & 1)
+        kind = 1 + (placed >> square & 1) + 2 * ((failed & counts.hidden) >> square & 1)
         code += own * (place << _BITS * image) + own * (kind << _BITS * place + 4)
         unchanged += own * (place << _BITS * place) + own * (kind << _BITS * place + 4)
     return code, unchanged

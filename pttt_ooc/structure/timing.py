@@ -279,10 +279,10 @@ class _Builder:
 
     def _pattern_codes(self, player: int, placed: Ints, failed: Ints, keys: tuple[Ints, Ints], symmetry: Ints) -> Ints:
         """The pattern of each view under a symmetry, as one number: see `_decoded`."""
-        tried, opening = placed | failed, self.sides[player].counts.opening
+        tried, hidden = placed | failed, self.sides[player].counts.hidden
         image, code = self.images[symmetry, tried], np.zeros_like(placed)
         for square in range(self.game.squares):
-            kind = (placed >> square & 1) + 2 * ((failed & opening) >> square & 1)
+            kind = (placed >> square & 1) + 2 * ((failed & hidden) >> square & 1)
             first, second = (1 + number_below(k, square) for k in keys)
             key = np.where(keys[0] >> square & 1, first, 0)
             key += np.where(keys[1] >> square & 1, np.bitwise_count(keys[0]) + second, 0)
@@ -292,7 +292,7 @@ class _Builder:
 
     def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
         """Which actions attempt the images of `squares` after those of `tried`, as bit masks of action numbers."""
-        taken = self.images[symmetry, tried] | self.game.opening_mask(player)
+        taken = self.images[symmetry, tried] | self.game.setup_mask(player)
         wanted, mask = self.images[symmetry, squares], np.zeros_like(squares)
         for square in range(self.game.squares):
             mask |= ((wanted & ~taken) >> square & 1) << number_below(~taken, square)
@@ -303,8 +303,8 @@ class _Builder:
         received = np.bitwise_count(keys[0]).astype(np.int64)
         shape = np.bitwise_count(keys[0] | keys[1]) << 4 | received
         for p in (self.receiver, self.source):
-            opening = self.sides[p].counts.opening
-            for squares in (failed[p] & ~opening, placed[p], failed[p] & opening):
+            hidden = self.sides[p].counts.hidden
+            for squares in (failed[p] & ~hidden, placed[p], failed[p] & hidden):
                 shape = shape << 4 | np.bitwise_count(squares)
         first, number = first_seen(shape)
         for i in first:

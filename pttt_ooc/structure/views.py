@@ -1,7 +1,7 @@
 """Views, and the pairs of views that fit together.
 
 A player's *view* is what the board looks like to it: the set of squares that it placed and the set
-of squares on which it failed (the opening's squares are left out of both).  A *pair* is what both
+of squares on which it failed (the setup's squares are left out of both).  A *pair* is what both
 players' views are at one moment of the game.  There are few of either, so a breadth-first search
 over pairs finds all of them, and counts histories on the way.
 """
@@ -64,7 +64,7 @@ def _mover(game: Game, placed: Ints, failed: Ints) -> Ints:
 
 
 def _wins(game: Game, player: int, placed: Ints) -> NDArray[np.bool_]:
-    held = placed | game.opening_mask(player)
+    held = placed | game.setup_mask(player)
     won = np.zeros(held.shape, bool)
     for winning in game.winning_sets[player]:
         won |= (held & winning) == winning
@@ -77,13 +77,13 @@ def _step(game: Game, placed: Ints, failed: Ints, mover: Ints, square: int) -> t
     Returns the indices of those pairs, the new placed and failed masks, and whether the mover won.
     """
     bit = 1 << square
-    opening = np.array([game.opening_mask(p) for p in (0, 1)])
+    setup = np.array([game.setup_mask(p) for p in (0, 1)])
     which = np.arange(placed.shape[1])
-    tried = placed[mover, which] | failed[mover, which] | opening[mover]
+    tried = placed[mover, which] | failed[mover, which] | setup[mover]
     which = np.flatnonzero((tried & bit) == 0)
     me = mover[which]
     new_placed, new_failed = placed[:, which].copy(), failed[:, which].copy()
-    occupied = ((new_placed[1 - me, np.arange(len(me))] | opening[1 - me]) & bit) != 0
+    occupied = ((new_placed[1 - me, np.arange(len(me))] | setup[1 - me]) & bit) != 0
     new_failed[me, np.arange(len(me))] |= np.where(occupied, bit, 0)
     new_placed[me, np.arange(len(me))] |= np.where(occupied, 0, bit)
     mine = new_placed[me, np.arange(len(me))]
@@ -92,9 +92,9 @@ def _step(game: Game, placed: Ints, failed: Ints, mover: Ints, square: int) -> t
 
 
 def find_pairs(game: Game) -> Pairs:
-    """Enumerate pairs of views by a breadth-first search from the opening."""
+    """Enumerate pairs of views by a breadth-first search from the setup."""
     full = (1 << game.squares) - 1
-    taken = game.opening_mask(0) | game.opening_mask(1)
+    taken = game.setup_mask(0) | game.setup_mask(1)
     placed, failed = np.zeros((2, 1), np.int64), np.zeros((2, 1), np.int64)
     histories = np.ones(1, np.int64)
     levels: list[tuple[Ints, ...]] = []
@@ -119,12 +119,12 @@ def most_pairs(game: Game) -> int:
     """A bound on the number of pairs, known without a search: squares are as they like, only turns alternate."""
     differences = {0: 1}  # how far player 0 is ahead in turns, and in how many ways
     for square in range(game.squares):
-        opened = [p for p in (0, 1) if square in game.opening[p]]
+        owners = [p for p in (0, 1) if square in game.setup[p]]
         # Turns of player 0 and 1 that a square takes: free, placed by either, and then failed on by the other.
         failed = 1 if game.turn_rule == "abrupt" else 0
         turns = [(0, 0), (1, 0), (0, 1), (1, failed), (failed, 1)]
-        if opened:
-            turns = [(0, 0), (0, failed) if opened[0] == 0 else (failed, 0)]
+        if owners:
+            turns = [(0, 0), (0, failed) if owners[0] == 0 else (failed, 0)]
         following: dict[int, int] = {}
         for ahead, ways in differences.items():
             for mine, theirs in turns:

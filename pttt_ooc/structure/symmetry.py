@@ -1,0 +1,193 @@
+"""Strategies and symmetry: unfolding, folding, and means of mirror images."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.jit import kernel
+from pttt_ooc.structure.index import Index, actions_of
+from pttt_ooc.structure.orders import order_counts, relabelled_ranks
+from pttt_ooc.structure.relabelling import relabellings
+from pttt_ooc.structure.strategy import Floats, Strategy
+from pttt_ooc.structure.views import Ints, image_of, number_below
+
+
+@kernel
+def _copy_views(source, target, source_start, target_start, orders, table_start, actions, tables):
+    """Copy all actions of views: order `r` from the rank in the view's table, action `j` from `actions[view, j]`."""
+    for view in range(len(orders)):
+        count, table = orders[view], table_start[view]
+        for j in range(actions.shape[1]):
+            if actions[view, j] < 0:
+                break
+            here, there = target_start[view] + j * count, source_start[view] + actions[view, j] * count
+            if table < 0:
+                for r in range(count):
+                    target[here + r] = source[there + r]
+            else:
+                for r in range(count):
+                    target[here + r] = source[there + tables[table + r]]
+
+
+@kernel
+def _largest_difference(source, target, source_start, target_start, ranks, actions):
+    """Largest difference between the target and what a copy of the view would be."""
+    orders = len(ranks)
+    largest = 0.0
+    for j in range(len(actions)):
+        here = target_start + j * orders
+        there = source_start + actions[j] * orders
+        for r in range(orders):
+            largest = max(largest, abs(target[here + r] - source[there + ranks[r]]))
+    return largest
+
+
+class _Images:
+    """For each view of an index without symmetry, where its representative has the same entries."""
+
+    def __init__(self, whole: Index, folded: Index, player: int) -> None:
+        if whole.game != folded.game:
+            raise StrategyError(f"A strategy of game {folded.game.name} cannot be laid out for {whole.game.name}.")
+        self.game, self.player = whole.game, player
+        self.whole, self.folded = whole.players[player], folded.players[player]
+        self.group = folded.group
+        keys = self.whole.placed << self.game.squares | self.whole.failed
+        at = folded.orbits[player].find(keys)
+        self.view = folded.orbits[player].view[at]
+        self.symmetry = folded.orbits[player].symmetry[at]
+        self.counts = order_counts(self.game, player)
+
+    def symmetries(self, v: int) -> list[int]:
+        """All symmetries that take view `v` to its representative: more than one if that is symmetric itself."""
+        view = self.view[v]
+        target = (self.folded.placed[view], self.folded.failed[view])
+        masks = np.array([self.whole.placed[v], self.whole.failed[v]])
+        return [i for i, g in enumerate(self.group) if tuple(image_of(masks, g)) == target]
+
+    def actions(self, v: Ints) -> Ints:
+        """For each action of views `v`, that of the representative; shape (views, squares), -1 after the last one."""
+        setup, symmetry = self.game.setup_mask(self.player), self.symmetry[v]
+        taken = self.whole.placed[v] | self.whole.failed[v] | setup
+        theirs = (self.folded.placed | self.folded.failed)[self.view[v]] | setup
+        found = np.full((len(v), self.game.squares), -1)
+        for square in range(self.game.squares):
+            free = np.flatnonzero(taken >> square & 1 == 0)
+            image = np.array(self.group)[symmetry[free], square]
+            found[free, number_below(~taken[free], square)] = number_below(~theirs[free], image)
+        return found
+
+    def of(self, v: int, symmetry: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
+        """First sequence of the representative and of view `v`, ranks and actions in the representative."""
+        placed, failed, g = int(self.whole.placed[v]), int(self.whole.failed[v]), self.group[symmetry]
+        ranks = relabelled_ranks(placed, failed, np.array(g), *self.counts.tables)
+        view = self.view[v]
+        tried = int(self.folded.placed[view] | self.folded.failed[view])
+        theirs = actions_of(self.game, self.player, tried)
+        actions = np.array([theirs.index(g[s]) for s in actions_of(self.game, self.player, placed | failed)], np.int64)
+        return int(self.folded.sequence_start[view]), int(self.whole.sequence_start[v]), ranks, actions
+
+
+class Symmetriser:
+    """Takes the mean of a strategy's mirror images.
+
+    On an index with symmetry, a view stands for its whole orbit, but one that is symmetric itself has
+    infosets that mirror each other within it.  They start out equal, and rounding takes them apart.
+    """
+
+    def __init__(self, index: Index, player: int) -> None:
+        self.index, self.player = index, player
+        i, counts = index.players[player], order_counts(index.game, player)
+        images = np.stack([image_of(i.placed, g) << index.game.squares | image_of(i.failed, g) for g in index.group])
+        keeps = images == images[0]
+        self._views: list[tuple[slice, list[list[int]], list[NDArray[np.uint16]]]] = []
+        for v in np.flatnonzero(i.decides & (keeps.sum(axis=0) > 1)):
+            placed, failed = int(i.placed[v]), int(i.failed[v])
+            actions = actions_of(index.game, player, placed | failed)
+            group = [index.group[g] for g in np.flatnonzero(keeps[:, v])]
+            ranks = [relabelled_ranks(placed, failed, np.array(g), *counts.tables).astype(np.uint16) for g in group]
+            part = slice(int(i.sequence_start[v]), int(i.sequence_start[v + 1]))
+            self._views.append((part, [[actions.index(g[square]) for square in actions] for g in group], ranks))
+
+    def __call__(self, probabilities: Floats) -> None:
+        """Replace `probabilities`, shape (sequences,), by the mean."""
+        for part, columns, ranks in self._views:
+            block = probabilities[part].reshape(len(columns[0]), -1)
+            total = np.zeros(block.shape)
+            for c, r in zip(columns, ranks, strict=True):
+                total += block[c][:, r]
+            block[:] = total / len(ranks)
+
+
+def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Strategy:
+    """A symmetric strategy, written out for all views.
+
+    Parameters
+    ----------
+    strategy
+        On an index with symmetry.
+    whole
+        The index of the same game without symmetry.
+    into
+        Where to write it; default: a new array.
+    """
+    images = _Images(whole, strategy.index, strategy.player)
+    mine, kept = whole.players[strategy.player], strategy.index.players[strategy.player]
+    probabilities = np.empty(mine.sequences, strategy.probabilities.dtype) if into is None else into
+    v = np.flatnonzero(mine.decides)
+    table_start, tables = relabellings(images.counts, images.group, mine.placed[v], mine.failed[v], images.symmetry[v])
+    views = (kept.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
+    _copy_views(strategy.probabilities, probabilities, *views, images.actions(v), tables)
+    return Strategy(whole, strategy.player, probabilities)
+
+
+def probabilities_at(strategy: Strategy, whole: Index, node: int) -> Floats:
+    """The probabilities at one infoset: float, shape (squares,).
+
+    Parameters
+    ----------
+    strategy
+        On an index with symmetry or without.
+    whole
+        The index of the same game without symmetry.
+    node
+        Number of the infoset's node in `whole`.
+    """
+    images, mine = _Images(whole, strategy.index, strategy.player), whole.players[strategy.player]
+    view = int(np.searchsorted(mine.node_start, node, side="right")) - 1
+    source_start, _, ranks, actions = images.of(view, int(images.symmetry[view]))
+    at = source_start + actions * len(ranks) + ranks[node - int(mine.node_start[view])]
+    out = np.zeros(whole.game.squares)
+    out[actions_of(whole.game, strategy.player, int(mine.placed[view] | mine.failed[view]))] = strategy.probabilities[
+        at
+    ]
+    return out
+
+
+def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy:
+    """A strategy without symmetry, kept for the representatives only.
+
+    Raises
+    ------
+    StrategyError
+        If two infosets that mirror each other differ by more than `tolerance`.
+    """
+    images = _Images(strategy.index, folded, strategy.player)
+    mine = strategy.index.players[strategy.player]
+    kept = folded.players[strategy.player]
+    probabilities = np.empty(kept.sequences, strategy.probabilities.dtype)
+    for v in np.flatnonzero(mine.decides):
+        view = int(images.view[v])
+        if kept.placed[view] == mine.placed[v] and kept.failed[view] == mine.failed[v]:
+            target = slice(int(kept.sequence_start[view]), int(kept.sequence_start[view + 1]))
+            probabilities[target] = strategy.probabilities[mine.sequence_start[v] : mine.sequence_start[v + 1]]
+    for v in np.flatnonzero(mine.decides):
+        places = [images.of(int(v), symmetry) for symmetry in images.symmetries(int(v))]
+        difference = max(_largest_difference(probabilities, strategy.probabilities, *place) for place in places)
+        if difference > tolerance:
+            raise StrategyError(
+                f"Player {strategy.player}'s strategy is not symmetric: infosets that mirror each other differ by "
+                f"{difference:.3g}; evaluate it with symmetry none."
+            )
+    return Strategy(folded, strategy.player, probabilities)
