@@ -13,7 +13,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_text, explained
 from pttt_ooc.errors import StoreError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Version of manifests and of the state's layout on disk; raised by every incompatible change."""
 
 
