@@ -20,7 +20,7 @@ from pttt_ooc.disk.manifests import FORMAT_VERSION
 
 PACKAGE = Path(__file__).parent.parent
 
-PLAIN = ("config", "disk/", "errors")
+PLAIN = ("aliases", "config", "disk/", "errors")
 """What the solver imports and what cannot change its numbers, modules or whole rooms: they keep bytes, or name what is
 asked for, and what is asked for is part of the fingerprint itself."""
 
