@@ -32,7 +32,7 @@ def test_a_manifest_that_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path)
         with pytest.raises(StoreError, match="is not a JSON object"):
             read_manifest(file, "solve")
     file.write_text('{"format_version": 0, "stage": "solve"}')
-    with pytest.raises(StoreError, match="is of format version 0, this program reads and writes version 1"):
+    with pytest.raises(StoreError, match="is of format version 0, this program reads and writes version 2"):
         read_manifest(file, "solve")
     write_manifest(file, "views")
     with pytest.raises(StoreError, match="is the manifest of stage 'views', not 'solve'"):

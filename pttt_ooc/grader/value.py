@@ -21,6 +21,7 @@ from pttt_ooc.grader.models import Fact, Submission
 from pttt_ooc.grader.settings import SETTINGS, Settings
 from pttt_ooc.grader.standings import touch
 from pttt_ooc.grader.storage import Storage
+from pttt_ooc.rules.catalogue import reference_value
 
 log = logging.getLogger("pttt.grader.worker")
 SMALL = 100_000  # infosets of both players
@@ -44,8 +45,6 @@ class GameValue:
 
 def told_value(settings: Settings) -> GameValue | None:
     """The value, if the settings or the package tell it."""
-    from pttt_ooc.solving.evaluation import reference_value  # takes long to import, and the web server does without
-
     if settings.game_value is not None:
         return GameValue(settings.game_value, "as the instructors have set it")
     known = reference_value(settings.rules)
