@@ -9,10 +9,11 @@ from helpers import SMALL, TINY, as_strategy, random_table, sequence_texts, smal
 
 import naive
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.rules.game import named_game
+from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.best_response import best_response
 from pttt_ooc.solving.evaluation import evaluate
-from pttt_ooc.structure.strategy import Strategy, unfold, uniform_strategy
+from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.structure.symmetry import unfold
 
 SYMMETRIC = [name for name in TINY + SMALL if len(named_game(name).symmetries) > 1]
 

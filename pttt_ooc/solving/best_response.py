@@ -16,7 +16,8 @@ from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.jit import kernel
 from pttt_ooc.solving.evaluation import check_layout
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, Symmetriser
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, slice_arrays, slice_layout
 
