@@ -15,19 +15,22 @@ UV      := $(VENV)/.uv
 RUNTIME := $(VENV)/.runtime
 GRADER  := $(VENV)/.grader
 DEV     := $(VENV)/.dev
+DOCS    := $(VENV)/.docs
 REFEREE := $(VENV)/.referee
 PROFILE := profiles/default
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve serve test check bench mutate format lock clean
+.PHONY: help env solve serve test check docs bench mutate format lock clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile
 
 solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." for parts of it)
+	@test -x $(BIN)/snakemake || { \
+		echo "The workflow needs Snakemake, which is not in $(VENV): run 'make clean', then 'make solve' again." >&2; exit 1; }
 	$(BIN)/snakemake --cores $(CORES) --workflow-profile $(PROFILE) $(TARGETS)
 
 serve: $(GRADER) ## start the course's grader (SERVE="..." adds options, such as --data DIR)
@@ -43,6 +46,9 @@ check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
+docs: $(DOCS) ## build the documentation as a website in build/docs, and check its links
+	$(BIN)/python -m sphinx --jobs $(CORES) --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
 
@@ -56,9 +62,10 @@ format: $(DEV) ## put the sources into the shape that check asks for
 
 lock: $(DEV) ## write the locks in envs/ anew from pyproject.toml (UPGRADE=1: newest versions)
 	$(COMPILE) --group installer --output-file envs/requirements-uv.txt
-	$(COMPILE) pyproject.toml --group build --output-file envs/requirements.txt
+	$(COMPILE) pyproject.toml --group build --extra workflow --output-file envs/requirements.txt
 	$(COMPILE) pyproject.toml --group build --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
-	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements-grader.txt --output-file envs/requirements-dev.txt
+	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-grader.txt --output-file envs/requirements-dev.txt
+	$(COMPILE) pyproject.toml --group build --extra docs --constraints envs/requirements-dev.txt --output-file envs/requirements-docs.txt
 	$(COMPILE) pyproject.toml --group build --extra referee --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
 
 clean: ## remove .venv, caches and builds; data/ and Snakemake's records stay
@@ -105,6 +112,11 @@ $(GRADER): envs/requirements-grader.txt $(RUNTIME)
 $(DEV): envs/requirements-dev.txt $(RUNTIME)
 	@echo "Installing envs/requirements-dev.txt ..."
 	@$(call install,--require-hashes -r envs/requirements-dev.txt)
+	@touch $@
+
+$(DOCS): envs/requirements-docs.txt $(RUNTIME)
+	@echo "Installing envs/requirements-docs.txt ..."
+	@$(call install,--require-hashes -r envs/requirements-docs.txt)
 	@touch $@
 
 # Optional: without it the tests that compare with it are skipped.  Wheels only, as its sources take very long to build.

@@ -32,6 +32,7 @@ def _named_games() -> dict[str, Game]:
 
 
 GAMES: dict[str, Game] = _named_games()
+"""All named games, by name."""
 
 KNOWN_COUNTS: dict[str, dict[str, Any]] = {
     "pttt-abrupt": {

@@ -1,0 +1,91 @@
+"""The documents: what they link to is there, and their commands are those of the Makefile."""
+
+import re
+import subprocess
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md")])
+PARSER = MarkdownIt("commonmark").enable("table")
+
+
+def tokens_of(page):
+    for token in PARSER.parse(page.read_text(encoding="utf-8")):
+        yield token
+        yield from token.children or ()
+
+
+def links_of(page):
+    for token in tokens_of(page):
+        for name in ("href", "src"):
+            if link := token.attrGet(name):
+                yield link
+
+
+def places_of(page):
+    """The anchors that code hosts and the website give to the headings of a page."""
+    found, tokens = set(), list(tokens_of(page))
+    for heading, inline in zip(tokens, tokens[1:], strict=False):
+        if heading.type == "heading_open":
+            text = "".join(token.content for token in inline.children)
+            slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            assert slug not in found, f"{page} has two headings {text!r}: a link leads to the first only"
+            found.add(slug)
+    return found
+
+
+def broken_links(page):
+    for link in links_of(page):
+        parts = urlsplit(link)
+        if parts.scheme:
+            assert parts.scheme == "https", link
+            continue
+        target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+        there = target.exists() and target.is_relative_to(ROOT)
+        if there and parts.fragment and target.suffix == ".md":
+            there = unquote(parts.fragment) in places_of(target)
+        if not there:
+            yield link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    assert list(broken_links(page)) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("test_documents.ROOT", tmp_path)
+    (tmp_path / "other.md").write_text("# Two words, *three*\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A\n[a](#a) [b](#b) [c](other.md) [d](other.md#two-words-three) [e](other.md#two) [f](none.md)\n\n"
+        "| |\n|-|\n| ![g](none.svg) [h](/etc) `[i](none.md)` [j](https://none.example/) |\n"
+    )
+    assert list(broken_links(page)) == ["#b", "other.md#two", "none.md", "none.svg", "/etc"]
+
+
+def test_every_page_is_on_the_website():
+    text = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
+    contents = set(re.findall(r'"((?:site/)?[a-z]+)"', text.partition("CONTENTS = {")[2].partition("}\n")[0]))
+    pages = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in (ROOT / "docs").rglob("*.md")}
+    assert contents == pages - {"index"}
+
+
+def test_make_lists_its_targets():
+    makefile = (ROOT / "Makefile").read_text()
+    [phony] = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    listed = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {line.split()[0] for line in listed.splitlines()[1:]} == set(phony.split())
+
+
+def test_documents_name_targets_that_exist():
+    [phony] = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for page in PAGES:
+        for token in tokens_of(page):
+            if token.type in ("code_inline", "fence", "code_block"):
+                for target in re.findall(r"(?:^|[\n`])make ([a-z]+)", token.content):
+                    assert target in phony.split(), f"{page.name}: make {target}"

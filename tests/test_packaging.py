@@ -1,0 +1,211 @@
+"""The wheel has all that it needs, and works in an environment where nothing else of the repository is."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import urllib.error
+import urllib.request
+import zipfile
+from contextlib import contextmanager
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+import yaml
+from patience import PATIENCE, wait_until
+
+import pttt_ooc
+from pttt_ooc import jit
+from pttt_ooc.stages.compilation import ensure_compiled
+
+ROOT = Path(__file__).parent.parent
+BIN = Path(sys.executable).parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+GAME = "mini-2x3k2-abrupt"
+# The value is given, as the grader would solve the game to know it.
+GRADER = "game: mini-2x2k2-abrupt\ngame_value: [0.6666, 0.6667]\n"
+
+
+def run(command, cwd, **options):
+    done = subprocess.run([*map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=PATIENCE, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built from a copy of what git would hand on, so that nothing lying around gets in."""
+    directory = tmp_path_factory.mktemp("wheel")
+    source = directory / "source"
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        source.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "pttt_ooc", source / "pttt_ooc", ignore=shutil.ignore_patterns("__pycache__"))
+    run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", directory], source)
+    [made] = directory.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def alone(wheel, tmp_path_factory):
+    """The `bin` of a new environment with the wheel, its dependencies and the extra `grader`, and nothing else."""
+    directory = tmp_path_factory.mktemp("alone")
+    environment = directory / "env"
+    run([sys.executable, "-m", "venv", environment], directory)
+    install(environment, "--require-hashes", "-r", ROOT / "envs/requirements-grader.txt")
+    install(environment, "--no-deps", wheel)
+    return environment / "bin"
+
+
+def install(environment, *what):
+    """By uv from its cache, else by uv or pip from the package index, as the Makefile does."""
+    python = environment / "bin/python"
+    uv = [BIN / "uv", "pip", "install", "--quiet", "--python", python]
+    pip = [python, "-m", "pip", "install", "--quiet"]
+    tries = [[*uv, "--offline", *what], [*uv, *what]] if uv[0].exists() else []
+    for command in tries:
+        if subprocess.run([*map(str, command)], capture_output=True, timeout=PATIENCE).returncode == 0:
+            return
+    run([*pip, *what], environment)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A directory from which nothing of the repository can be seen, and the environment variables to run there."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA", "VIRTUAL"))}
+    return {"cwd": tmp_path, "env": kept | {"MPLCONFIGDIR": str(tmp_path / "matplotlib")}}
+
+
+# ---------------------------------------------------------------------------------------------
+# What is in it
+
+
+def test_the_wheel_has_every_file_of_the_package(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+        metadata = archive.read(next(n for n in archive.namelist() if n.endswith("METADATA"))).decode()
+    files = [file for file in (ROOT / "pttt_ooc").rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    assert found == {str(file.relative_to(ROOT)) for file in files}
+    assert {".py", ".typed", ".html", ".j2", ".css", ".js", ".svg"} <= {file.suffix or file.name[5:] for file in files}
+    assert "Description-Content-Type: text/markdown" in metadata and "# Phantom Tic-Tac-Toe" in metadata
+
+
+def imports_of(file):
+    """The first parts of the names of the modules that a file imports, wherever it does so."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module.partition(".")[0]
+
+
+def test_all_that_is_imported_is_named():
+    def names(lines):
+        return {re.split(r"[<>=\[;]", line)[0].lower().replace("_", "-") for line in lines}
+
+    base, extras = names(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
+    distributions, missing = packages_distributions(), set()
+    for file in (ROOT / "pttt_ooc").rglob("*.py"):
+        wing = file.relative_to(ROOT / "pttt_ooc").parts[0]
+        named = base | (names(extras[wing]) if wing in extras else set())
+        used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
+        for module in used:
+            providers = {name.lower().replace("_", "-") for name in distributions[module]}
+            if not providers & named:
+                missing.add((str(file.relative_to(ROOT)), module))
+    assert not missing, "pyproject.toml does not name what these import"
+    assert "snakemake" in names(extras["workflow"]) - base
+
+
+def test_the_citation_is_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["cff-version"], citation["type"]) == ("1.2.0", "software")
+    assert (citation["version"], citation["license"]) == (pttt_ooc.__version__, PROJECT["license"])
+    assert citation["authors"] == PROJECT["authors"]
+
+
+def test_without_snakemake_make_says_so(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / ".venv").mkdir()
+    command = ["make", "-o", ".venv/.runtime", "solve"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 2 and done.stderr.startswith("The workflow needs Snakemake, which is not in .venv: ")
+
+
+# ---------------------------------------------------------------------------------------------
+# What it does alone
+
+
+def give_kernels(python):
+    """Copy this checkout's compiled kernels to an installed package of the same sources, so that it compiles none."""
+    ensure_compiled()
+    package = Path(run([python, "-P", "-c", "import pttt_ooc; print(pttt_ooc.__path__[0])"], "/").stdout.strip())
+    for directory in jit.DIRECTORIES:
+        target = package / directory.relative_to(ROOT / "pttt_ooc")
+        target.mkdir(exist_ok=True)
+        for file in directory.glob(f"*{jit.DIGEST}*"):
+            shutil.copy2(file, target)
+
+
+@contextmanager
+def served(pttt, place):
+    """A grader; its address."""
+    (place["cwd"] / "grader").mkdir()
+    (place["cwd"] / "grader/settings.yaml").write_text(GRADER)
+    command = [pttt, "serve", "--data", "grader", "--port", "0"]
+    with open(place["cwd"] / "log", "w") as log:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)
+    try:
+        yield re.search(r"http://\S+:\d+", process.stdout.readline())[0]
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def status(url):
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def works_alone(bin_, place):
+    """Information on games, a solution, its evaluation, the grader; returns what was said of the work."""
+    pttt = bin_ / "pttt"
+    assert GAME in run([pttt, "info"], **place).stdout
+    solved = run([pttt, "solve", "--game", GAME, "--max-iterations", "30", "--threads", "1"], **place)
+    data = place["cwd"] / "data" / GAME
+    assert json.loads((data / "full/convergence.jsonl").read_text().splitlines()[-1])["iteration"] == 30
+    files = [data / "full", data / "full"]
+    evaluated = run([pttt, "evaluate", *files, "--json", "--threads", "1"], **place)
+    assert json.loads(evaluated.stdout)["value"] == pytest.approx(0.765, abs=0.01)
+    with served(pttt, place) as url:
+        wait_until(lambda: status(f"{url}/healthz") == 200, told=lambda: (place["cwd"] / "log").read_text())
+        for path in ("/", "/static/grader.css", "/static/grader.js", "/api/openapi.json"):
+            assert status(url + path) == 200
+    return solved.stderr + evaluated.stderr
+
+
+def test_the_wheel_works_alone(alone, place):
+    """With kernels that are compiled already."""
+    give_kernels(alone / "python")
+    nothing = "import importlib.util as u; print([m for m in ('snakemake', 'pytest') if u.find_spec(m)])"
+    assert run([alone / "python", "-P", "-c", nothing], **place).stdout == "[]\n"
+    assert "Compiled" not in works_alone(alone, place)
+
+
+@pytest.mark.full
+def test_the_wheel_compiles_its_kernels(alone, place):
+    """As the first one who installs it: nothing is compiled yet."""
+    package = next((alone.parent / "lib").glob("python*/site-packages/pttt_ooc"))
+    for file in package.rglob("*.nb[ic]"):
+        file.unlink()
+    for file in package.rglob("compiled-*"):
+        file.unlink()
+    assert "Compiled" in works_alone(alone, place)
