@@ -7,7 +7,8 @@ workflow's scripts print that sentence and exit with a non-zero code; nothing el
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class PtttError(Exception):
@@ -67,3 +68,21 @@ NO_MEMORY = "There is not enough memory for this."
 def of_system(error: OSError) -> str:
     """One sentence about an error of the operating system that nobody has explained better."""
     return f"{error.filename or 'A file, or standard output,'} cannot be used: {error.strerror or error}."
+
+
+@contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Raise KeyboardInterrupt where an interrupt comes out of the block as another error.
+
+    An interrupt can hit the standard library while it cleans up.  `shutil.rmtree`, for one, then closes
+    a descriptor a second time, and the error of that takes the interrupt's place.
+    """
+    try:
+        yield
+    except Exception as error:
+        before: BaseException | None = error
+        while before is not None:
+            if isinstance(before, KeyboardInterrupt):
+                raise KeyboardInterrupt from error
+            before = before.__cause__ or before.__context__
+        raise

@@ -28,9 +28,12 @@ from pttt_ooc.disk.commits import Current
 from pttt_ooc.products.bundle import write_bundle
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.stages import common
+from pttt_ooc.stages import solve as stage
 from pttt_ooc.structure.symmetry import fold
 
 ROOT = Path(__file__).parent.parent
+INTERRUPTED = "Interrupted; the same command continues from what is on disk."
 COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve", "serve")
 HEAVY = ("numpy", "numba", "zarr", "h5py", "matplotlib", "snakemake", "pydantic", "yaml", "rich.table")
 KINDS = ("zip", "npy", "h5", "solution", "directory")
@@ -430,6 +433,34 @@ def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     done = pttt.ok("solve", *endless, "--max-iterations", reached + 3, data=place)
     assert f"Continuing from iteration {reached}." in done.err
     assert committed() == reached + 3
+
+
+def _interrupted_while_closing(*arguments, **options):
+    """What `shutil.rmtree` does when an interrupt comes between its closing a descriptor and its noting that."""
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    try:
+        os.close(descriptor)
+        raise KeyboardInterrupt
+    finally:
+        os.close(descriptor)
+
+
+def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(stage, "solve", _interrupted_while_closing)
+    done = pttt("solve", data=tmp_path)
+    assert done.code == 130 and done.err.splitlines()[-1] == INTERRUPTED
+    # The same in a stage of the workflow.
+    with pytest.raises(SystemExit) as end, common.told(tmp_path / "log"):
+        _interrupted_while_closing()
+    assert end.value.code == 130 and capsys.readouterr().err.strip() == INTERRUPTED
+    # And in a command that has no sentence of its own for it; a plain error stays what it is.
+    monkeypatch.setattr("pttt_ooc.stages.fsck.check", _interrupted_while_closing)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["fsck", str(tmp_path)])
+    assert end.value.code == 130
+    with pytest.raises(SystemExit) as end, common.told(tmp_path / "log"):
+        os.close(os.open(os.devnull, os.O_RDONLY) + 1000)
+    assert end.value.code == 1
 
 
 def test_display_has_the_promised_keys():

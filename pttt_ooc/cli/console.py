@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from pttt_ooc.disk.resources import small_threads
-from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, did_you_mean, of_system, on_one_line
+from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, did_you_mean, interrupts_kept, of_system, on_one_line
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None:
@@ -70,7 +70,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the arguments name."""
         try:
-            return super().invoke(ctx)
+            with interrupts_kept():
+                return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = _refusal(error)
             raise

@@ -22,7 +22,7 @@ from pttt_ooc.cli.options import (
     check_game,
 )
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.errors import StoreError
+from pttt_ooc.errors import StoreError, interrupts_kept
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -127,9 +127,10 @@ def solve(
     directory = data / settings.game / settings.symmetry
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        prepared(data, settings.game, settings.symmetry)
-        budget = settings.memory_mb
-        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
+        with interrupts_kept():
+            prepared(data, settings.game, settings.symmetry)
+            budget = settings.memory_mb
+            stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     except KeyboardInterrupt:
         print("Interrupted; the same command continues from what is on disk.", file=sys.stderr)
         raise typer.Exit(130) from None

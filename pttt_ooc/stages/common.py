@@ -19,7 +19,7 @@ from pttt_ooc.disk.files import atomic_write_text, digest, explained
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.memory import MemoryPlan, Room
 from pttt_ooc.disk.resources import MB, measured, small_threads
-from pttt_ooc.errors import NO_MEMORY, MemoryBudgetError, PtttError, StoreError, of_system
+from pttt_ooc.errors import NO_MEMORY, MemoryBudgetError, PtttError, StoreError, interrupts_kept, of_system
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.provenance import source_digest, versions
 
@@ -256,7 +256,8 @@ def told(log: Path) -> Iterator[None]:
         with explained(f"write the log {log}"):
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")
-        yield
+        with interrupts_kept():
+            yield
     except PtttError as error:
         sentence = str(error)
     except KeyboardInterrupt:
