@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
+from pttt_ooc.grader.assessor import Assessor
 from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.models import BASELINE, Submission, Team
 from pttt_ooc.grader.storage import Incoming, Storage
 from pttt_ooc.grader.submissions import kept
@@ -14,7 +14,7 @@ from pttt_ooc.products.tensors import export_strategy
 from pttt_ooc.structure.strategy import uniform_strategy
 
 
-def submit_baseline(database: Database, storage: Storage, evaluator: Evaluator) -> None:
+def submit_baseline(database: Database, storage: Storage, assessor: Assessor) -> None:
     """Submit both uniform strategies, as ordinary files, if that has not been done."""
     add_baseline(database)
     for player in (0, 1):
@@ -25,8 +25,8 @@ def submit_baseline(database: Database, storage: Storage, evaluator: Evaluator) 
         incoming = Incoming(storage)
         try:
             path = storage.incoming / f"uniform{player}.zip"
-            strategy = uniform_strategy(evaluator.engine.index, player)
-            export_strategy(strategy, evaluator.rows[player], path, compression_level=6)
+            strategy = uniform_strategy(assessor.engine.index, player)
+            export_strategy(strategy, assessor.rows[player], path, compression_level=6)
             with open(path, "rb") as file:
                 while data := file.read(1 << 20):
                     incoming.write(data)

@@ -41,7 +41,7 @@ def add_commands(app: typer.Typer) -> None:
 # What the extra installs, by the names under which it is imported.  All of it is looked for at once: web server and
 # worker, which import it, run in processes of their own that are started again whenever they die.
 EXTRA = (
-    *("anyio", "fastapi", "h11", "huey", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
+    *("anyio", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
     "uvicorn",
 )
 

@@ -1,4 +1,4 @@
-"""What all requests share: the settings, the files, the database, the queue, and what is known of the game."""
+"""What all requests share: the settings, the files, the database, and what is known of the game."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request
-from huey.api import TaskWrapper
 
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.caching import Cache
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.inflight import InFlight
 from pttt_ooc.grader.models import Submission, Team
-from pttt_ooc.grader.queue import open_queue, task_of
 from pttt_ooc.grader.settings import Settings, read_settings
 from pttt_ooc.grader.storage import Incoming, Storage
 from pttt_ooc.grader.submissions import Quota, accept, check_limits, quota
@@ -33,7 +31,6 @@ class Grader:
     settings: Settings
     storage: Storage
     database: Database
-    task: TaskWrapper
     secret: bytes
     cache: Cache = field(default_factory=Cache)
     taking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
@@ -56,7 +53,7 @@ class Grader:
         settings, storage = read_settings(data), Storage(data)
         database = Database.of(data, settings.database_url, settings.game)
         teams.add_baseline(database)
-        return cls(settings, storage, database, task_of(open_queue(storage.queue)), storage.secret())
+        return cls(settings, storage, database, storage.secret())
 
     def game_value(self) -> GameValue | None:
         """The value of the game, once it is known."""
@@ -82,20 +79,11 @@ class Grader:
         return await to_thread.run_sync(self.take, team, player, incoming, limiter=self.taking)
 
     def take(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-        """Make a submission of a file that has come in, and hand it to the worker; errors as :func:`accept`."""
+        """Make a submission of a file that has come in, which the worker then finds; errors as :func:`accept`."""
         submission, new = accept(self.database, self.settings, team, player, incoming)
         facts = {"submission": submission.id, "team": team.name, "player": player, "bytes": incoming.size, "new": new}
         log.info("received", extra=facts)
-        if new:
-            self._enqueue(submission.id)
         return submission, new
-
-    def _enqueue(self, number: int) -> None:
-        try:
-            self.task(number)
-        except Exception:
-            # The submission is safe: the worker looks for such ones every few seconds.
-            log.exception("the queue does not take a submission", extra={"submission": number})
 
 
 def grader_of(request: Request) -> Grader:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, inspect, select
+from sqlalchemy import Engine, create_engine, event, func, inspect, select
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,7 @@ from pttt_ooc.grader.tables import FORMAT, read_rows, upgraded, write_rows
 
 _WAIT = 30  # seconds that SQLite waits for another writer
 _ROOM = 100_000  # bytes that SQLite needs beside the database
+_PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
@@ -44,8 +45,10 @@ class Database:
         self._writing = self.engine.execution_options(writes=True)
         self._shown = repr(self.engine.url)  # without its password
         try:
-            # Under the lock of a write: web server and worker may start at the same time.
+            # One process at a time: web server and worker may start at the same moment.
             with self.writing() as session:
+                if self.engine.dialect.name == "postgresql":  # SQLite's writers exclude each other anyway
+                    session.execute(select(func.pg_advisory_xact_lock(_PREPARING)))
                 self._prepare(session, game)
         except SQLAlchemyError as error:
             raise self._explained(error) from error

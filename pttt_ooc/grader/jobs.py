@@ -16,8 +16,8 @@ from sqlalchemy import select
 
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader import models, standings
+from pttt_ooc.grader.assessor import Assessor
 from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.models import Submission
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.validation import Refusal
@@ -42,8 +42,8 @@ class Judge:
         When it is set, the work under way is broken off.
     """
 
-    def __init__(self, database: Database, storage: Storage, evaluator: Evaluator, stopping: threading.Event) -> None:
-        self.database, self.storage, self.evaluator, self.stopping = database, storage, evaluator, stopping
+    def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
+        self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
 
     def judge(self, number: int) -> None:
         """Judge a submission, unless it has a verdict already or is gone.
@@ -93,15 +93,15 @@ class Judge:
 
     def _outcome(self, submission: Submission) -> dict[str, Any]:
         number, path = submission.id, self.storage.upload(submission.file)
-        strategy = self.evaluator.read(path, submission.player, self._telling(number, models.VALIDATING, 0, 1))
+        strategy = self.assessor.read(path, submission.player, self._telling(number, models.VALIDATING, 0, 1))
         self._tell(number, models.EVALUATING, 0.0)
         begun = time.perf_counter()
-        assessment = self.evaluator.assess(strategy, self._telling(number, models.EVALUATING, 0, 0.8))
+        assessment = self.assessor.assess(strategy, self._telling(number, models.EVALUATING, 0, 0.8))
         outcome: dict[str, Any] = {
             "status": models.ACCEPTED,
-            "exploitability": assessment.exploitability(self.evaluator.game_value),
+            "exploitability": assessment.exploitability(self.assessor.game_value),
             "best_response": assessment.best_response,
-            "opening": self.evaluator.opening(strategy),
+            "opening": self.assessor.opening(strategy),
         }
         values = self._values(submission, assessment, outcome["exploitability"])
         outcome["evaluation_seconds"] = time.perf_counter() - begun
@@ -115,13 +115,13 @@ class Judge:
         former = bests[submission.player].get(submission.team_id)
         if not standings.beats(exploitability, former.exploitability if former else None):
             return {}
-        self.evaluator.keep(submission, assessment.gradient)
+        self.assessor.keep(submission, assessment.gradient)
         values: dict[int, float] = {}
         others = bests[1 - submission.player]
         telling = self._telling(submission.id, models.EVALUATING, 0.8, 1)
         for other in others.values():
             telling(len(values) / len(others))
-            values[other.id] = self.evaluator.value(assessment, other)
+            values[other.id] = self.assessor.value(assessment, other)
         return values
 
     def _telling(self, number: int, status: str, begin: float, end: float) -> Callable[[float], None]:
@@ -147,7 +147,8 @@ class Judge:
     def _change(self, number: int, **values: Any) -> None:
         with self.database.writing() as session:
             submission = session.get(Submission, number)
-            if submission is not None:  # its team may have been removed meanwhile
+            # Its team may have been removed meanwhile, or another worker, started by mistake, was faster.
+            if submission is not None and submission.unfinished:
                 submission.changed_at = time.time()
                 for key, value in values.items():
                     setattr(submission, key, value)
@@ -155,8 +156,8 @@ class Judge:
     def _finish(self, number: int, outcome: dict[str, Any], values: dict[int, float] | None = None) -> None:
         former = None
         with self.database.writing() as session:
-            submission = session.get(Submission, number)
-            if submission is None:
+            submission = session.get(Submission, number, with_for_update={"of": Submission})
+            if submission is None or not submission.unfinished:
                 return
             for key, value in outcome.items():
                 setattr(submission, key, value)
@@ -175,7 +176,7 @@ class Judge:
         """Delete the gradients that no match will need."""
         with self.database.reading() as session:
             keep = [submission for best in standings.bests(session) for submission in best.values()]
-        self.evaluator.forget(keep)
+        self.assessor.forget(keep)
 
 
 def judge_again(database: Database, number: int) -> None:

@@ -206,7 +206,8 @@ def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
 
 
 def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status: str | None) -> Shown:
-    status = status if status in STATUSES else None
+    if status is not None and status not in STATUSES:
+        raise HTTPException(400, f"There is no status {status[:40]!r}; submissions are {', '.join(STATUSES)}.")
     with grader.database.reading() as session:
         only = session.get(Team, of) if of else None
         if of and only is None:

@@ -25,12 +25,10 @@ class Pulse:
     ----------
     file
         What is touched.
-    stopping
-        When it is set, the signs end.
     """
 
-    def __init__(self, file: Path, stopping: threading.Event) -> None:
-        self._file, self._stopping = file, stopping
+    def __init__(self, file: Path) -> None:
+        self._file = file
 
     def wait_for(self, what: str) -> None:
         """Note, here and in the log, what has to be there before the first submission can be judged."""
@@ -44,11 +42,15 @@ class Pulse:
     @contextmanager
     def beating(self) -> Iterator[None]:
         """Give signs of life during the block."""
-        thread = threading.Thread(target=self._beat, daemon=True)
+        over = threading.Event()
+        thread = threading.Thread(target=self._beat, args=(over,), daemon=True)
         thread.start()
-        yield
-        thread.join()
-        self._file.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            self._file.unlink(missing_ok=True)
 
     def _write(self, what: str) -> None:
         try:
@@ -56,13 +58,13 @@ class Pulse:
         except StoreError as error:  # a full disk keeps nobody from judging
             log.error(str(error))
 
-    def _beat(self) -> None:
+    def _beat(self, over: threading.Event) -> None:
         while True:
             try:
                 self._file.touch()
             except OSError as error:
                 log.error("no sign of life can be given", extra={"reason": error.strerror})
-            if self._stopping.wait(_BEAT):
+            if over.wait(_BEAT):
                 return
 
 

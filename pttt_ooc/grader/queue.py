@@ -1,37 +1,29 @@
-"""The persistent queue between web server and worker.
+"""The queue: the submissions without a verdict, in the order of their numbers.
 
-A task is no more than the number of a submission.  The database says which submissions wait; what the queue
-has lost or holds twice does no harm: a task whose submission has a verdict is over at once.
+It is a query and nothing else, so it cannot disagree with the database, get lost or hold anything twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+import time
 
-from huey import SqliteHuey
-from huey.api import TaskWrapper
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
 
-TASK = "judge"
+from pttt_ooc.grader.models import QUEUED, UNFINISHED, Submission
 
-
-def open_queue(path: Path) -> SqliteHuey:
-    """The queue in the SQLite file `path`, first in, first out."""
-    return SqliteHuey("grader", filename=str(path), timeout=30, strict_fifo=True, results=False, utc=True)
+RETRY = 20.0
+"""Seconds before a submission whose judgement failed is tried again; others are judged meanwhile."""
 
 
-def task_of(queue: SqliteHuey, function: Callable[[int], None] | None = None) -> TaskWrapper:
-    """The task "judge this submission"; the web server only puts it into the queue and has no `function` for it."""
-
-    # Defined here for both processes, as huey finds a task by the module of its function.
-    def judge(submission: int) -> None:
-        if function is None:
-            raise RuntimeError("the web server judges nothing")
-        function(submission)
-
-    return queue.task(name=TASK)(judge)
+def waiting(session: Session) -> list[int]:
+    """Numbers of all submissions without a verdict, first come first."""
+    return list(session.scalars(select(Submission.id).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)))
 
 
-def waiting(queue: SqliteHuey) -> set[int]:
-    """The submissions in the queue."""
-    return {task.args[0] for task in queue.pending() if task.args}
+def next_up(session: Session) -> int | None:
+    """Number of the submission to judge now, if there is one."""
+    failed_lately = (Submission.status == QUEUED, Submission.attempts > 0, Submission.changed_at > time.time() - RETRY)
+    is_due = or_(*(~condition for condition in failed_lately))
+    query = select(Submission.id).where(Submission.status.in_(UNFINISHED), is_due)
+    return session.scalar(query.order_by(Submission.id).limit(1))

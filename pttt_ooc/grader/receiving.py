@@ -116,7 +116,7 @@ def player_of(fields: Fields) -> int:
 async def take_in(
     request: Request, grader: Grader, team: Team, check: Callable[[Fields], object] = lambda fields: None
 ) -> tuple[Submission, bool]:
-    """Receive a submission and hand it to the worker; returns it, and whether it is new.
+    """Receive a submission, which the worker then judges; returns it, and whether it is new.
 
     Parameters
     ----------

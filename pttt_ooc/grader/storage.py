@@ -69,11 +69,6 @@ class Storage:
                 directory.mkdir(parents=True, exist_ok=True)
 
     @property
-    def queue(self) -> Path:
-        """The file of the queue."""
-        return self.data / "queue.sqlite"
-
-    @property
     def alive(self) -> Path:
         """The file that the worker touches every few seconds."""
         return self.data / "worker.alive"
@@ -81,7 +76,7 @@ class Storage:
     def private_paths(self) -> Iterator[Path]:
         """The directory, and all in it that is the grader's own."""
         yield self.data.resolve()
-        for name in (SETTINGS, "secret", "grader.sqlite*", "queue.sqlite*", "worker.*"):
+        for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*"):
             yield from self.data.glob(name)
         for directory in (self.uploads, self.incoming, self.gradients, self.index):
             yield directory

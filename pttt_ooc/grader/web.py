@@ -6,7 +6,6 @@ import logging
 import resource
 import socket
 import sys
-import threading
 from functools import partial
 from pathlib import Path
 
@@ -60,8 +59,7 @@ def main() -> None:
     keep_private()
     start_logging("web")
     sys.setswitchinterval(_TURN)
-    stopping = threading.Event()
-    watch_parent(stopping)
+    watch_parent()
     try:
         grader = Grader.open(Path(sys.argv[1]))
     except PtttError as error:
@@ -69,12 +67,6 @@ def main() -> None:
         sys.exit(1)
     grader.storage.sweep_incoming()  # what a predecessor that was killed has left
     server = make_server(grader, _room_for_connections())
-
-    def stop_with_parent() -> None:
-        stopping.wait()
-        server.should_exit = True
-
-    threading.Thread(target=stop_with_parent, daemon=True).start()
     server.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
     grader.database.close()
 

@@ -1,4 +1,4 @@
-"""The worker process: takes submissions from the queue and judges them, one after the other."""
+"""The worker process: judges the submissions that have no verdict yet, one after the other."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from huey import SqliteHuey
-from huey.api import TaskWrapper
-from huey.consumer import Consumer
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import GraderError, PtttError
+from pttt_ooc.grader import queue
+from pttt_ooc.grader.assessor import open_assessor
 from pttt_ooc.grader.baseline import submit_baseline
 from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.evaluation import open_evaluator
 from pttt_ooc.grader.jobs import Judge, Stopped
-from pttt_ooc.grader.lives import handle_signals, watch_parent
+from pttt_ooc.grader.lives import handle_signals, interrupt_on_signals, watch_parent
 from pttt_ooc.grader.logs import lines_logged, start_logging
-from pttt_ooc.grader.models import BASELINE, UNFINISHED, Submission
+from pttt_ooc.grader.models import BASELINE, Submission
 from pttt_ooc.grader.pulse import Pulse
-from pttt_ooc.grader.queue import open_queue, task_of, waiting
 from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.grader.settings import read_settings
 from pttt_ooc.grader.storage import Storage
@@ -35,80 +31,66 @@ from pttt_ooc.grader.value import find_value
 from pttt_ooc.stages.compilation import ensure_compiled
 
 log = logging.getLogger("pttt.grader.worker")
-_SWEEP = 20.0  # seconds between two looks for submissions that the queue has lost
+_POLL = 0.2  # seconds between two looks at an empty queue
+_PAUSE = 5.0  # seconds after a failure of the database
 _NICE = 10  # the pages come first
 
 
 def run(data: Path, stopping: threading.Event) -> None:
     """Judge submissions until `stopping` is set.
 
+    While it gets ready, a signal interrupts it wherever it is.  Afterwards a judgement that is broken off goes back
+    into the queue.
+
     Raises
     ------
     GraderError
         If another worker is at work in the directory, or the grader cannot be opened.
+    KeyboardInterrupt
+        If a signal comes before it is ready.
     """
     settings, storage = read_settings(data), Storage(data)
     threads = settings.threads or cores()
-    pulse = Pulse(storage.alive, stopping)
-    with _alone(data):
-        database = Database.of(data, settings.database_url, settings.game)
-        with pulse.beating(), lines_logged(log):
-            pulse.wait_for("kernels, which are compiled once for a machine, within minutes")
-            ensure_compiled()
-            pulse.wait_for("the value of the game")
-            game_value = find_value(settings, database, storage, threads)
-            pulse.wait_for("the index of the game, which is built once")
-            with open_evaluator(settings, storage, game_value.interval, threads) as evaluator:
-                pulse.wait_for(f"the strategies of {BASELINE}")
-                submit_baseline(database, storage, evaluator)
-                judge = Judge(database, storage, evaluator, stopping)
-                judge.forget()
-                _consume(storage, database, judge, pulse, stopping)
-        database.close()
+    pulse = Pulse(storage.alive)
+    with (
+        _alone(data),
+        closing(Database.of(data, settings.database_url, settings.game)) as database,
+        pulse.beating(),
+        lines_logged(log),
+    ):
+        pulse.wait_for("kernels, which are compiled once for a machine, within minutes")
+        ensure_compiled()
+        pulse.wait_for("the value of the game")
+        game_value = find_value(settings, database, storage, threads)
+        pulse.wait_for("the index of the game, which is built once")
+        with open_assessor(settings, storage, game_value.interval, threads) as assessor:
+            pulse.wait_for(f"the strategies of {BASELINE}")
+            submit_baseline(database, storage, assessor)
+            judge = Judge(database, storage, assessor, stopping)
+            judge.forget()
+            with database.reading() as session:
+                storage.sweep(session.scalars(select(Submission.file)))
+            handle_signals(stopping)
+            pulse.ready()
+            log.info("ready", extra={"threads": threads})
+            judge_all(judge, stopping)
 
 
-def _consume(storage: Storage, database: Database, judge: Judge, pulse: Pulse, stopping: threading.Event) -> None:
-    queue = open_queue(storage.queue)
-
-    def judged(submission: int) -> None:
+def judge_all(judge: Judge, stopping: threading.Event) -> None:
+    """Judge whatever is in the queue, and look again and again, until `stopping` is set."""
+    while not stopping.is_set():
         try:
-            judge.judge(submission)
+            with judge.database.reading() as session:
+                number = queue.next_up(session)
+            if number is None:
+                stopping.wait(_POLL)
+            else:
+                judge.judge(number)
         except Stopped:
-            log.info("put back", extra={"submission": submission})
-
-    task = task_of(queue, judged)
-    # What was in the queue when the last worker ended is in the database as well, in the order of arrival.
-    queue.storage.flush_queue()
-    requeue(database, queue, task)
-    with database.reading() as session:
-        storage.sweep(session.scalars(select(Submission.file)))
-    consumer = Consumer(queue, workers=1, periodic=False, initial_delay=0.02, max_delay=0.25, check_worker_health=False)
-    consumer.start()
-    handle_signals(stopping)  # after the consumer, which would have its own way
-    pulse.ready()
-    log.info("ready", extra={"threads": judge.evaluator.engine.threads})
-    while not stopping.wait(_SWEEP):
-        requeue(database, queue, task)
-    consumer.stop(graceful=True)
-    log.info("stopped")
-
-
-def requeue(database: Database, queue: SqliteHuey, task: TaskWrapper) -> int:
-    """Put all submissions without a verdict into the queue that are not in it; returns how many they were.
-
-    The one that is being judged is put in a second time, which does no harm.
-    """
-    queued = waiting(queue)
-    with database.reading() as session:
-        lost = [number for number in _unfinished(session) if number not in queued]
-    for number in lost:
-        task(number)
-    return len(lost)
-
-
-def _unfinished(session: Session) -> list[int]:
-    query = select(Submission.id).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
-    return list(session.scalars(query))
+            log.info("put back", extra={"submission": number})
+        except Exception:  # the database is away, or its disk is full: nothing is lost
+            log.exception("the queue cannot be worked on")
+            stopping.wait(_PAUSE)
 
 
 @contextmanager
@@ -127,14 +109,24 @@ def main() -> None:
     keep_private()
     start_logging("worker")
     os.nice(_NICE)
-    stopping = threading.Event()
-    handle_signals(stopping)
-    watch_parent(stopping)
+    code = 0
+    with suppress(KeyboardInterrupt):
+        code = _main(Path(sys.argv[1]), threading.Event())
+    log.info("stopped")
+    sys.exit(code)
+
+
+def _main(data: Path, stopping: threading.Event) -> int:
+    interrupt_on_signals(stopping)
+    watch_parent()
     try:
-        run(Path(sys.argv[1]), stopping)
+        run(data, stopping)
     except PtttError as error:
         log.error(str(error))
-        sys.exit(1)
+        return 1
+    finally:
+        stopping.set()  # from here on there is nothing to interrupt
+    return 0
 
 
 if __name__ == "__main__":

@@ -80,10 +80,10 @@ def _compile() -> int:
     """Compile all kernels; return how many there are."""
     begun, names = time.perf_counter(), set[str]()
     # Processes that write to the cache at the same moment may lose an entry: what is missing is made one by one.
-    with _Count() as count:
+    with _Count() as count, tempfile.TemporaryDirectory() as scratch:
         for parts in (list(PARTS), *[[part] for part in PARTS]):
             with ExitStack() as stack:
-                children = [stack.enter_context(_child(part)) for part in parts]
+                children = [stack.enter_context(_child(part, scratch)) for part in parts]
                 for name in _lines(children):
                     names.add(name)  # both processes may compile the same one
                     count.show(len(names))
@@ -135,10 +135,18 @@ class _Count:
         return f"Compiling kernels, once for this machine: {count} of {max(count, KERNELS)} ..."
 
 
-def _child(part: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "pttt_ooc.stages.compilation", part]
+@contextmanager
+def _child(part: str, scratch: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that compiles a part; whatever ends the block early ends the process at once."""
+    command = [sys.executable, "-m", "pttt_ooc.stages.compilation", part, scratch]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_PACKAGE.parent), *sys.path])}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+        try:
+            yield child
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
 
 
 def _lines(children: list[subprocess.Popen[str]]) -> Iterator[str]:
@@ -217,5 +225,5 @@ class _Names(Listener):
 
 
 if __name__ == "__main__":
-    with install_listener("numba:compile", _Names()), tempfile.TemporaryDirectory() as name:
+    with install_listener("numba:compile", _Names()), tempfile.TemporaryDirectory(dir=sys.argv[2]) as name:
         PARTS[sys.argv[1]](Path(name))

@@ -21,17 +21,15 @@ import pytest
 from fastapi.testclient import TestClient
 from helpers import full_index, small_engine
 from patience import PATIENCE, wait_until
-from sqlalchemy import select
 
 from pttt_ooc.cli.commands import main
-from pttt_ooc.grader import teams
+from pttt_ooc.grader import queue, teams
 from pttt_ooc.grader.app import create_app
+from pttt_ooc.grader.assessor import Assessor
 from pttt_ooc.grader.baseline import submit_baseline
 from pttt_ooc.grader.caching import Cache
 from pttt_ooc.grader.context import Grader
-from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.jobs import Judge
-from pttt_ooc.grader.models import UNFINISHED, Submission
 from pttt_ooc.grader.settings import Settings, settings_text
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
@@ -101,8 +99,8 @@ class Lab:
         self.grader.cache = Cache(0, 0)
         self.storage, self.database = self.grader.storage, self.grader.database
         self.stopping = threading.Event()
-        self.evaluator = Evaluator(small_engine(GAME), self.storage, VALUE)
-        self.judge = Judge(self.database, self.storage, self.evaluator, self.stopping)
+        self.assessor = Assessor(small_engine(GAME), self.storage, VALUE)
+        self.judge = Judge(self.database, self.storage, self.assessor, self.stopping)
         self.client = TestClient(create_app(self.grader), base_url="http://grader", raise_server_exceptions=False)
         self.tokens = {}
 
@@ -111,7 +109,7 @@ class Lab:
         return self.tokens[name]
 
     def baseline(self):
-        submit_baseline(self.database, self.storage, self.evaluator)
+        submit_baseline(self.database, self.storage, self.assessor)
         self.run()
 
     def post(self, token, player, content, **options):
@@ -126,8 +124,7 @@ class Lab:
     def run(self):
         """Judge all that waits."""
         with self.database.reading() as session:
-            query = select(Submission.id).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
-            waiting = list(session.scalars(query))
+            waiting = queue.waiting(session)
         for number in waiting:
             self.judge.judge(number)
 
@@ -155,18 +152,17 @@ def form_token(page):
 class Server:
     """`pttt serve` in a process of its own."""
 
-    def __init__(self, data, *, port=0, **changes):
+    def __init__(self, data, *, port=0, environment=None, **changes):
         self.data = data
+        self.environment = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
         make_settings(data, **changes)
         self.log = open(data / "log.jsonl", "a+b")  # noqa: SIM115
         self.start(port)
 
     def start(self, port=0):
         command = [sys.executable, "-c", SERVE, "serve", "--data", self.data, "--port", str(port)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        self.process = subprocess.Popen(
-            list(map(str, command)), stdout=subprocess.PIPE, stderr=self.log, text=True, env=environment, cwd=self.data
-        )
+        pipes = {"stdout": subprocess.PIPE, "stderr": self.log, "text": True}
+        self.process = subprocess.Popen(list(map(str, command)), env=self.environment, cwd=self.data, **pipes)
         line = self.process.stdout.readline()
         assert "http://" in line, self.logged()
         self.url = re.search(r"http://\S+:\d+", line)[0]

@@ -28,7 +28,7 @@ def health(lab):
 
 
 def test_ready_means_that_a_submission_would_be_judged(lab, monkeypatch):
-    beat = Pulse(lab.storage.alive, threading.Event())
+    beat = Pulse(lab.storage.alive)
     assert health(lab) == {"status": "failed", "worker": "silent"}
     beat.wait_for("kernels")
     assert health(lab) == {"status": "failed", "worker": "waits for kernels"}
@@ -43,7 +43,7 @@ def test_ready_means_that_a_submission_would_be_judged(lab, monkeypatch):
 
 
 def test_health_needs_a_database(lab, monkeypatch):
-    Pulse(lab.storage.alive, threading.Event()).ready()
+    Pulse(lab.storage.alive).ready()
 
     def broken():
         raise OSError
@@ -55,20 +55,20 @@ def test_health_needs_a_database(lab, monkeypatch):
 
 def test_the_worker_beats_until_it_stops(tmp_path, monkeypatch):
     monkeypatch.setattr(pulse, "_BEAT", 0.01)
-    stopping, file = threading.Event(), tmp_path / "alive"
-    with Pulse(file, stopping).beating():
-        Pulse(file, stopping).wait_for("x")
+    file = tmp_path / "alive"
+    with pytest.raises(KeyboardInterrupt), Pulse(file).beating():
+        Pulse(file).wait_for("x")
         os.utime(file, (0, 0))
         while not read_sign(file).alive:
             assert threading.active_count() > 1
         assert read_sign(file).waits_for == "x"
-        stopping.set()
+        raise KeyboardInterrupt
     assert not file.exists() and read_sign(file).age is None
 
 
 def test_a_full_disk_does_not_stop_the_worker(tmp_path, caplog):
     with caplog.at_level(logging.INFO):
-        Pulse(tmp_path / "missing" / "alive", threading.Event()).wait_for("x")
+        Pulse(tmp_path / "missing" / "alive").wait_for("x")
     assert [record.levelname for record in caplog.records] == ["INFO", "ERROR"]
 
 

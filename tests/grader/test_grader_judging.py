@@ -1,16 +1,16 @@
 """Verdicts: the figures, the standings that follow from them, and what happens when judging is broken off."""
 
+import time
+
 import numpy as np
 import pytest
 from helpers import small_engine
 from kit import GAME, VALUE, as_strategy, random_tensor, strategy_zip, zip_bytes
 from sqlalchemy import select
 
-from pttt_ooc.grader import evaluation, jobs
+from pttt_ooc.grader import assessor, jobs, queue, worker
 from pttt_ooc.grader.jobs import GAVE_UP, Stopped, judge_again
 from pttt_ooc.grader.models import Entry, Submission
-from pttt_ooc.grader.queue import open_queue, task_of, waiting
-from pttt_ooc.grader.worker import requeue
 from pttt_ooc.solving.evaluation import evaluate
 
 
@@ -28,7 +28,7 @@ def row(lab, number):
 
 def gradient_of(lab, number):
     """Where the gradient of a submission is kept."""
-    return lab.storage.gradients / f"{lab.evaluator.key(row(lab, number))}.zarr"
+    return lab.storage.gradients / f"{lab.assessor.key(row(lab, number))}.zarr"
 
 
 def entries(lab):
@@ -101,8 +101,8 @@ def test_a_lost_gradient_is_made_again(lab):
     lab.submit(token, 0, strategy_zip(0, 1))
     (damaged,) = gradient_of(lab, 2).glob("sequences/c/*")
     damaged.write_bytes(b"damaged")
-    lab.evaluator._cache.clear()
-    lab.evaluator._cached = 0
+    lab.assessor._cache.clear()
+    lab.assessor._cached = 0
     lab.run()
     expected = truth(random_tensor(0, 1), random_tensor(1, 0, 0)).value
     assert entries(lab)[3, 2] == pytest.approx(expected, abs=1e-6)
@@ -111,9 +111,9 @@ def test_a_lost_gradient_is_made_again(lab):
 
 def test_gradients_on_disk_are_used(lab, monkeypatch):
     lab.baseline()
-    lab.evaluator._cache.clear()
-    lab.evaluator._cached = 0
-    monkeypatch.setattr(evaluation, "_CACHE_BYTES", 0)
+    lab.assessor._cache.clear()
+    lab.assessor._cached = 0
+    monkeypatch.setattr(assessor, "_CACHE_BYTES", 0)
     lab.submit(lab.team("Team A"), 1, strategy_zip(1, 1))
     read = []
     original = lab.storage.read_gradient
@@ -143,35 +143,116 @@ def test_a_job_that_is_stopped_runs_again(lab):
 def test_a_job_that_was_running_when_the_machine_died_runs_again(lab, status):
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     with lab.database.writing() as session:
-        session.get(Submission, number).status = status
-    queue = open_queue(lab.data / "another-queue.sqlite")
-    task = task_of(queue, lab.judge.judge)
-    assert requeue(lab.database, queue, task) == 1 and waiting(queue) == {number}
-    assert requeue(lab.database, queue, task) == 0
-    queue.execute(queue.dequeue())
-    assert row(lab, number).status == "Accepted"
-    assert requeue(lab.database, queue, task) == 0
+        found = session.get(Submission, number)
+        found.status, found.attempts, found.changed_at = status, 1, time.time()
+    assert next_up(lab) == number
+    lab.run()
+    assert row(lab, number).status == "Accepted" and next_up(lab) is None
 
 
-def test_the_web_server_puts_submissions_into_the_queue_in_order(lab):
+def next_up(lab):
+    with lab.database.reading() as session:
+        return queue.next_up(session)
+
+
+def test_submissions_are_judged_in_order_and_failures_wait(lab, monkeypatch):
     token = lab.team("Team A")
     numbers = [lab.submit(token, 0, strategy_zip(0, seed)) for seed in range(3)]
-    queue = open_queue(lab.storage.queue)
-    found = []
-    task_of(queue, found.append)
-    while (task := queue.dequeue()) is not None:
-        queue.execute(task)
-    assert found == numbers
+    assert next_up(lab) == numbers[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(lab.assessor, "assess", fail)
+        lab.judge.judge(numbers[0])
+    assert next_up(lab) == numbers[1]  # a failure keeps nobody waiting
+    lab.judge.judge(numbers[1])
+    assert next_up(lab) == numbers[2]
+    lab.judge.judge(numbers[2])
+    assert next_up(lab) is None
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + queue.RETRY + 1)
+    assert next_up(lab) == numbers[0]
 
 
-def test_a_submission_that_the_queue_does_not_take_is_safe(lab, monkeypatch):
-    def broken(number):
-        raise OSError("the queue's disk is gone")
+def fail(*arguments):
+    raise MemoryError
 
-    monkeypatch.setattr(lab.grader, "task", broken)
-    assert lab.post(lab.team("Team A"), 0, strategy_zip(0, 1)).status_code == 201
-    lab.run()
-    assert row(lab, 1).status == "Accepted"
+
+class Clock:
+    """An event whose waits take no time; `during` is called in each of them with the seconds."""
+
+    def __init__(self, during):
+        self.during, self.over = during, False
+
+    def is_set(self):
+        return self.over
+
+    def wait(self, seconds):
+        self.during(seconds)
+        return self.over
+
+
+def test_an_upload_is_judged_within_half_a_second_of_polling(lab):
+    token, waits = lab.team("Team A"), []
+
+    def wait(seconds):
+        waits.append(seconds)
+        if len(waits) == 3:
+            lab.submit(token, 0, strategy_zip(0, 1))
+        if len(waits) == 4:  # it has been judged in between
+            assert row(lab, 1).status == "Accepted"
+            clock.over = True
+
+    clock = Clock(wait)
+    worker.judge_all(lab.judge, clock)
+    assert max(waits) < 0.5
+
+
+def test_a_database_that_is_away_for_a_while_stops_nobody(lab, monkeypatch):
+    lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    really, waits = queue.next_up, []
+
+    def next_up(session):
+        if len(waits) < 2:
+            raise OSError("the disk is away")
+        return really(session)
+
+    def wait(seconds):
+        waits.append(seconds)
+        clock.over = len(waits) == 3
+
+    monkeypatch.setattr(queue, "next_up", next_up)
+    clock = Clock(wait)
+    worker.judge_all(lab.judge, clock)
+    assert row(lab, 1).status == "Accepted" and waits[0] == waits[1] > waits[2]
+
+
+def test_two_workers_by_mistake_give_one_verdict(lab):
+    """As on two machines, where no lock keeps them apart: the second one ends while the first is still at work."""
+    lab.baseline()
+    token = lab.team("Team A")
+    lab.verdict(token, 0, strategy_zip(0, 1, 4.0))
+    number = lab.submit(token, 0, strategy_zip(0, 2, 0.5))
+    other, assess = jobs.Judge(lab.database, lab.storage, lab.assessor, lab.stopping), lab.assessor.assess
+    seen = []
+
+    def slowly(strategy, on_progress):
+        found = assess(strategy, on_progress)
+        if not seen:
+            seen.append(None)
+            other.judge(number)
+            lab.judge._tell(number, "Evaluating", 0.5)
+            seen.append(row(lab, number))
+        return found
+
+    lab.assessor.assess = slowly
+    try:
+        lab.judge.judge(number)
+    finally:
+        del lab.assessor.assess
+    found, expected = row(lab, number), seen[1]
+    assert expected.status == "Accepted" and expected.best and expected.before is not None
+    for name in ("status", "finished_at", "before", "best", "improved", "exploitability"):
+        assert getattr(found, name) == getattr(expected, name), name
+    assert set(entries(lab)) == {(1, 2), (number, 2)}
 
 
 def test_judging_twice_does_nothing(lab):
@@ -186,11 +267,8 @@ def test_judging_twice_does_nothing(lab):
 def test_what_fails_three_times_is_given_up_and_can_be_judged_again(lab, monkeypatch):
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
 
-    def fail(*arguments):
-        raise MemoryError
-
     with monkeypatch.context() as patch:
-        patch.setattr(lab.evaluator, "assess", fail)
+        patch.setattr(lab.assessor, "assess", fail)
         for _ in range(5):
             lab.judge.judge(number)
     assert (row(lab, number).status, row(lab, number).note) == ("Rejected", GAVE_UP)
@@ -215,13 +293,13 @@ def test_a_team_may_be_removed_while_it_is_judged(lab, monkeypatch):
 
     lab.baseline()
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
-    original = lab.evaluator.assess
+    original = lab.assessor.assess
 
     def assess(*arguments):
         teams.remove_team(lab.database, "Team A")
         return original(*arguments)
 
-    monkeypatch.setattr(lab.evaluator, "assess", assess)
+    monkeypatch.setattr(lab.assessor, "assess", assess)
     lab.judge.judge(number)
     assert row(lab, number) is None and set(entries(lab)) == {(1, 2)}
 

@@ -6,8 +6,8 @@ from older import make_format_1
 from test_grader_judging import entries, gradient_of, row, truth
 
 from pttt_ooc.grader import teams
+from pttt_ooc.grader.assessor import Assessor
 from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.evaluation import Evaluator
 from pttt_ooc.grader.models import Team
 from pttt_ooc.grader.names import name_key
 
@@ -27,7 +27,7 @@ def test_the_matrix_knows_nothing_of_a_removed_team(lab):
     remove(lab, "Old")
     number = lab.verdict(lab.team("New"), 0, strategy_zip(0, 2, 0.5))["id"]
     # As after a restart of the worker: what is on disk is all that it knows.
-    lab.judge.evaluator = Evaluator(lab.evaluator.engine, lab.storage, lab.evaluator.game_value)
+    lab.judge.assessor = Assessor(lab.assessor.engine, lab.storage, lab.assessor.game_value)
     lab.verdict(lab.team("Opponent"), 1, strategy_zip(1, 3))
     ((value,),) = lab.client.get("/api/matrix").json()["values"]
     assert value == pytest.approx(truth(random_tensor(0, 2, 0.5), random_tensor(1, 3)).value, abs=1e-6)
@@ -39,7 +39,7 @@ def test_a_gradient_whose_number_means_another_file_is_not_used(lab):
     lab.verdict(lab.team("Team A"), 0, strategy_zip(0, 1))
     before = row(lab, 1)
     before.digest = "0" * 64
-    assert lab.evaluator.key(before) != lab.evaluator.key(row(lab, 1))
+    assert lab.assessor.key(before) != lab.assessor.key(row(lab, 1))
 
 
 def test_teams_with_the_same_file_share_a_gradient(lab):

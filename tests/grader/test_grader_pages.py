@@ -265,6 +265,9 @@ def test_submissions_are_filtered_by_status_with_links(full):
     assert "Invalid tensor shape" in found and "status accepted" not in found
     assert re.search(r'status=Rejected" aria-current="true">', found) and 'href="/submissions?of=4">any' in found
     assert "There are none of these" in full.client.get(links["Queued"]).text
+    for path in ("/submissions?status=nonsense", "/parts/submissions?status=queued", "/submissions?status="):
+        refused = full.client.get(path)
+        assert refused.status_code == 400 and "There is no status" in refused.text
 
 
 def test_what_a_team_may_still_submit_is_shown(tmp_path):

@@ -4,13 +4,19 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from kit import Lab, pttt, strategy_zip
+from kit import GAME, Lab, pttt, strategy_zip
 from older import make_format_1
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 from sqlalchemy import create_engine
+
+from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.models import Fact, Team
+from pttt_ooc.grader.tables import FORMAT
 
 pytest.importorskip("psycopg")
 
@@ -24,26 +30,26 @@ pytestmark = pytest.mark.skipif(program("initdb") is None, reason="there is no P
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def cluster():
     """URL of an empty cluster."""
-    home = tmp_path_factory.mktemp("postgres")
     # PostgreSQL refuses to run as root; Debian's package makes a user for it.
     user = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
-    if user:
-        for directory in (home, *home.parents[:-2]):
-            os.chmod(directory, 0o755)
-        shutil.chown(home, "postgres", "postgres")
-    data = home / "data"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": home, **user}
-    subprocess.run([program("initdb"), "-D", data, "-U", "grader", "-A", "trust", "-N"], check=True, **quiet)
-    # A socket in a directory of its own: no port that others might take.  Its path has to be short.
-    with tempfile.TemporaryDirectory(dir="/tmp") as socket:
-        os.chmod(socket, 0o777)
-        options = f"-h '' -k {socket} -c fsync=off"
+    # Not below pytest's directory, which other runs of pytest on this machine close to other users.  The path of the
+    # socket, in place of a port that others might take, has to be short.
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="pg-") as name:
+        home = Path(name)
+        if user:
+            shutil.chown(home, "postgres", "postgres")
+        data = home / "data"
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": home, **user}
+        subprocess.run([program("initdb"), "-D", data, "-U", "grader", "-A", "trust", "-N"], check=True, **quiet)
+        options = f"-h '' -k {home} -c fsync=off"
         start = [program("pg_ctl"), "-D", data, "-w", "-t", str(int(PATIENCE)), "-o", options, "-l", home / "log"]
         subprocess.run([*start, "start"], check=True, **quiet)
-        yield f"postgresql+psycopg://grader@/postgres?host={socket}"
-        subprocess.run([program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **quiet)
+        try:
+            yield f"postgresql+psycopg://grader@/postgres?host={home}"
+        finally:
+            subprocess.run([program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **quiet)
 
 
 def test_all_of_it_on_postgresql(cluster, tmp_path):
@@ -77,12 +83,54 @@ def test_all_of_it_on_postgresql(cluster, tmp_path):
     post.close()
 
 
-def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
+def empty_database(cluster, name):
+    """URL of a new database."""
     engine = create_engine(cluster, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.exec_driver_sql("CREATE DATABASE older")
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
     engine.dispose()
-    url = cluster.replace("/postgres", "/older")
+    return cluster.replace("/postgres", f"/{name}")
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd, monkeypatch, older):
+    url = empty_database(cluster, f"both_{older}".lower())
+    if older:
+        make_format_1(url, ["Uniform", "Team A"])
+    first_is_in, second_waits = threading.Event(), threading.Event()
+    really = Database._prepare
+
+    def prepare(self, session, game):
+        if not first_is_in.is_set():
+            first_is_in.set()
+            assert second_waits.wait(PATIENCE)
+        really(self, session, game)
+
+    monkeypatch.setattr(Database, "_prepare", prepare)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(Database, url, GAME)
+        assert first_is_in.wait(PATIENCE)
+        second = pool.submit(Database, url, GAME)
+        watching = create_engine(url)
+
+        def somebody_waits():
+            with watching.connect() as connection:
+                return connection.exec_driver_sql("SELECT 1 FROM pg_locks WHERE NOT granted").first()
+
+        wait_until(somebody_waits, alive=lambda: not second.done())
+        second_waits.set()
+        databases = [first.result(PATIENCE), second.result(PATIENCE)]
+    watching.dispose()
+    assert capfd.readouterr().err.count("is upgraded") == older
+    with databases[1].reading() as session:
+        assert {fact.name: fact.value for fact in session.query(Fact)}["format"] == FORMAT
+        assert session.query(Team).count() == (2 if older else 0)
+    for database in databases:
+        database.close()
+
+
+def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
+    url = empty_database(cluster, "older")
     make_format_1(url, ["Uniform", "Équipe", "Team A"])
     lab = Lab(tmp_path / "grader", database_url=url)
     assert "is upgraded from format 1 to 2" in capfd.readouterr().err

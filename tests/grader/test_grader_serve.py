@@ -9,6 +9,7 @@ import sys
 import tarfile
 import time
 
+import psutil
 import pytest
 from kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
 from patience import PATIENCE, freeze, wait_until_gone
@@ -108,7 +109,7 @@ def test_no_file_of_a_grader_at_work_is_for_others(server):
     others = ("log.jsonl", "sent-", "some.zip")  # of these tests
     own = [f for f in server.data.rglob("*") if not f.name.startswith(others)]
     names = {f.name for f in own}
-    assert {"uploads", "gradients", "worker.alive", "queue.sqlite", "grader.sqlite-wal", "grader.sqlite-shm"} <= names
+    assert {"uploads", "gradients", "worker.alive", "grader.sqlite-wal", "grader.sqlite-shm"} <= names
     assert [f for f in [server.data, *own] if f.exists() and f.stat().st_mode & 0o077] == []
 
 
@@ -122,9 +123,10 @@ def test_commands_without_a_grader_say_so(server, tmp_path):
 def test_a_second_worker_is_refused(server):
     command = [sys.executable, "-m", "pttt_ooc.grader.worker", str(server.data)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, stdin=subprocess.PIPE, capture_output=True, text=True, env=environment, timeout=PATIENCE
-    )
+    read, write = os.pipe()  # the parent's end, which stays open
+    done = subprocess.run(command, stdin=read, capture_output=True, text=True, env=environment, timeout=PATIENCE)
+    os.close(read)
+    os.close(write)
     assert done.returncode == 1 and "Another worker is at work" in done.stderr
 
 
@@ -224,11 +226,24 @@ def test_children_end_with_a_killed_parent(own):
     assert_stops_cleanly(own, signal.SIGINT)
 
 
+def test_a_worker_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
+    cache = tmp_path / "cache"
+    server = Server(tmp_path / "grader", environment={"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp_path)})
+    worker = psutil.Process(server.pid_of("worker"))
+    server.wait_until(worker.children)
+    compiling = worker.children(recursive=True)
+    assert_stops_cleanly(server, signal.SIGTERM)
+    assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in compiling)
+    assert not list(cache.rglob("compiled-*")), "it has compiled to the end"
+    assert {f.name for f in tmp_path.iterdir()} == {"cache", "grader"}
+    server.close()
+
+
 def test_without_the_extra_all_else_works(tmp_path):
     """As after `make solve`: what the grader needs beyond the package is not there."""
     script = """
 import sys
-for name in ("fastapi", "huey", "uvicorn", "prometheus_client", "python_multipart", "sqlalchemy"):
+for name in ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "sqlalchemy"):
     sys.modules[name] = None
 from pttt_ooc.cli.commands import main
 main(sys.argv[1:])

@@ -32,11 +32,11 @@ _GRADIENT_SOURCES = (
     stage_sources("evaluate")
     | dependencies("solving/assess")
     | dependencies("products/tensors")
-    | {"grader/evaluation", "grader/validation"}
+    | {"grader/assessor", "grader/validation"}
 )
 
 
-class Evaluator:
+class Assessor:
     """Reads, assesses and compares strategies of one game.
 
     Parameters
@@ -118,8 +118,8 @@ class Evaluator:
 
 
 @contextmanager
-def open_evaluator(settings: Settings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Evaluator]:
-    """An evaluator, for the block; the index of the game is built if it is not there yet.
+def open_assessor(settings: Settings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
+    """An assessor, for the block; the index of the game is built if it is not there yet.
 
     Raises
     ------
@@ -129,4 +129,4 @@ def open_evaluator(settings: Settings, storage: Storage, game_value: Interval, t
     directory = prepared(storage.index, settings.game, "none")
     index = read_index(directory / "index.zarr", settings.game, "none")
     with open_engine(index, directory, np.float64, threads) as engine:
-        yield Evaluator(engine, storage, game_value)
+        yield Assessor(engine, storage, game_value)
