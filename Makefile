@@ -1,5 +1,5 @@
 # Everything runs in .venv, which is made on first use and renewed when a lock in envs/ changes.
-# Needed beforehand: make, Python 3.11 or newer, and a package index that uv or pip can reach.
+# You need make, Python 3.11 or newer, and a package index that uv or pip can reach.
 
 PYTHON  ?= python3
 CORES   ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
@@ -52,15 +52,15 @@ docs: $(DOCS) ## build the documentation as a website in build/docs, and check i
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
 
-mutate: $(DEV) $(REFEREE) ## change the core in small ways and see whether a test notices (MUTATE="..." adds options)
+mutate: $(DEV) $(REFEREE) ## change the core in small ways and check that a test fails each time (MUTATE="..." adds options)
 	$(BIN)/python -m benchmarks.mutation $(MUTATE)
 
-format: $(DEV) ## put the sources into the shape that check asks for
+format: $(DEV) ## format the sources as check wants them
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow
 
-lock: $(DEV) ## write the locks in envs/ anew from pyproject.toml (UPGRADE=1: newest versions)
+lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest versions)
 	$(COMPILE) --group installer --output-file envs/requirements-uv.txt
 	$(COMPILE) pyproject.toml --group build --extra workflow --output-file envs/requirements.txt
 	$(COMPILE) pyproject.toml --group build --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
@@ -68,20 +68,20 @@ lock: $(DEV) ## write the locks in envs/ anew from pyproject.toml (UPGRADE=1: ne
 	$(COMPILE) pyproject.toml --group build --extra docs --constraints envs/requirements-dev.txt --output-file envs/requirements-docs.txt
 	$(COMPILE) pyproject.toml --group build --extra referee --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
 
-clean: ## remove .venv, caches and builds; data/ and Snakemake's records stay
+clean: ## remove .venv, caches and everything built, docs included; data/ and .snakemake/ stay
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find pttt_ooc tests benchmarks workflow -name __pycache__ -type d -prune -exec rm -rf {} +
 
-env: $(DEV) $(REFEREE) ## make the environment, with everything for development
+env: $(DEV) $(REFEREE) ## make .venv with everything for development
 
-# One set of versions for all supported Pythons and platforms; no index addresses, no paths of this machine.
+# One set of versions for all supported Pythons and platforms, without addresses of indexes and without local paths.
 COMPILE = $(BIN)/uv pip compile --quiet \
 	--universal --python-version 3.11 --fork-strategy fewest $(if $(UPGRADE),--upgrade) \
 	--generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
-# What would fail later is refused before anything is made: an old Python, a path that Snakemake does not cope with.
-# pip is the last thing that venv installs: an interrupted start is repeated.
+# Refuse at once what would fail later: an old Python, or a path that Snakemake does not cope with.
+# The target is pip because venv installs it last: if venv was interrupted, it runs again.
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "Python 3.11 or newer is needed, but '$(PYTHON)' is not: set it, as in 'make PYTHON=python3.12'." >&2; exit 1; }
@@ -91,7 +91,7 @@ $(BIN)/pip:
 	@echo "Making $(VENV) ..."
 	@$(PYTHON) -m venv --clear $(VENV)
 
-# uv installs several times as fast as pip.  Where it is not to be had, or finds no package index, pip does its work.
+# uv installs several times as fast as pip.  Where uv cannot be installed, or finds no package index, pip is used.
 install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1)
 
 $(UV): envs/requirements-uv.txt | $(BIN)/pip
@@ -119,7 +119,7 @@ $(DOCS): envs/requirements-docs.txt $(RUNTIME)
 	@$(call install,--require-hashes -r envs/requirements-docs.txt)
 	@touch $@
 
-# Optional: without it the tests that compare with it are skipped.  Wheels only, as its sources take very long to build.
+# Optional: without it, tests that compare with it are skipped.  Wheels only, because it takes very long to build.
 $(REFEREE): envs/requirements-referee.txt $(DEV)
 	@echo "Installing envs/requirements-referee.txt ..."
 	@if $(call install,--only-binary :all: --require-hashes -r envs/requirements-referee.txt); then touch $@; \
