@@ -24,6 +24,7 @@ from pttt_ooc.cli import commands as cli
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import Current, State
 from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.solving import solver as solve
 from pttt_ooc.stages import common
 from pttt_ooc.stages import solve as stage
@@ -305,7 +306,11 @@ def older(file):
 
 @pytest.mark.parametrize(
     ("harm", "says"),
-    [(flip, "CURRENT.json"), (truncate, "CURRENT.json.*is not a JSON object"), (older, "is of format version 0, this")],
+    [
+        (flip, "CURRENT.json"),
+        (truncate, "CURRENT.json.*is not a JSON object"),
+        (older, f"is of format version {FORMAT_VERSION - 1}, this"),
+    ],
 )
 def test_a_damaged_or_old_record(pttt, expected, harm, says):
     file = pttt.work / "CURRENT.json"
