@@ -39,7 +39,7 @@ nitpick_ignore_regex = [("py:(class|obj|data|exc)", ".*")]
 
 html_theme = "furo"
 html_title = f"pttt-ooc {version}"
-html_favicon = "../pttt_ooc/grader/static/icon.svg"
+html_favicon = "../pttt_ooc/web/static/icon.svg"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False

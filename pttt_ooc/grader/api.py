@@ -13,7 +13,6 @@ from pttt_ooc.grader import standings, submissions, teams
 from pttt_ooc.grader.context import UsedGrader
 from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.grader.receiving import take_in
-from pttt_ooc.grader.security import bearer
 from pttt_ooc.grader.shapes import (
     ErrorOut,
     GraderOut,
@@ -25,6 +24,7 @@ from pttt_ooc.grader.shapes import (
     SubmissionsOut,
     moment,
 )
+from pttt_ooc.web.accounts import bearer
 
 router = APIRouter(prefix="/api")
 Bearer = Annotated[Team, Depends(bearer)]
@@ -55,7 +55,6 @@ _FORM = {
             }
         },
     },
-    "security": [{"token": []}],
 }
 
 
@@ -146,7 +145,6 @@ async def submit(request: Request, response: Response, grader: UsedGrader, team:
     summary="Download a submission",
     response_class=FileResponse,
     responses={403: {"model": ErrorOut}, 404: {"model": ErrorOut}},
-    openapi_extra={"security": [{"token": []}]},
 )
 def download(grader: UsedGrader, number: Number, team: Bearer) -> FileResponse:
     """The file of one of your own submissions, or of Uniform's."""

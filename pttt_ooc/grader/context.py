@@ -18,7 +18,6 @@ from pttt_ooc.grader.models import Submission, Team
 from pttt_ooc.grader.settings import Settings, read_settings
 from pttt_ooc.grader.storage import Incoming, Storage
 from pttt_ooc.grader.submissions import Quota, accept, check_limits, quota
-from pttt_ooc.grader.throttle import Throttle
 from pttt_ooc.grader.value import GameValue, stored_value
 
 log = logging.getLogger("pttt.grader.web")
@@ -35,11 +34,9 @@ class Grader:
     cache: Cache = field(default_factory=Cache)
     taking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))
     in_flight: InFlight = field(init=False)
-    wrong_tokens: Throttle = field(init=False)
 
     def __post_init__(self) -> None:
         self.in_flight = InFlight(self.storage)
-        self.wrong_tokens = Throttle(self.settings.wrong_tokens_per_hour)
 
     @classmethod
     def open(cls, data: Path) -> Grader:
@@ -58,11 +55,6 @@ class Grader:
     def game_value(self) -> GameValue | None:
         """The value of the game, once it is known."""
         return stored_value(self.database)
-
-    def team_of_token(self, token: str) -> Team | None:
-        """Whose token this is."""
-        with self.database.reading() as session:
-            return teams.authenticate(session, token)
 
     def check_limits(self, team: Team, ahead: int) -> None:
         """Raise a LimitError if the team may not submit now, before its file is read; `ahead` others are being read."""

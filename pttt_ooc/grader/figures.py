@@ -1,11 +1,10 @@
-"""Numbers, times and pictures of the pages, ready for the templates.
+"""Numbers and pictures of the pages, ready for the templates.
 
 Pictures are SVG elements with classes: the page's policy allows no inline styles, and colours follow its scheme.
 """
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,28 +14,6 @@ from pttt_ooc.show.report import decimals, gap, interval
 
 STEPS = 5
 """Shades on either side of the middle of the matrix's scale."""
-
-
-def utc(seconds: float | None) -> str:
-    """A time for people; the page's script turns it into their own."""
-    return "" if seconds is None else f"{_date(seconds):%d %b %Y %H:%M:%S} UTC"
-
-
-def iso(seconds: float | None) -> str:
-    """A time for machines."""
-    return "" if seconds is None else f"{_date(seconds):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _date(seconds: float) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-
-
-def size(count: int, at_most: bool = False) -> str:
-    """A number of bytes for people; a limit (`at_most`) is rounded down, so that what it allows is taken."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
-            return f"{(math.floor(10 * count / factor) / 10 if at_most else count / factor):.1f} {unit}"
-    return f"{count} bytes"
 
 
 def shade(value: float, middle: float, extent: float) -> int:

@@ -1,4 +1,4 @@
-"""Probes: whether the web server lives, and whether what is submitted now is going to be judged."""
+"""Whether what is submitted now is going to be judged."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ from pttt_ooc.grader.storage import RESERVE
 
 log = logging.getLogger("pttt.grader.web")
 router = APIRouter(include_in_schema=False)
-
-
-@router.get("/livez")
-async def livez() -> dict[str, str]:
-    """Whether the web server answers at all: if not, it has to be started again."""
-    return {"status": "ok"}
 
 
 @router.get("/healthz")

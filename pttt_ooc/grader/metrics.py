@@ -1,48 +1,30 @@
-"""Figures for Prometheus: what the web server counts, and what the database knows."""
+"""Figures for Prometheus that the database knows."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric, SummaryMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import func, select
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.models import STATUSES, UNFINISHED, Submission, Team
 
-_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
+class FromDatabase(Collector):
+    """Figures of one grader."""
 
-class Metrics:
-    """The registry of one web server."""
-
-    def __init__(self, grader: Grader) -> None:
-        self.registry = CollectorRegistry()
-        labels = ("method", "route", "status")
-        self.requests = Counter("pttt_http_requests", "Requests answered.", labels, registry=self.registry)
-        buckets = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120)
-        self.seconds = Histogram(
-            "pttt_http_seconds", "Time to answer.", ("route",), registry=self.registry, buckets=buckets
-        )
-        self.registry.register(_FromDatabase(grader))
-
-    def text(self) -> bytes:
-        """All figures in Prometheus' format."""
-        return generate_latest(self.registry)
-
-
-class _FromDatabase(Collector):
     def __init__(self, grader: Grader) -> None:
         self._grader = grader
 
     def describe(self) -> list[Metric]:
+        """Nothing: the names are not looked up when it is registered."""
         return []
 
     def collect(self) -> Iterator[Metric]:
+        """All figures, as of now."""
         grader = self._grader
         with grader.database.reading() as session:
             counted = session.execute(select(Submission.status, func.count()).group_by(Submission.status))
@@ -71,36 +53,3 @@ class _FromDatabase(Collector):
             value=-1 if beat is None else beat,
         )
         yield GaugeMetricFamily("pttt_disk_free_bytes", "Room on the disk.", value=grader.storage.free_bytes())
-
-
-class Measured:
-    """Counts and times requests by route."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self.app, self.metrics = app, metrics
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        begun, status = time.perf_counter(), 500
-
-        async def sending(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self.app(scope, receive, sending)
-        finally:
-            route = _route(scope)
-            method = scope["method"] if scope["method"] in _METHODS else "other"  # anybody can invent one
-            self.metrics.requests.labels(method, route, status).inc()
-            self.metrics.seconds.labels(route).observe(time.perf_counter() - begun)
-
-
-def _route(scope: Scope) -> str:
-    """The pattern of the route, not the path: paths are without number."""
-    return getattr(scope.get("route"), "path", None) or ("/static" if scope["path"].startswith("/static/") else "other")

@@ -13,16 +13,21 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
-from pttt_ooc.grader import figures, security, standings, submissions
+from pttt_ooc.grader import figures, standings, submissions
 from pttt_ooc.grader.api import Number, file_of
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.grader.receiving import Fields, take_in
-from pttt_ooc.grader.rendering import Shown, render, render_part
 from pttt_ooc.show.pictures import MARKS
+from pttt_ooc.web.accounts import signed_in
+from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin
+from pttt_ooc.web.rendering import render as render_page
+from pttt_ooc.web.rendering import render_part
+from pttt_ooc.web.shell import UsedShell
 
+Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-Signed = Annotated[Team | None, Depends(security.signed_team)]
+Signed = Annotated[Team | None, Depends(signed_in)]
 Seen = Annotated[str, Query(max_length=40)]
 PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
 TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
@@ -37,6 +42,11 @@ class Part:
 
     revision: str
     html: Markup
+
+
+def render(request: Request, template: str, team: Team | None, **shown: Any) -> HTMLResponse:
+    """A page of the grader, or a piece of one, for a reader who is signed in as `team`."""
+    return render_page(request, f"grader/{template}", team, team=team, **shown)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -60,7 +70,7 @@ async def leaderboard_part(
 
 async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> Part:
     sort = sort if sort in ("0", "1", "sum", "team") else "sum"
-    return await _part(request, grader, team, "parts/leaderboard.html", lambda: _standings(grader, sort), sort)
+    return await _part(request, grader, team, "grader/parts/leaderboard.html", lambda: _standings(grader, sort), sort)
 
 
 async def _part(
@@ -73,7 +83,7 @@ async def _part(
     made: dict[int | None, str] = shown.setdefault("made", {})
     reader = team.id if team else None
     if reader not in made:
-        made[reader] = await run_in_threadpool(render_part, request, template, team, **shown)
+        made[reader] = await run_in_threadpool(render_part, request, template, team=team, **shown)
     return Part(shown["revision"], Markup(made[reader]))
 
 
@@ -118,7 +128,7 @@ async def matrix_part(
 
 async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> Part:
     return await _part(
-        request, grader, None, "parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
+        request, grader, None, "grader/parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
     )
 
 
@@ -260,15 +270,14 @@ def download(grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
 
 
 @router.post("/submissions")
-async def submit(request: Request, grader: UsedGrader) -> Response:
+async def submit(request: Request, grader: UsedGrader, shell: UsedShell, team: Signed) -> Response:
     """Take in a strategy from the form."""
-    security.check_origin(request)
-    team = await run_in_threadpool(security.session_team, request, grader)
+    check_origin(request)
     if team is None:
         raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
 
     def check(fields: Fields) -> None:
-        security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
+        check_form(request, shell, fields.get(FORM_FIELD, ""))
 
     submission, new = await take_in(request, grader, team, check)
     if not request.headers.get("hx-request"):
@@ -303,43 +312,3 @@ def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
         uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
     shown: Shown = {"game": grader.settings.rules, "value": grader.game_value()}
     return render(request, "about.html", team, **shown, uniform=uniform)
-
-
-@router.get("/sign-in")
-def sign_in_page(request: Request, grader: UsedGrader, team: Signed) -> Response:
-    """The form for a team's token."""
-    return render(request, "sign_in.html", team)
-
-
-@router.post("/sign-in")
-async def sign_in(request: Request, grader: UsedGrader) -> Response:
-    """Exchange a token for a session."""
-    security.check_origin(request)
-    fields = await security.small_form(request)
-    security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
-    team = await run_in_threadpool(grader.team_of_token, fields.get("token", "").strip())
-    if team is None:
-        security.count_wrong_token(request, grader)
-        refusal = await run_in_threadpool(render, request, "sign_in.html", None, wrong=True)
-        refusal.status_code = 401
-        return refusal
-    response = RedirectResponse("/submissions", 303)
-    await run_in_threadpool(security.sign_in, request, response, grader, team)
-    return response
-
-
-@router.post("/sign-out")
-async def sign_out(request: Request, grader: UsedGrader) -> Response:
-    """End the session."""
-    security.check_origin(request)
-    fields = await security.small_form(request)
-    security.check_form(request, grader, fields.get(security.FORM_FIELD, ""))
-    response = RedirectResponse("/", 303)
-    await run_in_threadpool(security.sign_out, request, response, grader)
-    return response
-
-
-@router.get("/api/docs")
-def api_page(request: Request, team: Signed) -> Response:
-    """What the JSON interface offers, from its OpenAPI description."""
-    return render(request, "api.html", team, described=request.app.openapi())

@@ -107,7 +107,7 @@ def serve(data: Path, game: str | None, host: str, port: int) -> None:
         descriptor = listening.fileno()
         python = [sys.executable, "-m"]
         children = [
-            _Child("web", [*python, "pttt_ooc.grader.web", str(data), str(descriptor)], (descriptor,)),
+            _Child("web", [*python, "pttt_ooc.grader.webserver", str(data), str(descriptor)], (descriptor,)),
             _Child("worker", [*python, "pttt_ooc.grader.worker", str(data)]),
         ]
         shown = f"[{host}]" if ":" in host else host

@@ -87,7 +87,7 @@ class Storage:
         return read_sign(self.alive).age
 
     def secret(self) -> bytes:
-        """The key of sessions and forms; made on first use, readable by the owner only."""
+        """The key of forms; made on first use, readable by the owner only."""
         path = self.data / "secret"
         try:
             return path.read_bytes()

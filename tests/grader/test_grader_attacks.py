@@ -15,10 +15,11 @@ from kit import Lab, bearer, form_token, strategy_zip
 from sqlalchemy import create_engine, text
 from starlette.requests import Request
 
-from pttt_ooc.grader import gate, inflight, receiving, security, storage
-from pttt_ooc.grader import throttle as throttle_module
-from pttt_ooc.grader.throttle import Throttle, network_of
-from pttt_ooc.grader.web import make_server
+from pttt_ooc.grader import inflight, receiving, storage
+from pttt_ooc.grader.webserver import server_of
+from pttt_ooc.web import forms, gate
+from pttt_ooc.web import throttle as throttle_module
+from pttt_ooc.web.throttle import Throttle, network_of
 
 GOOD = strategy_zip(0, 1)
 HEAD = b'--x\r\nContent-Disposition: form-data; name="player"\r\n\r\n0\r\n'
@@ -36,7 +37,7 @@ class Served:
     def __init__(self, data, **changes):
         self.lab = Lab(data, max_upload_mb=0.1, **changes)
         self.token = self.lab.team("Team A")
-        self.server = make_server(self.lab.grader, connections=40)
+        self.server = server_of(self.lab.grader, connections=40)
         self.door = self.server.config.http.args[0]
         listening = socket.create_server(("127.0.0.1", 0))
         self.address = listening.getsockname()
@@ -105,6 +106,7 @@ def post(path, headers, body):
     return get(path, headers, b"POST") + body
 
 
+CSS = b"/static/web/shell.css"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 FORM = b"Content-Type: multipart/form-data; boundary=x\r\n"
 REQUESTS = {  # bytes, statuses, whether the connection ends
@@ -166,14 +168,22 @@ REQUESTS = {  # bytes, statuses, whether the connection ends
     "other digits": (get("/api/submissions?page=\u0665".encode().replace(b"\xd9\xa5", b"%D9%A5")), {200, 422}, False),
     "infinite": (get(b"/api/submissions?size=NaN"), {422}, False),
     "many parameters": (get(b"/?" + b"a&" * 5_000), {200}, False),
-    "bad range": (get(b"/static/grader.css", b"Range: bytes=9-1,-,x\r\n"), {400, 416}, False),
+    "bad range": (get(CSS, b"Range: bytes=9-1,-,x\r\n"), {400, 416}, False),
     "many ranges": (
-        get(b"/static/grader.css", b"Range: bytes=" + b"0-,1-," * 1_000 + b"2-\r\n"),
+        get(CSS, b"Range: bytes=" + b"0-,1-," * 1_000 + b"2-\r\n"),
         {200, 206, 416},
         False,
     ),
-    "bad conditions": (get(b"/static/grader.css", b"If-Modified-Since: Sun, 99 Foo 99999 99:99:99\r\n"), {200}, False),
-    "bad conditions, 2": (get(b"/static/grader.css", b"If-None-Match: \xff,\r\nIf-Range: \xff\r\n"), {200}, False),
+    "bad conditions": (
+        get(CSS, b"If-Modified-Since: Sun, 99 Foo 99999 99:99:99\r\n"),
+        {200},
+        False,
+    ),
+    "bad conditions, 2": (
+        get(CSS, b"If-None-Match: \xff,\r\nIf-Range: \xff\r\n"),
+        {200},
+        False,
+    ),
     "bad type": (
         post(b"/api/submissions", b"Content-Type: \xff;=;boundary\r\nContent-Length: 0\r\n", b""),
         {401},
@@ -270,7 +280,7 @@ def test_who_does_not_read_is_not_waited_for(served, monkeypatch):
         client.settimeout(0.2)
         try:
             while True:
-                client.sendall(get(b"/static/htmx-2.0.11.min.js") * 10)
+                client.sendall(get(b"/static/web/htmx-2.0.11.min.js") * 10)
         except (ConnectionError, TimeoutError):
             pass
         wait_until(lambda: len(served.door) == 0)
@@ -486,9 +496,9 @@ def a_request(pieces, **headers):
 
 
 def test_small_forms_have_little_time(monkeypatch):
-    monkeypatch.setattr(security, "_FORM_SECONDS", 0.05)
+    monkeypatch.setattr(forms, "_FORM_SECONDS", 0.05)
     with pytest.raises(Exception, match="has not come within"):
-        asyncio.run(security.small_form(a_request([b"token="])))
+        asyncio.run(forms.small_form(a_request([b"token="])))
 
 
 def test_uploads_that_crawl_end(lab, monkeypatch):
@@ -582,7 +592,7 @@ def test_forwarded_addresses_count_only_behind_a_trusted_proxy(tmp_path, trusted
     for n in range(3):
         headers = b"Authorization: Bearer 2.x\r\nX-Forwarded-For: 192.0.2.%d\r\n" % n
         assert b" 401 " in served.say(get(b"/api/submissions/1/file", headers))[0]
-    assert len(served.lab.grader.wrong_tokens) == counted
+    assert len(served.server.config.app.state.shell.wrong_tokens) == counted
     served.close()
 
 
@@ -610,7 +620,15 @@ def test_figures_do_not_grow_with_what_strangers_send(lab):
 
 def test_head_is_get_without_the_body(lab, monkeypatch):
     lab.baseline()
-    for path in ("/", "/matrix", "/submissions/1", "/api/leaderboard", "/static/grader.css", "/healthz", "/robots.txt"):
+    for path in (
+        "/",
+        "/matrix",
+        "/submissions/1",
+        "/api/leaderboard",
+        CSS.decode(),
+        "/healthz",
+        "/robots.txt",
+    ):
         head, full = lab.client.head(path), lab.client.get(path)
         assert head.status_code == full.status_code and head.content == b"", path
         assert head.headers["content-type"] == full.headers["content-type"]

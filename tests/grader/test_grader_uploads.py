@@ -328,7 +328,15 @@ def test_cookies_are_for_this_site_and_not_for_scripts(lab):
 
 
 def test_every_answer_has_the_headers_that_protect(lab):
-    for path in ("/", "/matrix", "/static/grader.css", "/api/leaderboard", "/nothing", "/submissions/999", "/metrics"):
+    for path in (
+        "/",
+        "/matrix",
+        "/static/grader/grader.css",
+        "/api/leaderboard",
+        "/nothing",
+        "/submissions/999",
+        "/metrics",
+    ):
         headers = lab.client.get(path).headers
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy and "script-src 'self';" in policy and "unsafe" not in policy

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-log = logging.getLogger("pttt.grader.web")
+log = logging.getLogger("pttt.web")
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 _HEAD_BYTES, _HEADERS = 32_768, 100
 _DRAIN_SECONDS, _DRAIN_PAUSE = 60.0, 5.0  # for all of an unread body, and without a byte of it
@@ -43,7 +43,7 @@ class Gate:
         headers = Headers(scope=scope)
         if self._warns and "x-forwarded-for" in headers and (scope.get("client") or ("",))[0] in ("127.0.0.1", "::1"):
             self._warns = False  # once is enough
-            log.warning("a proxy sends X-Forwarded-For, but trusted_proxies in settings.yaml does not name it")
+            log.warning("a proxy sends X-Forwarded-For, but is not among the trusted proxies")
         wrong = _what_is_wrong(scope, headers)
         if wrong is not None:
             refusal = PlainTextResponse(wrong + "\n", 400, {"Connection": "close"})

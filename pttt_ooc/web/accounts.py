@@ -1,0 +1,108 @@
+"""Who is asking: programs send their token as a bearer header, browsers exchange it for a session's cookie."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response, Security
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from pttt_ooc.web.forms import SESSION, own_form, set_cookie
+from pttt_ooc.web.rendering import render
+from pttt_ooc.web.shell import Account, Accounts, Shell, UsedShell, shell_of
+
+_TOKEN = HTTPBearer(scheme_name="token", description="A secret token.", auto_error=False)
+_Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_TOKEN)]
+
+
+def _accounts_of(shell: Shell) -> Accounts:
+    if shell.accounts is None:
+        raise HTTPException(404, "Nobody can sign in here.")
+    return shell.accounts
+
+
+# ---------------------------------------------------------------------------------------------
+# Programs
+
+
+def bearer(request: Request, shell: UsedShell, credentials: _Credentials) -> Account:
+    """The account whose token the request carries; 401 if it carries none that is known."""
+    token = credentials.credentials.strip() if credentials else ""
+    account = _accounts_of(shell).of_token(token)
+    if account is None:
+        if token:
+            _count_wrong_token(request, shell)
+        missing = "There is no token" if not token else "The token is not known here"
+        sentence = f"{missing}; send yours as the header 'Authorization: Bearer TOKEN'."
+        raise HTTPException(401, sentence, {"WWW-Authenticate": "Bearer"})
+    return account
+
+
+def _count_wrong_token(request: Request, shell: Shell) -> None:
+    """Count a token that is not known; 429 if there have been too many from the same address."""
+    address = request.client.host if request.client else None
+    wait = shell.wrong_tokens.spend(address)
+    if wait > 0:
+        sentence = f"Too many wrong tokens have come from your address; try again in {int(wait // 60) + 1} min."
+        raise HTTPException(429, sentence, {"Retry-After": str(int(wait) + 1), "Connection": "close"})
+
+
+# ---------------------------------------------------------------------------------------------
+# Browsers
+
+
+def account_of(request: Request) -> Account | None:
+    """Who is signed in."""
+    accounts, value = shell_of(request).accounts, request.cookies.get(SESSION)
+    return accounts.of_session(value) if accounts and value else None
+
+
+async def signed_in(request: Request) -> Account | None:
+    """As :func:`account_of`, for handlers; no thread is taken for a browser without a session."""
+    return await run_in_threadpool(account_of, request) if SESSION in request.cookies else None
+
+
+Signed = Annotated[Account | None, Depends(signed_in)]
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+
+@router.get("/sign-in")
+def sign_in_page(request: Request, shell: UsedShell, account: Signed) -> Response:
+    """The form for a token."""
+    return render(request, "web/sign_in.html", account, accounts=_accounts_of(shell), wrong=False)
+
+
+@router.post("/sign-in")
+async def sign_in(request: Request, shell: UsedShell) -> Response:
+    """Exchange a token for a session, which takes the place of the browser's former one."""
+    accounts = _accounts_of(shell)
+    fields = await own_form(request, shell)
+    account = await run_in_threadpool(accounts.of_token, fields.get("token", "").strip())
+    if account is None:
+        _count_wrong_token(request, shell)
+        page = await run_in_threadpool(render, request, "web/sign_in.html", None, accounts=accounts, wrong=True)
+        page.status_code = 401
+        return page
+    await _end_session(request, accounts)
+    value, seconds = await run_in_threadpool(accounts.begin_session, account)
+    response = RedirectResponse(accounts.home, 303)
+    set_cookie(request, response, SESSION, value, seconds)
+    return response
+
+
+@router.post("/sign-out")
+async def sign_out(request: Request, shell: UsedShell) -> Response:
+    """End the session: its cookie is good for nothing from now on, wherever it was copied to."""
+    accounts = _accounts_of(shell)
+    await own_form(request, shell)
+    await _end_session(request, accounts)
+    response = RedirectResponse("/", 303)
+    response.delete_cookie(SESSION, path="/", httponly=True, samesite="strict")
+    return response
+
+
+async def _end_session(request: Request, accounts: Accounts) -> None:
+    if value := request.cookies.get(SESSION):
+        await run_in_threadpool(accounts.end_session, value)

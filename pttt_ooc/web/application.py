@@ -1,0 +1,82 @@
+"""The application: the shell's own addresses, those of all parts, and the layers around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+from fastapi.staticfiles import StaticFiles
+
+from pttt_ooc import __version__
+from pttt_ooc.web import accounts
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.gate import Gate
+from pttt_ooc.web.headers import SecurityHeaders
+from pttt_ooc.web.metrics import Measured, Metrics
+from pttt_ooc.web.refusals import add_refusals
+from pttt_ooc.web.rendering import HERE, environments, render
+from pttt_ooc.web.shell import Shell
+
+
+def make_application(shell: Shell) -> FastAPI:
+    """The application of a shell with all its parts."""
+    app = FastAPI(
+        title=shell.title,
+        version=__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # FastAPI's own page on the API would fetch scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,  # it would send people to whatever the header Host says
+    )
+    names = [part.name for part in shell.parts]
+    if len({*names, "shell", "environments", "web"}) < len(names) + 3:
+        raise ValueError(f"the names of parts have to differ, and not to be the shell's own: {names}")
+    app.state.shell, app.state.environments = shell, environments(shell.parts)
+    app.mount("/static/web", StaticFiles(directory=HERE / "static"))
+    for part in shell.parts:
+        setattr(app.state, part.name, part.state)
+        if (part.directory / "static").is_dir():
+            app.mount(f"/static/{part.name}", StaticFiles(directory=part.directory / "static"))
+        for router in part.routers:
+            app.include_router(router)
+    metrics = Metrics(shell)
+    _add_own(app, shell, metrics)
+    add_refusals(app, shell)
+    app.add_middleware(Gate, drained=shell.largest_body, proxies=shell.behind_proxy)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(Measured, metrics=metrics)
+    return app
+
+
+def _add_own(app: FastAPI, shell: Shell, metrics: Metrics) -> None:
+    """The addresses of every application; a part that has the same comes first."""
+    if shell.accounts is not None:
+        app.include_router(accounts.router)
+
+    def add(path: str) -> Callable[..., Callable[..., object]]:
+        return app.get(path, include_in_schema=False)
+
+    if shell.home.target != "/":
+
+        @add("/")
+        async def begin() -> Response:
+            return RedirectResponse(shell.home.target, 307)
+
+    @add("/api/docs")
+    def api_page(request: Request, account: Signed) -> Response:
+        return render(request, "web/api.html", account, described=request.app.openapi())
+
+    @add("/livez")
+    async def livez() -> dict[str, str]:
+        """Whether the web server answers at all: if not, it has to be started again."""
+        return {"status": "ok"}
+
+    @add("/metrics")
+    def figures() -> Response:
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @add("/robots.txt")
+    async def robots() -> Response:
+        """Search engines are to leave a course's results alone."""
+        return PlainTextResponse("User-agent: *\nDisallow: /\n")

@@ -1,0 +1,76 @@
+"""Errors become sentences: JSON for programs, a piece of a page for a form, or a page."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.web.accounts import account_of
+from pttt_ooc.web.headers import HEADERS
+from pttt_ooc.web.parts import Refusal
+from pttt_ooc.web.rendering import render
+from pttt_ooc.web.shell import Shell
+
+log = logging.getLogger("pttt.web")
+_BROKEN = "Something went wrong on the server; tell those who run it what you did."
+
+
+def add_refusals(app: FastAPI, shell: Shell) -> None:
+    """Let the application answer errors with sentences."""
+
+    @app.exception_handler(HTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        sentence = error.detail if error.detail != "Not Found" else "There is no such page."
+        return _told(request, Refusal(error.status_code, sentence, dict(error.headers or {})))
+
+    @app.exception_handler(RequestValidationError)
+    def malformed(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        return _told(request, Refusal(422, f"{first['loc'][-1]}: {first['msg']}."))
+
+    kinds: set[type[Exception]] = {PtttError}
+    for kind in kinds.union(*(part.caught for part in shell.parts)):
+        app.add_exception_handler(kind, _explaining(shell))
+
+    @app.exception_handler(Exception)
+    def unexpected(request: Request, error: Exception) -> Response:
+        log.error("a request failed", exc_info=error, extra={"path": request.url.path})
+        return _told(request, Refusal(500, _BROKEN, HEADERS))  # it is answered outside of all other layers
+
+
+def _explaining(shell: Shell) -> Callable[[Request, Exception], Response]:
+    def failed(request: Request, error: Exception) -> Response:
+        found = (part.explain(error) for part in shell.parts)
+        refusal = next((refusal for refusal in found if refusal), None)
+        if refusal is None:
+            if not isinstance(error, PtttError):
+                raise error
+            refusal = Refusal(503, str(error))
+        if refusal.status >= 500:
+            log.error("refused", extra={"path": request.url.path, "error": str(error)})
+        return _told(request, refusal)
+
+    return failed
+
+
+def _told(request: Request, refusal: Refusal) -> Response:
+    if f"{request.url.path}/".startswith("/api/"):
+        return JSONResponse({"error": refusal.sentence}, refusal.status, dict(refusal.headers))
+    facts = {"sentence": refusal.sentence, "status": refusal.status}
+    if request.headers.get("hx-request"):
+        response: Response = render(request, "web/error_part.html", None, **facts)
+    else:
+        try:
+            account = account_of(request)
+        except Exception:  # what keeps the accounts may be what has failed
+            account = None
+        response = render(request, "web/error.html", account, **facts)
+    response.status_code = refusal.status
+    response.headers.update(refusal.headers)
+    return response

@@ -1,0 +1,92 @@
+"""Pages from templates.
+
+Each part has an environment of its own, which knows the part's templates and the shell's.
+``{% extends "web/base.html" %}`` gives a page the head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from pttt_ooc.show.report import decimals, thousands
+from pttt_ooc.web import filters
+from pttt_ooc.web.forms import VISITOR, form_token, new_visitor, set_cookie
+from pttt_ooc.web.parts import Part
+from pttt_ooc.web.shell import Account, shell_of
+
+HERE = Path(__file__).parent
+_FILTERS = {
+    "decimals": decimals,
+    "thousands": thousands,
+    "utc": filters.utc,
+    "iso": filters.iso,
+    "size": filters.size,
+}
+
+
+def environments(parts: Sequence[Part]) -> dict[str, jinja2.Environment]:
+    """An environment for each part, and one for the shell's own pages, by name."""
+    return {"web": _environment({}), **{part.name: _of_part(part) for part in parts}}
+
+
+def _of_part(part: Part) -> jinja2.Environment:
+    made = _environment({part.name: part.directory / "templates"})
+    made.filters.update(part.filters)
+    made.globals.update(part.names)
+    return made
+
+
+def _environment(directories: dict[str, Path]) -> jinja2.Environment:
+    folders = {"web": HERE / "templates", **directories}
+    made = jinja2.Environment(
+        loader=jinja2.PrefixLoader({name: jinja2.FileSystemLoader(folder) for name, folder in folders.items()}),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        auto_reload=False,
+    )
+    made.filters.update(_FILTERS)
+    made.globals["query"] = filters.query
+    return made
+
+
+def render_part(request: Request, template: str, **shown: Any) -> str:
+    """The HTML of a piece of a page that has neither head nor forms; parameters as of :func:`render`."""
+    known: dict[str, jinja2.Environment] = request.app.state.environments
+    return known[template.partition("/")[0]].get_template(template).render({"path": request.url.path, **shown})
+
+
+def render(request: Request, template: str, account: Account | None, **shown: Any) -> HTMLResponse:
+    """A page, or a piece of one that may have forms.
+
+    Parameters
+    ----------
+    template
+        With the name of its part: ``part/page.html``.
+    account
+        Who is signed in.
+    shown
+        What the template shows.
+    """
+    shell, visitor = shell_of(request), new_visitor(request)
+    head = {
+        "title": shell.title,
+        "subtitle": shell.subtitle,
+        "links": shell.links,
+        "home": shell.home,
+        "account": account,
+        "account_page": shell.accounts.page_of(account) if shell.accounts and account else None,
+        "can_sign_in": shell.accounts is not None,
+        "form_token": form_token(request, shell, visitor),
+    }
+    response = HTMLResponse(render_part(request, template, **head, **shown))
+    if visitor:  # the forms of somebody who is not signed in are bound to this cookie
+        set_cookie(request, response, VISITOR, visitor, None)
+    return response

@@ -1,0 +1,124 @@
+"""What all requests share, whichever part they are for."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Protocol
+
+from fastapi import Depends, Request
+
+from pttt_ooc.web.parts import Link, Part
+from pttt_ooc.web.throttle import Throttle
+
+FORM_BYTES = 8192
+"""Of a small form, such as the one for signing in."""
+
+
+class Account(Protocol):
+    """Who is signed in."""
+
+    @property
+    def id(self) -> int:
+        """A number that never means somebody else."""
+
+    @property
+    def name(self) -> str:
+        """The name that pages show."""
+
+
+class Accounts(Protocol):
+    """Who can sign in, by a secret token; the part that keeps the accounts provides this.
+
+    All methods may block: they are called in threads.
+
+    Attributes
+    ----------
+    token_label, token_help
+        The label of the form's field, and the sentences below the form.
+    home
+        The page to which signing in leads.
+    """
+
+    token_label: str
+    token_help: str
+    home: str
+
+    def of_token(self, token: str) -> Account | None:
+        """Whose token this is, whatever it is."""
+
+    def of_session(self, value: str) -> Account | None:
+        """Who is signed in with a cookie's value, whatever that is."""
+
+    def begin_session(self, account: Account) -> tuple[str, int]:
+        """Begin a session; returns the cookie's value and for how many seconds it is good."""
+
+    def end_session(self, value: str) -> None:
+        """End the session of a cookie's value, if there is one."""
+
+    def page_of(self, account: Account) -> str:
+        """Address of the account's own page."""
+
+
+@dataclass
+class Shell:
+    """The application's frame.
+
+    Attributes
+    ----------
+    title, subtitle
+        In the head of every page.
+    parts
+        In the order of the navigation.
+    accounts
+        None: nobody can sign in, and no page says so.
+    secret
+        The key of forms: they are good for as long as it stays the same.
+    wrong_tokens_per_hour
+        From one address, before it is told to wait.
+    behind_proxy
+        Whether the settings name a reverse proxy.
+    """
+
+    title: str
+    subtitle: str
+    parts: Sequence[Part]
+    accounts: Accounts | None = None
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    wrong_tokens_per_hour: int = 60
+    behind_proxy: bool = False
+
+    @cached_property
+    def wrong_tokens(self) -> Throttle:
+        """Counts the wrong tokens of each address."""
+        return Throttle(self.wrong_tokens_per_hour)
+
+    @property
+    def links(self) -> list[Link]:
+        """All entries of the navigation."""
+        return [link for part in self.parts for link in part.links]
+
+    @property
+    def home(self) -> Link:
+        """Where the title leads."""
+        return self.links[0]
+
+    @property
+    def largest_body(self) -> int:
+        """Bytes of the largest request that any part reads."""
+        return max([FORM_BYTES, *(part.largest_body for part in self.parts)])
+
+
+def shell_of(request: Request) -> Shell:
+    """The shell of the application that has got the request."""
+    shell: Shell = request.app.state.shell
+    return shell
+
+
+async def _shell_of(request: Request) -> Shell:
+    return shell_of(request)
+
+
+UsedShell = Annotated[Shell, Depends(_shell_of)]

@@ -1,0 +1,51 @@
+// Times in the reader's own zone, and a reader who is left where he is when a piece of the page is renewed.
+(function () {
+  "use strict";
+
+  var parts = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" };
+  var thisYear = new Intl.DateTimeFormat(undefined, parts);
+  var anyYear = new Intl.DateTimeFormat(undefined, Object.assign({ year: "numeric" }, parts));
+
+  function localTimes(root) {
+    root.querySelectorAll("time[datetime]").forEach(function (time) {
+      if (time.title || !time.dateTime) return;
+      var date = new Date(time.dateTime);
+      time.title = time.textContent;
+      time.textContent = (date.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(date);
+    });
+  }
+
+  // A piece that renews itself keeps the link that has the focus, and how far its table is scrolled.
+  var left = null;
+
+  function place(piece, element) {
+    return Array.prototype.filter.call(piece.querySelectorAll("a, [tabindex]"), function (other) {
+      return other.getAttribute("href") === element.getAttribute("href") && other.className === element.className;
+    });
+  }
+
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    var piece = event.detail.target, active = document.activeElement;
+    if (event.detail.requestConfig.elt !== piece) return;
+    if (event.detail.xhr.status >= 400) { // what is shown stays, and is asked for again
+      event.detail.shouldSwap = false;
+      return;
+    }
+    var scroll = piece.querySelector(".scroll");
+    left = { id: piece.id, scrolled: scroll ? scroll.scrollLeft : 0, active: null };
+    if (piece.contains(active) && active !== piece) left.active = { element: active, nth: place(piece, active).indexOf(active) };
+  });
+
+  document.addEventListener("htmx:afterSwap", function () {
+    var piece = left && document.getElementById(left.id);
+    if (!piece) return;
+    var scroll = piece.querySelector(".scroll");
+    if (scroll) scroll.scrollLeft = left.scrolled;
+    var same = left.active && place(piece, left.active.element)[left.active.nth];
+    if (same) same.focus({ preventScroll: true });
+    left = null;
+  });
+
+  document.addEventListener("htmx:load", function (event) { localTimes(event.detail.elt); });
+  localTimes(document);
+})();
