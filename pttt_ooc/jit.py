@@ -9,14 +9,17 @@ earlier version that version's code is still there.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 import numba
+import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 SOURCES = (
@@ -54,6 +57,9 @@ DIRECTORIES: set[Path] = set()
 """Where the cache has its files: one directory for each room whose kernels have been imported."""
 
 
+_interpreted = False
+
+
 class _Files(CompileResultCacheImpl):
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         return f"{super().get_filename_base(fullname, abiflags)}-{DIGEST}"
@@ -62,11 +68,38 @@ class _Files(CompileResultCacheImpl):
 class _Cache(FunctionCache):
     _impl_class = _Files
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what has been compiled; one process at a time, or one of two entries of a kernel might get lost."""
+        place = Path(self.cache_path)
+        place.mkdir(parents=True, exist_ok=True)
+        with open(place / "saving.lock", "a", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            super().save_overload(sig, data)
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Leave the kernels of all modules that the block is the first to import as they are, plain Python functions."""
+    global _interpreted
+    _interpreted = True
+    try:
+        yield
+    finally:
+        _interpreted = False
+
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, to code that runs without the interpreter's lock."""
-    compiled: Any = numba.njit(nogil=True)(function)
+    if _interpreted:
+        return function
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}  # nobody calls kernels from C
+    compiled: Any = numba.njit(**options)(function)
     if compiled is not function:  # it is, if numba is told to compile nothing
         compiled._cache = _Cache(function)  # as numba's `cache=True` does, with other names of files
         DIRECTORIES.add(Path(compiled._cache.cache_path))
     return compiled
+
+
+def load_compiler() -> None:
+    """Let the compiler load what it needs: a process that is forked afterwards has it."""
+    numba.njit(lambda numbers: numbers[0])(np.zeros(1))

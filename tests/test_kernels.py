@@ -2,14 +2,19 @@
 
 import ast
 import builtins
+import fcntl
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pttt_ooc import jit
+from pttt_ooc.errors import PtttError
 from pttt_ooc.stages import compilation as kernels
 from pttt_ooc.stages.provenance import PACKAGE, source_file
 from pttt_ooc.sweep import gradient
@@ -172,7 +177,7 @@ def cache(tmp_path, monkeypatch):
             cache_path = str(tmp_path / "cache")
 
     monkeypatch.setattr(kernels.gradient, "receive", Kernel)
-    monkeypatch.setattr(kernels, "_compile", lambda: len(done.append(jit.DIGEST) or done))
+    monkeypatch.setattr(kernels, "_compile", lambda running: len(done.append(jit.DIGEST) or done))
     return done
 
 
@@ -184,7 +189,7 @@ def test_each_version_is_compiled_once(cache, monkeypatch):
 
 
 def test_a_failed_compilation_is_repeated(cache, monkeypatch):
-    def fail():
+    def fail(running):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -207,6 +212,86 @@ def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys)
     kernels.ensure_compiled()
     assert len(tried) == 2 and not cache
     assert capsys.readouterr().err == "Waiting for another process, which compiles the kernels ...\n"
+
+
+def test_a_block_goes_on_while_kernels_are_compiled(cache, monkeypatch):
+    begun, done = threading.Event(), threading.Event()
+
+    def compile_all(running):
+        begun.set()
+        assert done.wait(60)
+        return 1
+
+    monkeypatch.setattr(kernels, "_compile", compile_all)
+    with kernels.compiled_meanwhile():
+        assert begun.wait(60)
+        assert not list(Path(gradient.receive.stats.cache_path).glob("compiled-*"))
+        done.set()
+    assert list(Path(gradient.receive.stats.cache_path).glob("compiled-*"))
+
+
+def test_a_compilation_that_fails_meanwhile_is_told(cache, monkeypatch):
+    def fail(running):
+        raise PtttError("no room")
+
+    monkeypatch.setattr(kernels, "_compile", fail)
+    with pytest.raises(PtttError, match="no room"), kernels.compiled_meanwhile():
+        pass
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, PtttError])
+def test_a_block_that_fails_stops_the_compilation(cache, monkeypatch, error):
+    begun, children = threading.Event(), []
+
+    def compile_all(running):
+        children.append(subprocess.Popen(["sleep", "600"]))
+        running += children
+        begun.set()
+        return children[0].wait()
+
+    monkeypatch.setattr(kernels, "_compile", compile_all)
+    with pytest.raises(error), kernels.compiled_meanwhile():
+        assert begun.wait(60)
+        raise error
+    assert children[0].returncode == -signal.SIGTERM
+
+
+def test_a_compilation_that_is_stopped_leaves_no_processes(tmp_path, monkeypatch):
+    if getattr(gradient.receive, "stats", None) is None:
+        pytest.skip("numba is told to compile nothing")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with pytest.raises(KeyboardInterrupt), kernels._child(str(scratch)) as child:
+        assert child.stdout.readline().startswith("pttt_ooc.")
+        started = psutil.Process(child.pid).children()
+        raise KeyboardInterrupt
+    assert started and not psutil.wait_procs(started, timeout=60)[1]
+
+
+def test_kernels_of_modules_that_are_to_be_interpreted_are_plain_functions():
+    def function():
+        return 1
+
+    with jit.interpreted():
+        assert jit.kernel(function) is function
+    if getattr(gradient.receive, "stats", None):  # else numba is told to compile nothing
+        assert jit.kernel(function) is not function
+
+
+def test_one_process_at_a_time_saves_what_it_has_compiled(monkeypatch, tmp_path):
+    """Two processes that add to the list of a kernel's types at the same moment would lose one of them."""
+    saved = []
+
+    def save(cache, types, data):
+        with open(Path(cache.cache_path) / "saving.lock") as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        saved.append(types)
+
+    monkeypatch.setattr(jit.FunctionCache, "save_overload", save)
+    monkeypatch.setattr(jit.numba.config, "CACHE_DIR", str(tmp_path))
+    jit._Cache(save).save_overload("types", None)
+    assert saved == ["types"]
 
 
 def test_the_number_that_is_shown_is_the_number_of_kernels():

@@ -1,8 +1,8 @@
 """Compilation of all kernels, once for each machine and version of the sources.
 
 Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.jit` gives.  Filling it takes
-some time and much memory, so that it is done by processes of their own, before a stage begins: this module run as
-a program.
+some time and much memory, so that it is done by a program of its own, :mod:`pttt_ooc.stages.kernel_calls`: before a
+stage begins, or while a stage is at work that needs no kernels.
 """
 
 from __future__ import annotations
@@ -11,37 +11,38 @@ import fcntl
 import math
 import os
 import re
-import selectors
 import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Self
 
-import numpy as np
-from numba.core.event import Event, Listener, install_listener
 from rich.console import Console
 
 from pttt_ooc import jit
 from pttt_ooc.errors import PtttError
-from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.sweep import gradient
 
-GAME = "mini-2x2k2-abrupt"
 KEPT = 5  # versions of the sources whose compiled code is kept
-KERNELS = 71
+KERNELS = 65
 """How many there are, counted once for each type of arguments; what is shown while they are compiled."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 _PACKAGE = Path(__file__).parent.parent
 
 
-def ensure_compiled() -> None:
+def ensure_compiled(running: list[subprocess.Popen[str]] | None = None) -> None:
     """Fill numba's cache unless that has been done; what is going on is shown on stderr.
+
+    Parameters
+    ----------
+    running
+        A list to which the process that compiles is added, for somebody who may have to stop it.
 
     Raises
     ------
@@ -58,10 +59,28 @@ def ensure_compiled() -> None:
     directory.mkdir(parents=True, exist_ok=True)
     with _alone(directory):
         if not stamp.exists():
-            stamp.write_text(f"{_compile()}\n", encoding="ascii")
+            stamp.write_text(f"{_compile([] if running is None else running)}\n", encoding="ascii")
             for name in jit.SOURCES:
                 import_module(f"pttt_ooc.{name.replace('/', '.')}")
             forget_versions(jit.DIRECTORIES)
+
+
+@contextmanager
+def compiled_meanwhile() -> Iterator[None]:
+    """Fill numba's cache as :func:`ensure_compiled` does, while the block, which calls no kernel, is at work.
+
+    Where the block fails or is interrupted, the compilation is stopped.
+    """
+    running: list[subprocess.Popen[str]] = []
+    with ThreadPoolExecutor(1) as pool:
+        compiled = pool.submit(ensure_compiled, running)
+        try:
+            yield
+            compiled.result()
+        except BaseException:
+            for child in running:
+                child.terminate()
+            raise
 
 
 @contextmanager
@@ -76,19 +95,17 @@ def _alone(directory: Path) -> Iterator[None]:
         yield
 
 
-def _compile() -> int:
-    """Compile all kernels; return how many there are."""
+def _compile(running: list[subprocess.Popen[str]]) -> int:
+    """Compile all kernels; return how many there are.  The process that does it is added to `running`."""
     begun, names = time.perf_counter(), set[str]()
-    # Processes that write to the cache at the same moment may lose an entry: what is missing is made one by one.
-    with _Count() as count, tempfile.TemporaryDirectory() as scratch:
-        for parts in (list(PARTS), *[[part] for part in PARTS]):
-            with ExitStack() as stack:
-                children = [stack.enter_context(_child(part, scratch)) for part in parts]
-                for name in _lines(children):
-                    names.add(name)  # both processes may compile the same one
-                    count.show(len(names))
-            if any(child.returncode for child in children):
-                raise PtttError("Compiling the kernels failed, for the reason above.")
+    with _Count() as count, tempfile.TemporaryDirectory() as scratch, _child(scratch) as child:
+        running.append(child)
+        assert child.stdout
+        for name in child.stdout:
+            names.add(name)
+            count.show(len(names))
+    if child.returncode:
+        raise PtttError("Compiling the kernels failed, for the reason above.")
     print(f"Compiled {len(names)} kernels in {time.perf_counter() - begun:.0f} s.", file=sys.stderr, flush=True)
     return len(names)
 
@@ -136,94 +153,14 @@ class _Count:
 
 
 @contextmanager
-def _child(part: str, scratch: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that compiles a part; whatever ends the block early ends the process at once."""
-    command = [sys.executable, "-m", "pttt_ooc.stages.compilation", part, scratch]
+def _child(scratch: str) -> Iterator[subprocess.Popen[str]]:
+    """The program that compiles; whatever ends the block early ends the program at once."""
+    command = [sys.executable, "-m", "pttt_ooc.stages.kernel_calls", scratch]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_PACKAGE.parent), *sys.path])}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
         try:
             yield child
         except BaseException:
-            child.kill()
+            child.terminate()  # it ends its own processes
             child.wait()
             raise
-
-
-def _lines(children: list[subprocess.Popen[str]]) -> Iterator[str]:
-    """The lines that come from any of the children."""
-    with selectors.DefaultSelector() as ready:
-        for child in children:
-            assert child.stdout
-            ready.register(child.stdout, selectors.EVENT_READ)
-        while ready.get_map():
-            for key, _ in ready.select():
-                if line := key.fileobj.readline():  # type: ignore[union-attr]
-                    yield line.strip()
-                else:
-                    ready.unregister(key.fileobj)
-
-
-def compile_solver(directory: Path) -> None:
-    """Do two iterations with the smallest game, so that every kernel is called with the types that it will have."""
-    from pttt_ooc.config import SolveConfig
-    from pttt_ooc.disk.commits import State
-    from pttt_ooc.disk.memory import in_memory
-    from pttt_ooc.solving.solver import Solver, solve_arrays, state_layout
-    from pttt_ooc.sweep.engine import Engine
-
-    engine, settings = Engine.of_game(named_game(GAME), "full", np.float32, threads=1), SolveConfig()
-    with State.open(directory / "work", state_layout(engine.index, settings), "compilation") as state:
-        solver = Solver(engine, settings, state, lambda row: None, in_memory(solve_arrays(engine.index, settings)))
-        solver.begin()
-        solver.iterate()
-        solver.average()
-    engine.close()
-
-
-def compile_rest(directory: Path) -> None:
-    """Evaluate, assess, write and read strategies of the smallest game."""
-    from pttt_ooc.products.infosets import default_rows, read_infosets, write_infosets
-    from pttt_ooc.products.tensors import export_strategy, read_strategy_file, strategy_from_tensor
-    from pttt_ooc.solving.assess import assess
-    from pttt_ooc.solving.best_response import best_response
-    from pttt_ooc.solving.evaluation import evaluate
-    from pttt_ooc.structure.strategy import uniform_strategy
-    from pttt_ooc.structure.symmetry import fold, unfold
-    from pttt_ooc.sweep.engine import Engine
-
-    game = named_game(GAME)
-    engine, plain = (Engine.of_game(game, symmetry, np.float64, threads=1) for symmetry in ("full", "none"))
-    whole = plain.index
-    strategies = (uniform_strategy(engine.index, 0), uniform_strategy(engine.index, 1))
-    evaluate(*strategies, engine)
-    for strategy in strategies:
-        player, file, tensor = strategy.player, directory / "infosets.txt", directory / "tensor.zip"
-        unfolded = unfold(strategy, whole)
-        assess(unfolded, plain)
-        best_response(unfolded, plain).strategy()
-        fold(unfolded, engine.index)
-        write_infosets(whole, player, file, default_rows(whole, player))
-        rows = read_infosets(whole, player, file)
-        export_strategy(unfolded, rows, tensor)
-        strategy_from_tensor(whole, player, read_strategy_file(tensor, (len(rows), game.squares)), rows)
-
-
-PARTS = {"solver": compile_solver, "rest": compile_rest}
-"""What is compiled by processes of their own, at the same time."""
-
-
-class _Names(Listener):
-    """Prints the name of each of our kernels that is compiled, with the types of its arguments."""
-
-    def on_start(self, event: Event) -> None:
-        kernel = event.data["dispatcher"].py_func
-        if kernel.__module__.startswith("pttt_ooc."):
-            print(f"{kernel.__module__}.{kernel.__name__}{event.data['args']}", flush=True)
-
-    def on_end(self, event: Event) -> None:
-        pass
-
-
-if __name__ == "__main__":
-    with install_listener("numba:compile", _Names()), tempfile.TemporaryDirectory(dir=sys.argv[2]) as name:
-        PARTS[sys.argv[1]](Path(name))

@@ -99,12 +99,28 @@ class CellTables(NamedTuple):
 
 
 @kernel
+def _position(values, first, last, value):
+    """How many of the ascending ``values[first:last]`` are smaller than `value`."""
+    low = first
+    while low < last:
+        middle = (low + last) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            last = middle
+    return low - first
+
+
+@kernel
 def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
     """The cell of each order; orders in which a square has the time `ends_at` get the one after all others."""
     columns = np.zeros((_SLOTS, 2), np.int64)  # a hash table of codes and their columns, filled on the way
     last_set, last_late, row = -1, -1, 0
     for rank in range(len(times)):
-        if ends_at >= 0 and (times[rank] == ends_at).any():
+        ends = False
+        for i in range(times.shape[1] if ends_at >= 0 else 0):
+            ends |= times[rank, i] == ends_at
+        if ends:
             out[rank] = tables.base[-1]
             continue
         prefix, early, late = _split_one(times[rank], keys, cut)
@@ -112,11 +128,11 @@ def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
         first_row, end_row = tables.first_row[at], tables.first_row[at + 1]
         first_column, end_column = tables.first_column[at], tables.first_column[at + 1]
         if prefix != last_set or late != last_late:  # orders in sequence mostly end alike
-            row = np.searchsorted(tables.row_code[first_row:end_row], late)
+            row = _position(tables.row_code, first_row, end_row, late)
             last_set, last_late = prefix, late
         slot = (early * _MULTIPLIER >> 32) % _SLOTS
         if columns[slot, 0] != early + 1:
-            column = np.searchsorted(tables.column_code[first_column:end_column], early)
+            column = _position(tables.column_code, first_column, end_column, early)
             columns[slot, 0], columns[slot, 1] = early + 1, column
         column = columns[slot, 1]
         place = column * (end_row - first_row) + row if prefix_major else row * (end_column - first_column) + column

@@ -201,7 +201,8 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
             continue
         order[slot] = square
         if slot == 0:
-            table[rank] = order
+            for i in range(n):
+                table[rank, i] = order[i]
             rank += 1
         else:
             rest_placed[slot], rest_failed[slot] = mine & ~bit, theirs & ~bit
@@ -217,7 +218,7 @@ def relabelled_ranks(placed, failed, symmetry, hidden, orders, ending_failed):
     each order.  A symmetry leaves the squares of the setup where they are.
     """
     table = all_orders(placed, failed, hidden, orders, ending_failed)
-    image_placed = 0
+    image_placed = np.int64(0)
     for square in range(len(symmetry)):
         if placed >> square & 1:
             image_placed |= 1 << symmetry[square]

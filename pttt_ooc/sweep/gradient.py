@@ -229,6 +229,7 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
     """
     factors = operators.factors
     matrix = operators.matrix
+    one = np.int64(1)
     end = operators.start[number + 1]
     prefix_first = operators.prefix_first[number]
     shared = factors.source_cell if prefix_first else factors.receiver_cell
@@ -241,9 +242,10 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
         run = e
         while run < end and shared[run] == shared[e] and prefix_matrix[run] == prefix_matrix[e]:
             run += 1
-        z_prefixes = factors.source_prefixes[e]
-        x_prefixes = factors.receiver_prefixes[e]
-        suffixes = factors.source_suffixes[e] if prefix_first else factors.receiver_suffixes[e]
+        # All numbers are int64, so that no function is compiled for several types of them.
+        z_prefixes = np.int64(factors.source_prefixes[e])
+        x_prefixes = np.int64(factors.receiver_prefixes[e])
+        suffixes = np.int64(factors.source_suffixes[e] if prefix_first else factors.receiver_suffixes[e])
         last = e + 1 if prefix_first else run
         width = suffixes if prefix_first else z_prefixes
         rows = x_prefixes if prefix_first else suffixes
@@ -251,7 +253,7 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
         for i in range(e, last):
             cell = factors.source_cell[i]
             source = z[cell * LANES :]
-            terms = z_prefixes if prefix_first else factors.source_suffixes[i]
+            terms = z_prefixes if prefix_first else np.int64(factors.source_suffixes[i])
             found = z_rows[cell:]
             if state[cell] == UNKNOWN:
                 state[cell] = find_rows(source, terms, width, found)
@@ -261,13 +263,13 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
                 turned[: rows * width * LANES] = 0
                 some = True
             first = matrix[first_matrix[i] :]
-            multiply(first, source, terms, width, found, turned, rows, 1, rows)
+            multiply(first, source, terms, width, found, turned, rows, one, rows)
         if some and find_rows(turned, width, rows, turned_rows):
             for i in range(e, run if prefix_first else e + 1):
                 second = matrix[second_matrix[i] :]
                 target = x[factors.receiver_cell[i] * LANES :]
-                size = factors.receiver_suffixes[i] if prefix_first else factors.receiver_prefixes[i]
-                multiply(second, turned, width, rows, turned_rows, target, size, rows, 1)
+                size = np.int64(factors.receiver_suffixes[i] if prefix_first else factors.receiver_prefixes[i])
+                multiply(second, turned, width, rows, turned_rows, target, size, rows, one)
         e = run
 
 
@@ -356,11 +358,11 @@ def receive(
             mine = groups.receiver_actions[g]
             pattern = groups.receiver_pattern[g]
             if not mine:
-                _scatter(lane, -1, node_gradient, node_start[view] - node_offset, pattern, patterns)
+                _scatter(lane, lane.dtype.type(-1), node_gradient, node_start[view] - node_offset, pattern, patterns)
             orders = node_start[view + 1] - node_start[view]
             start = sequence_start[view] - sequence_offset
             while mine:
                 if mine & 1:
-                    _scatter(lane, 1, sequence_gradient, start, pattern, patterns)
+                    _scatter(lane, lane.dtype.type(1), sequence_gradient, start, pattern, patterns)
                 mine >>= 1
                 start += orders

@@ -352,7 +352,8 @@ def values_of_strategy(
             mine = node_values[node : node + count]
             for action in range(actions):
                 here = start + first + action * orders
-                values[:count] = sequence_values[here : here + count]
+                for r in range(count):
+                    values[r] = sequence_values[here + r]
                 tables = (child_start, child_map, relabelling, child_offset, child_values)
                 _add_child_values(view, action, first, count, *tables, values)
                 row = probabilities[action * CHUNK : action * CHUNK + count]
@@ -390,7 +391,8 @@ def best_values(
             best[:count] = -np.inf
             for action in range(size // orders):
                 here = start + first + action * orders
-                values[:count] = sequence_values[here : here + count]
+                for r in range(count):
+                    values[r] = sequence_values[here + r]
                 tables = (child_start, child_map, relabelling, child_offset, child_values)
                 _add_child_values(view, action, first, count, *tables, values)
                 for r in range(count):
@@ -421,4 +423,5 @@ def average_strategy(first_view, last_view, node_start, sequence_start, sequence
             _normalise(strategy_sums, start + first, orders, size // orders, count, total, chunk)
             for action in range(size // orders):
                 here = start + first + action * orders
-                probabilities[here : here + count] = chunk[action * CHUNK : action * CHUNK + count]
+                for r in range(count):
+                    probabilities[here + r] = chunk[action * CHUNK + r]

@@ -1,8 +1,9 @@
-"""Find all pairs of views that fit together: ``views.zarr``."""
+"""Find all pairs of views that fit together: ``views.zarr``; the later stages' kernels are compiled meanwhile."""
 
 from pathlib import Path
 
 from pttt_ooc.stages import common, enumerate
+from pttt_ooc.stages.compilation import compiled_meanwhile
 
-with common.told(Path(snakemake.log[0])):
+with common.told(Path(snakemake.log[0])), compiled_meanwhile():
     enumerate.run(snakemake.params.game, Path(snakemake.output.manifest).parent, memory_mb=snakemake.resources.mem_mb)

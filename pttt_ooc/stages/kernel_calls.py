@@ -1,0 +1,157 @@
+"""A program that compiles kernels, by calling them with the smallest game and the types that they will have.
+
+It prints a line for each kernel that it compiles.  Its parts run in processes of their own, which are forked when the
+compiler has been loaded.  So that no two of them compile the same kernel, only one part compiles what builds the
+structure of a game; the others build it with the same functions as plain Python, which takes a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+import zlib
+from collections.abc import Callable
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba.core.event import Event, Listener, install_listener
+
+from pttt_ooc import jit
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.memory import in_memory
+from pttt_ooc.disk.resources import cores
+from pttt_ooc.rules.catalogue import named_game
+
+if TYPE_CHECKING:
+    from pttt_ooc.aliases import Symmetry
+    from pttt_ooc.structure.index import Index
+    from pttt_ooc.structure.timing import Timing
+
+GAME = named_game("mini-2x2k2-abrupt")
+
+
+def _structure(symmetry: Symmetry) -> tuple[Index, tuple[Timing, Timing]]:
+    from pttt_ooc.structure.index import build_index
+    from pttt_ooc.structure.timing import build_timing
+    from pttt_ooc.structure.views import find_pairs
+
+    pairs = find_pairs(GAME)
+    index = build_index(GAME, symmetry, pairs)
+    return index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1))
+
+
+def call_structure(directory: Path) -> None:
+    """Build a game's structure; write and read strategies."""
+    folded, whole = _structure("full")[0], _structure("none")[0]
+
+    from pttt_ooc.products.infosets import default_rows, read_infosets, write_infosets
+    from pttt_ooc.products.tensors import export_strategy, read_strategy_file, strategy_from_tensor
+    from pttt_ooc.structure.strategy import uniform_strategy
+    from pttt_ooc.structure.symmetry import Symmetriser, fold, unfold
+
+    for player in (0, 1):
+        file, tensor = directory / "infosets.txt", directory / "tensor.zip"
+        strategy = uniform_strategy(folded, player)
+        Symmetriser(folded, player)(strategy.probabilities)
+        unfolded = unfold(strategy, whole)
+        fold(unfolded, folded)
+        write_infosets(whole, player, file, default_rows(whole, player))
+        rows = read_infosets(whole, player, file)
+        export_strategy(unfolded, rows, tensor)
+        strategy_from_tensor(whole, player, read_strategy_file(tensor, (len(rows), GAME.squares)), rows)
+
+
+def call_solver(directory: Path) -> None:
+    """Do an iteration in single precision, as a solve does it."""
+    with jit.interpreted():
+        index, timings = _structure("full")
+
+    from pttt_ooc.solving.solver import Solver, solve_arrays, state_layout
+    from pttt_ooc.sweep.engine import Engine
+
+    engine, settings = Engine(index, timings, np.float32, threads=1), SolveConfig()
+    with State.open(directory / "work", state_layout(index, settings), "compilation") as state:
+        solver = Solver(engine, settings, state, lambda row: None, in_memory(solve_arrays(index, settings)))
+        solver.begin()
+        solver.iterate()
+        solver.average()
+    engine.close()
+
+
+def call_evaluation(directory: Path) -> None:
+    """Evaluate strategies, in double precision."""
+    with jit.interpreted():
+        index, timings = _structure("none")
+
+    from pttt_ooc.solving.assess import assess
+    from pttt_ooc.solving.best_response import best_response
+    from pttt_ooc.solving.evaluation import evaluate
+    from pttt_ooc.structure.strategy import uniform_strategy
+    from pttt_ooc.sweep.engine import Engine
+
+    engine = Engine(index, timings, np.float64, threads=1)
+    strategies = (uniform_strategy(index, 0), uniform_strategy(index, 1))
+    evaluate(*strategies, engine)
+    for strategy in strategies:
+        assess(strategy, engine)
+        best_response(strategy, engine).strategy()
+    engine.close()
+
+
+PARTS: dict[str, Callable[[Path], None]] = {
+    "solver": call_solver,
+    "evaluation": call_evaluation,
+    "structure": call_structure,
+}
+"""What may be compiled at the same time."""
+
+
+class _Names(Listener):
+    """Prints the name of each of our kernels that is compiled, and a number that stands for its types."""
+
+    def on_start(self, event: Event) -> None:
+        kernel = event.data["dispatcher"].py_func
+        if kernel.__module__.startswith("pttt_ooc."):
+            types = zlib.crc32(str(event.data["args"]).encode())
+            # Several processes write to the same pipe: one short line at a time.
+            print(f"{kernel.__module__}.{kernel.__name__} {types}", flush=True)
+
+    def on_end(self, event: Event) -> None:
+        pass
+
+
+def _call(part: str, scratch: Path) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    scratch.mkdir()
+    with install_listener("numba:compile", _Names()):
+        PARTS[part](scratch)
+
+
+def main(scratch: Path) -> int:
+    """Compile everything, all parts at the same time if there is more than one core; return the exit code.
+
+    Files are written to an empty directory `scratch`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started it tells what happened
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes of the parts, too
+    jit.load_compiler()
+    # The compiler makes millions of small objects that live to the end: looking for garbage among them would take a
+    # tenth of the time.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
+    processes = [get_context("fork").Process(target=_call, args=(part, scratch / part), daemon=True) for part in PARTS]
+    for process in processes:
+        process.start()
+        if cores() == 1:
+            process.join()
+    for process in processes:
+        process.join()
+    return int(any(process.exitcode for process in processes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
