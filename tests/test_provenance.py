@@ -74,6 +74,10 @@ def edit(file, old, new):
         "from pttt_ooc.new import something",
         "def late():\n    from pttt_ooc.new import something",
         "if TYPE_CHECKING:\n    import pttt_ooc.new as other",
+        "if True:\n    pass\nelse:\n    import pttt_ooc.new",
+        "try:\n    pass\nexcept OSError:\n    import pttt_ooc.new",
+        "try:\n    pass\nfinally:\n    import pttt_ooc.new",
+        "match 1:\n    case 1:\n        import pttt_ooc.new",
     ],
 )
 def test_every_form_of_an_import_counts(copied_package, line):

@@ -13,15 +13,17 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from pttt_ooc.disk.files import atomic_write_text, digest, explained
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
-from pttt_ooc.disk.memory import MemoryPlan, Room
 from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.errors import NO_MEMORY, MemoryBudgetError, PtttError, StoreError, interrupts_kept, of_system
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.provenance import source_digest, versions
+
+if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy and Zarr
+    from pttt_ooc.disk.memory import MemoryPlan, Room
 
 Facts = dict[str, Any]
 LOCK = ".lock"  # in the directory of a game and symmetry
