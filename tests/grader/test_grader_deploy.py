@@ -17,9 +17,9 @@ from kit import GAME, bearer, form_token, pttt, strategy_zip
 from patience import PATIENCE, wait_until
 from test_grader_attacks import Served
 
-from pttt_ooc.grader import gate
-from pttt_ooc.grader.protocol import Door
 from pttt_ooc.grader.settings import Settings
+from pttt_ooc.web import gate
+from pttt_ooc.web.protocol import Door
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
