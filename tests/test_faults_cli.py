@@ -387,7 +387,7 @@ def test_fsck_finds_all_and_writes_nothing(pttt):
     assert pttt.fsck().out == "Checked 2 saved states and 4 products: all is well.\n"
     flip(next(f for f in sorted((pttt.data / "index.zarr" / "full" / "players").rglob("0")) if f.is_file()))
     shutil.rmtree(pttt.data / "views.zarr")
-    (pttt.data / "solve.json").write_text('{"format_version": 1, "stage": "solve"}')
+    (pttt.data / "solve.json").write_text(json.dumps({"format_version": FORMAT_VERSION, "stage": "solve"}))
     flip(snapshot / "regrets" / "0" / "0" / "c" / "0")
     (snapshot / "strategy_sums" / "1" / "2" / "zarr.json").unlink()
     before = contents(pttt.directory)
