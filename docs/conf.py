@@ -34,8 +34,8 @@ napoleon_custom_sections = [("Attributes", "Parameters")]  # of dataclasses: wha
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-# Types in signatures: other libraries' documentation is not looked up, internal ones have none.
-nitpick_ignore_regex = [("py:(class|obj|data|exc)", ".*")]
+# Types in signatures, and internal modules that docstrings mention, have no page here or elsewhere to link to.
+nitpick_ignore_regex = [("py:(class|obj|data|exc)", ".*"), ("py:.*", r"pttt_ooc\..*\..*"), ("py:mod", r"pttt_ooc\..*")]
 
 html_theme = "furo"
 html_title = f"pttt-ooc {version}"
