@@ -66,7 +66,7 @@ lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest 
 	$(COMPILE) pyproject.toml --group build --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
 	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-grader.txt --output-file envs/requirements-dev.txt
 	$(COMPILE) pyproject.toml --group build --extra docs --constraints envs/requirements-dev.txt --output-file envs/requirements-docs.txt
-	$(COMPILE) pyproject.toml --group build --extra referee --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
+	$(COMPILE) pyproject.toml --group build --extra openspiel --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
 
 clean: ## remove .venv, caches and everything built, docs included; data/ and .snakemake/ stay
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

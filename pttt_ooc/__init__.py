@@ -1,59 +1,60 @@
 """Phantom Tic-Tac-Toe and its relatives, solved exactly, out of core.
 
->>> from pttt_ooc import Engine, named_game, uniform_strategy
->>> from pttt_ooc.solving.evaluation import evaluate
->>> engine = Engine.of_game(named_game("mini-2x3k2-abrupt"))
->>> uniform = [uniform_strategy(engine.index, player) for player in (0, 1)]
->>> round(evaluate(*uniform, engine).best_response_0, 6)
-0.866667
+>>> import pttt_ooc as pttt
+>>> game = pttt.game("mini-2x3k2-abrupt")
+>>> solution = pttt.solve(game, target_nashconv=1e-4)
+>>> round(pttt.evaluate(pttt.Strategy.uniform(game, 0), solution[1]).value, 3)
+0.471
+>>> pttt.best_response(pttt.Strategy.uniform(game, 1)).value > 0.86
+True
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pttt_ooc.config import SolveConfig
     from pttt_ooc.errors import PtttError
-    from pttt_ooc.rules.catalogue import GAMES, named_game
+    from pttt_ooc.library.games import game, placement_game, tic_tac_toe
+    from pttt_ooc.library.running import iterate
+    from pttt_ooc.library.solutions import Solution, load, solve
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.library.structures import configure
+    from pttt_ooc.library.values import best_response, compare, evaluate
     from pttt_ooc.rules.game import Game
-    from pttt_ooc.solving.evaluation import Evaluation
-    from pttt_ooc.solving.solver import Solution
-    from pttt_ooc.structure.index import Index
-    from pttt_ooc.structure.strategy import Strategy, uniform_strategy
-    from pttt_ooc.structure.symmetry import fold, unfold
-    from pttt_ooc.sweep.engine import Engine
+    from pttt_ooc.solving.regret import Coefficients, Rule
 
 __version__ = "0.1.0"
 
 # Names are looked up when they are used: importing the package, as `pttt --help` does, loads nothing.
-# The functions `solve` and `evaluate` are not among them, because modules have these names.
 _HOMES = {
-    "config": ("SolveConfig",),
-    "sweep.engine": ("Engine",),
     "errors": ("PtttError",),
-    "solving.evaluation": ("Evaluation",),
-    "rules.catalogue": ("GAMES", "named_game"),
     "rules.game": ("Game",),
-    "structure.index": ("Index",),
-    "solving.solver": ("Solution",),
-    "structure.strategy": ("Strategy", "uniform_strategy"),
-    "structure.symmetry": ("fold", "unfold"),
+    "library.games": ("game", "placement_game", "tic_tac_toe"),
+    "library.running": ("iterate",),
+    "library.solutions": ("Solution", "load", "solve"),
+    "library.strategies": ("Strategy",),
+    "library.structures": ("configure",),
+    "library.values": ("best_response", "compare", "evaluate"),
+    "solving.regret": ("Coefficients", "Rule"),
 }
 
 __all__ = [
-    "GAMES",
-    "Engine",
-    "Evaluation",
+    "Coefficients",
     "Game",
-    "Index",
     "PtttError",
+    "Rule",
     "Solution",
-    "SolveConfig",
     "Strategy",
-    "fold",
-    "named_game",
-    "unfold",
-    "uniform_strategy",
+    "best_response",
+    "compare",
+    "configure",
+    "evaluate",
+    "game",
+    "iterate",
+    "load",
+    "placement_game",
+    "solve",
+    "tic_tac_toe",
 ]
 
 
@@ -62,3 +63,7 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(f"pttt_ooc.{home}"), name)
     raise AttributeError(f"module 'pttt_ooc' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

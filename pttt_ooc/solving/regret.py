@@ -24,18 +24,42 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Coefficients of one iteration; see the module's text for their places."""
+    """Coefficients of one iteration; see the module's text for their places.
+
+    Attributes
+    ----------
+    discount_positive, discount_negative
+        What the sum of regrets of an action is multiplied by before the newest regret is added, by its sign.
+    floor
+        Whether sums of regrets below zero are set to zero.
+    predict
+        Whether the newest regrets are added once more for the next strategy.
+    look_ahead
+        What the sums are multiplied by for the next strategy.
+    """
 
     discount_positive: float
     discount_negative: float
-    floor: bool
-    predict: bool
-    look_ahead: float
+    floor: bool = False
+    predict: bool = False
+    look_ahead: float = 1
 
 
 @dataclass(frozen=True)
 class Rule:
-    """An update rule with its paper's parameters.
+    """An update rule, with its parameters.
+
+    Examples
+    --------
+    A rule of one's own, which forgets a tenth of the regrets with each iteration:
+
+    >>> import pttt_ooc as pttt
+    >>> def forgetful(t, alpha, beta):
+    ...     return pttt.Coefficients(0.9, 0.9)
+    >>> rule = pttt.Rule(forgetful, gamma=1)
+    >>> solution = pttt.solve(pttt.game("mini-2x3k2-abrupt"), rule, max_iterations=50, target_nashconv=0)
+    >>> solution.nashconv < 0.1
+    True
 
     Attributes
     ----------
@@ -55,11 +79,11 @@ class Rule:
     """
 
     coefficients: Callable[[int, float, float], Coefficients]
-    alpha: float
-    beta: float
-    gamma: float
-    predicts: bool
-    source: str
+    alpha: float = 0
+    beta: float = 0
+    gamma: float = 0
+    predicts: bool = False
+    source: str = ""
     drift: tuple[float, float, float] = (0, 0, 0)
 
     def scheduled(self, t: int, alpha: float, beta: float, gamma: float, horizon: int) -> tuple[float, float, float]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from pttt_ooc.disk.record import Commit
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
 from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
-from pttt_ooc.solving.regret import RULES, Coefficients
+from pttt_ooc.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import Symmetriser
@@ -177,9 +177,9 @@ def solve_arrays(index: Index, config: SolveConfig) -> Layout:
     return {**layout, **strategy_arrays(index, "average strategy"), **evaluation_arrays(index)}
 
 
-def state_layout(index: Index, config: SolveConfig) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Shapes and dtypes of the arrays on disk, by name ``kind/player/slice``."""
-    kinds = ["regrets", "strategy_sums"] + ["predictions"] * RULES[config.algorithm].predicts
+def state_layout(index: Index, config: SolveConfig, rule: Rule | None = None) -> dict[str, tuple[tuple[int, ...], Any]]:
+    """Shapes and dtypes of a state's arrays, by name ``kind/player/slice``; `rule` as of :class:`Solver`."""
+    kinds = ["regrets", "strategy_sums"] + ["predictions"] * (rule or RULES[config.algorithm]).predicts
     layout: dict[str, tuple[tuple[int, ...], Any]] = {}
     for kind in kinds:
         for player, mine in enumerate(index.players):
@@ -208,16 +208,72 @@ def schedule(factor: float) -> Iterator[int]:
         following = max(following + 1, math.floor(following * factor))
 
 
+class Iterates(Protocol):
+    """What a :class:`Solver` works on: a :class:`~pttt_ooc.disk.commits.State`, or a :class:`MemoryState`."""
+
+    @property
+    def path(self) -> Path | None:
+        """Where the log goes, if anywhere."""
+
+    @property
+    def arrays(self) -> Mapping[str, Any]:
+        """By name, as of :func:`state_layout`; changed in place."""
+
+    @property
+    def iteration(self) -> int:
+        """The iteration that the arrays come from."""
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """What was committed along with them."""
+
+    def commit(self, iteration: int, extra: dict[str, Any]) -> None:
+        """Make the arrays as they are now the ones to go on from."""
+
+
+class MemoryState:
+    """A state that ends with the process.
+
+    Parameters
+    ----------
+    layout
+        From :func:`state_layout`.
+    """
+
+    path = None
+    iteration = 0
+
+    def __init__(self, layout: dict[str, tuple[tuple[int, ...], Any]]) -> None:
+        self.arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in layout.items()}
+        self.extra: dict[str, Any] = {}
+
+    def commit(self, iteration: int, extra: dict[str, Any]) -> None:
+        """Nothing is kept."""
+
+
 class Solver:
-    """The loop over iterations; see :func:`solve`, which takes the same."""
+    """The loop over iterations; see :func:`solve`, which takes the same.
+
+    Parameters
+    ----------
+    rule
+        An update rule in place of the one that the configuration names; its alpha, beta and gamma are used where the
+        configuration has none.
+    """
 
     def __init__(
-        self, engine: Engine, config: SolveConfig, state: State, on_progress: Callable[[Row], None], room: Room
+        self,
+        engine: Engine,
+        config: SolveConfig,
+        state: Iterates,
+        on_progress: Callable[[Row], None],
+        room: Room,
+        rule: Rule | None = None,
     ) -> None:
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
         self.evaluator = ProfileEvaluator(engine, room)
         self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
-        self.rule = RULES[config.algorithm]
+        self.rule = rule or RULES[config.algorithm]
         self.alpha = self.rule.alpha if config.alpha is None else config.alpha
         self.beta = self.rule.beta if config.beta is None else config.beta
         self.gamma = self.rule.gamma if config.gamma is None else config.gamma
@@ -241,6 +297,14 @@ class Solver:
 
     def run(self) -> Solution:
         """Iterate until a budget is spent."""
+        for row in self.steps():
+            self.on_progress(row)
+        if not self.rows or self.rows[-1]["iteration"] != self.iteration:
+            self._evaluate(self._progress())
+        return Solution(self.average(), self.iteration, self.seconds, self.rows, self._stopped_by())
+
+    def steps(self) -> Iterator[Row]:
+        """Iterate until a budget is spent, with a row after every iteration; the time between rows is not counted."""
         self.begin()
         self._resumed_at = (self.iteration, self.seconds)
         clock = committed = time.perf_counter()
@@ -258,11 +322,8 @@ class Solver:
             if time.perf_counter() - committed >= self.config.commit_seconds or stopped_by:
                 self._commit()
                 committed = time.perf_counter()
-            self.on_progress(row)
+            yield row
             clock = time.perf_counter()
-        if not self.rows or self.rows[-1]["iteration"] != self.iteration:
-            self._evaluate(self._progress())
-        return Solution(self.average(), self.iteration, self.seconds, self.rows, stopped_by)
 
     def iterate(self) -> None:
         """Make one iteration: regrets of both players, their next strategies, their averages."""
@@ -298,7 +359,8 @@ class Solver:
         row = {**row, **{name: found[name] for name in names}}
         row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
         self.rows = [r for r in self.rows if r["iteration"] < self.iteration] + [row]
-        atomic_write_text(self.state.path / LOG, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))
+        if self.state.path:
+            atomic_write_text(self.state.path / LOG, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))
         return row
 
     def _slices(self, kind: str, player: int) -> list[Floats]:
@@ -347,6 +409,25 @@ class Solver:
             into = sums[n] if average else sums[n][:0]
             rest = (i.sequences_of(n).start, *arrays, *reaches, *discounts, into)
             engine.run(player, n, tree.reach_of_regrets, *i.downward, *rest)
+
+    def current(self) -> tuple[Strategy, Strategy]:
+        """The strategies that the regrets ask for, in new arrays."""
+        c, _ = self._coefficients(self.iteration)
+        found = []
+        for player in (0, 1):
+            i = self.engine.index.players[player]
+            probabilities = np.empty(i.sequences, np.float32)
+            regrets, predictions = self._slices("regrets", player), self._predictions(player)
+            for n in range(i.slices):
+                part = i.sequences_of(n)
+                wanted = regrets[n] * self.engine.dtype.type(c.look_ahead)
+                if self.rule.predicts:
+                    wanted += predictions[n]
+                arrays = (part.start, np.maximum(wanted, 0), probabilities[part])
+                self.engine.run(player, n, tree.average_strategy, i.node_start, i.sequence_start, *arrays)
+            self.symmetrisers[player](probabilities)
+            found.append(Strategy(self.engine.index, player, probabilities))
+        return found[0], found[1]
 
     def average(self) -> tuple[Strategy, Strategy]:
         """The average strategies so far, in arrays that the next call writes anew."""

@@ -1,0 +1,206 @@
+"""Games, named and of one's own making."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pttt_ooc.aliases import TurnRule
+from pttt_ooc.errors import GameError
+from pttt_ooc.rules import game as rules
+from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.rules.game import Game, Squares, mask_of
+
+Setup = tuple[Sequence[int], Sequence[int]]
+
+
+def game(name: str) -> Game:
+    """The game of this name; ``pttt info`` lists all.
+
+    Parameters
+    ----------
+    name
+        Such as ``"pttt-abrupt"``, phantom tic-tac-toe on nine squares, or ``"mini-2x3k2-abrupt"``, a small relative.
+
+    Raises
+    ------
+    UnknownGameError
+        If there is no such game.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> board = pttt.game("mini-2x3k2-abrupt")
+    >>> board.rows, board.columns, board.turn_rule
+    (2, 3, 'abrupt')
+    >>> pttt.game("mini-2x3k2-abrubt")
+    Traceback (most recent call last):
+        ...
+    pttt_ooc.errors.UnknownGameError: There is no game called 'mini-2x3k2-abrubt' (did you mean mini-2x3k2-abrupt?); \
+`pttt info` lists all.
+    """
+    return named_game(name)
+
+
+def tic_tac_toe(
+    rows: int = 3,
+    columns: int = 3,
+    k: int = 3,
+    turn_rule: TurnRule = "abrupt",
+    setup: Setup = ((), ()),
+    name: str | None = None,
+) -> Game:
+    """Phantom tic-tac-toe on any small board: both players win with `k` in a row.
+
+    Parameters
+    ----------
+    rows, columns
+        Size of the board, of at most ten squares.
+    k
+        How many adjacent squares win: horizontal, vertical or diagonal.
+    turn_rule
+        ``"abrupt"``: a failed attempt passes the turn.  ``"classical"``: it keeps the turn.
+    setup
+        For each player, squares placed before the game starts, in order.
+    name
+        Default: that of the named game with the same rules, or else one made of the numbers.
+
+    Raises
+    ------
+    GameError
+        If there is no such game.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> pttt.tic_tac_toe(rows=3, columns=3, k=3).name
+    'pttt-abrupt'
+    >>> small = pttt.tic_tac_toe(rows=2, columns=3, k=3, turn_rule="classical", setup=((0,), ()))
+    >>> small.name
+    'ttt-2x3k3-classical-after-0'
+    """
+    if not isinstance(k, int) or k < 1:
+        raise GameError(f"A player wins with {k!r} in a row, but the number must be a whole one, at least 1.")
+    _check_board(rows, columns)
+    if k > max(rows, columns):
+        raise GameError(f"On a board of {rows} x {columns} squares nobody can have {k} in a row.")
+    wins = rules.lines(rows, columns, k)
+    return _named(f"ttt-{rows}x{columns}k{k}", rows, columns, (wins, wins), turn_rule, setup, name)
+
+
+def placement_game(
+    rows: int,
+    columns: int,
+    winning_sets: tuple[Iterable[Collection[int]], Iterable[Collection[int]]],
+    turn_rule: TurnRule = "abrupt",
+    setup: Setup = ((), ()),
+    name: str = "placement-game",
+) -> Game:
+    """A phantom game in which each player wins with sets of squares of its own, as in Hex.
+
+    Parameters
+    ----------
+    rows, columns
+        Size of the board, of at most ten squares, which are numbered row by row from 0.
+    winning_sets
+        For each player, the sets of squares with which it wins.  In a connection game they are the chains that
+        connect the player's two sides.
+    turn_rule, setup
+        As of :func:`tic_tac_toe`.
+    name
+        Letters, digits, dots and dashes; named games are found by it on disk.
+
+    Raises
+    ------
+    GameError
+        If there is no such game.
+
+    Examples
+    --------
+    Hex on four squares: player 0 connects top and bottom, player 1 connects left and right.
+
+    >>> import pttt_ooc as pttt
+    >>> hex_2x2 = pttt.placement_game(2, 2, ([{0, 2}, {1, 3}, {1, 2}], [{0, 1}, {2, 3}, {1, 2}]), name="hex-2x2")
+    >>> solution = pttt.solve(hex_2x2, target_nashconv=1e-3)
+    >>> round(solution.value_upper, 2)
+    1.0
+    """
+    _check_board(rows, columns)
+    squares = rows * columns
+    masks: list[Squares] = []
+    for player, sets in enumerate(winning_sets):
+        listed = [tuple(one) for one in sets]
+        for one in listed:
+            if not one or not all(isinstance(s, int) and 0 <= s < squares for s in one):
+                raise GameError(
+                    f"Player {player} wins with {one!r}, but a winning set has one or more squares from 0 to "
+                    f"{squares - 1}."
+                )
+        masks.append(_minimal({mask_of(one) for one in listed}))
+    if len(masks) != 2:
+        raise GameError(f"There are winning sets for {len(masks)} players, but a game has 2.")
+    return _named(name, rows, columns, (masks[0], masks[1]), turn_rule, setup, name)
+
+
+def _minimal(masks: set[int]) -> Squares:
+    """The masks that contain no other one."""
+    return tuple(sorted(m for m in masks if not any(other & m == other for other in masks - {m})))
+
+
+def _check_board(rows: Any, columns: Any) -> None:
+    if not (isinstance(rows, int) and isinstance(columns, int)):
+        raise GameError(f"A board has whole numbers of rows and columns, not {rows!r} and {columns!r}.")
+
+
+def _named(
+    default: str,
+    rows: int,
+    columns: int,
+    winning_sets: tuple[Squares, Squares],
+    turn_rule: TurnRule,
+    setup: Setup,
+    name: str | None,
+) -> Game:
+    """A game under the name of the named one with the same rules, if no name is asked for."""
+    placed = (tuple(setup[0]), tuple(setup[1]))
+    moves = [str(placed[i % 2][i // 2]) for i in range(len(placed[0]) + len(placed[1])) if i // 2 < len(placed[i % 2])]
+    after = f"-after-{'-'.join(moves)}" if moves and name is None else ""
+    made = Game(name or f"{default}-{turn_rule}{after}", rows, columns, winning_sets, turn_rule, placed)
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", made.name):
+        raise GameError(f"A game cannot be called {made.name!r}; use letters, digits, dots and dashes.")
+    for known in GAMES.values():
+        if replace(made, name=known.name) == known and (name is None or name == known.name):
+            return known
+    if made.name in GAMES:
+        raise GameError(f"There is a game of other rules that is called {made.name}; choose another name.")
+    return made
+
+
+def as_record(made: Game) -> dict[str, Any]:
+    """The rules of a game as JSON, to be stored with a solution of a game that has no name of its own."""
+    return {
+        **{"name": made.name, "rows": made.rows, "columns": made.columns, "turn_rule": made.turn_rule},
+        "winning_sets": [list(sets) for sets in made.winning_sets],
+        "setup": [list(squares) for squares in made.setup],
+    }
+
+
+def of_record(record: Any) -> Game:
+    """The game of :func:`as_record`.
+
+    Raises
+    ------
+    GameError
+        If the record is damaged.
+    """
+    try:
+        first, second = (tuple(map(int, sets)) for sets in record["winning_sets"])
+        placed = tuple(tuple(map(int, squares)) for squares in record["setup"])
+        numbers = (int(record["rows"]), int(record["columns"]))
+        return Game(str(record["name"]), *numbers, (first, second), record["turn_rule"], (placed[0], placed[1]))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        if isinstance(error, GameError):
+            raise
+        raise GameError("The rules that are stored with the solution are damaged.") from error

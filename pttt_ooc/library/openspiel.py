@@ -1,0 +1,195 @@
+"""A bridge to OpenSpiel's ``phantom_ttt``: its policies as strategies, strategies as its policies.
+
+OpenSpiel is optional: ``pip install 'pttt-ooc[openspiel]'``.  Its game with ``obstype=reveal-nothing``, which is its
+default, is ours: players learn only whether their own attempts are placed.  ``gameversion`` is the turn rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from pttt_ooc.errors import ConfigError, GameError, StrategyError
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.rules.game import Game, lines
+
+SIZE = 9
+
+
+def load_game(game: Game) -> Any:
+    """OpenSpiel's game of the same rules.
+
+    Raises
+    ------
+    ConfigError
+        If OpenSpiel is not installed.
+    GameError
+        If OpenSpiel has no such game.
+    """
+    pyspiel = _pyspiel()
+    wins = lines(3, 3, 3)
+    if (game.rows, game.columns) != (3, 3) or game.winning_sets != (wins, wins):
+        raise GameError(f"OpenSpiel's phantom_ttt has nine squares and three in a row; {game.name} has other rules.")
+    return pyspiel.load_game(f"phantom_ttt(gameversion={game.turn_rule},obstype=reveal-nothing)")
+
+
+def _pyspiel() -> Any:
+    try:
+        import pyspiel
+    except ImportError:
+        raise ConfigError("OpenSpiel is not installed; `pip install 'pttt-ooc[openspiel]'` installs it.") from None
+    return pyspiel
+
+
+def infoset_of(state: Any, player: int) -> str:
+    """Text of a player's infoset at a state of OpenSpiel.
+
+    Parameters
+    ----------
+    state
+        Of ``phantom_ttt``, with the squares of the setup, if any, attempted first.
+    """
+    placed, text = [0, 0], "|"
+    for step in state.full_history():
+        bit, mover = 1 << step.action, step.player
+        failed = bool(placed[1 - mover] & bit)
+        placed[mover] |= 0 if failed else bit
+        if mover == player:
+            text += f"{step.action}{'.' if failed else '*'}"
+    return text
+
+
+def state_at(game: Game, player: int, infoset: str) -> Any:
+    """A state of OpenSpiel's game at which the player to move is at an infoset.
+
+    Of the histories that lead there, it is the first one that a search finds: what the opponent has done besides what
+    the player knows of it is arbitrary.
+
+    Raises
+    ------
+    StrategyError
+        If no history leads there.
+    """
+    state = load_game(game).new_initial_state()
+    for square in _history(game, player, infoset):
+        state.apply_action(square)
+    return state
+
+
+def _history(game: Game, player: int, infoset: str) -> list[int]:
+    own = [(int(infoset[k]), infoset[k + 1] == "*") for k in range(1, len(infoset), 2)]
+    start = len(game.setup[player])
+    squares = [game.setup[k % 2][k // 2] for k in range(len(game.setup[0]) + len(game.setup[1]))]
+    search = _Search(game, player, own[start:])
+    found = search.extend(game.first_player, game.setup_mask(0), game.setup_mask(1), 0, game.setup_mask(1 - player))
+    if found is None:
+        raise StrategyError(f"No history leads to {infoset!r} of player {player} in {game.name}.")
+    return squares + found
+
+
+class _Search:
+    """Looks for attempts of the opponent that fit a player's attempts and their outcomes."""
+
+    def __init__(self, game: Game, player: int, own: list[tuple[int, bool]]) -> None:
+        self.game, self.player, self.own = game, player, own
+        self.full = (1 << game.squares) - 1
+        mine = [square for square, success in own if success]
+        # First what the player is going to find occupied, then what the player never tries, then what fails.
+        found = [square for square, success in own if not success]
+        tried = {square for square, _ in own}
+        self.squares = found + [s for s in range(game.squares) if s not in tried] + mine
+
+    def extend(self, mover: int, placed0: int, placed1: int, done: int, theirs: int) -> list[int] | None:
+        """The rest of a history, after `done` own attempts; `theirs` is what the opponent has attempted."""
+        placed = [placed0, placed1]
+        if mover == self.player:
+            if done == len(self.own):
+                return []
+            square, success = self.own[done]
+            bit = 1 << square
+            if bool(placed[1 - mover] & bit) == success or placed[mover] & bit:
+                return None
+            return self._attempt(mover, placed, square, done + 1, theirs)
+        for square in self.squares:
+            if not theirs >> square & 1 and self._fits(square, placed, done):
+                rest = self._attempt(mover, placed, square, done, theirs | 1 << square)
+                if rest is not None:
+                    return rest
+        return None
+
+    def _fits(self, square: int, placed: list[int], done: int) -> bool:
+        """Whether the opponent may hold or find this square, for all that the player learns later."""
+        if placed[self.player] >> square & 1:
+            return True
+        return (square, True) not in self.own[done:]
+
+    def _attempt(self, mover: int, placed: list[int], square: int, done: int, theirs: int) -> list[int] | None:
+        bit, after = 1 << square, placed.copy()
+        failed = bool(placed[1 - mover] & bit)
+        if not failed:
+            after[mover] |= bit
+            if self.game.wins(mover, after[mover]) or after[0] | after[1] == self.full:
+                return None
+        stays = failed and self.game.turn_rule == "classical"
+        rest = self.extend(mover if stays else 1 - mover, after[0], after[1], done, theirs)
+        return None if rest is None else [square, *rest]
+
+
+def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], dict[int, float]]:
+    """A policy of OpenSpiel as a function of infosets, for :meth:`Strategy.from_function`."""
+    load_game(game)
+    if not hasattr(policy, "action_probabilities"):
+        raise StrategyError(
+            f"A policy of OpenSpiel is wanted, with action_probabilities(state, player), not a {type(policy).__name__}."
+        )
+
+    def probabilities(infoset: str) -> dict[int, float]:
+        found = policy.action_probabilities(state_at(game, player, infoset), player)
+        return {int(square): float(probability) for square, probability in found.items()}
+
+    return probabilities
+
+
+@cache
+def _policy_class() -> Any:
+    _pyspiel()
+    from open_spiel.python.policy import Policy
+
+    class StrategyPolicy(Policy):  # type: ignore[misc, unused-ignore]
+        """Strategies of one player or of both, as a policy of OpenSpiel."""
+
+        def __init__(self, game: Game, strategies: dict[int, Strategy]) -> None:
+            super().__init__(load_game(game), sorted(strategies))
+            self.strategies = strategies
+
+        def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+            """Square -> probability, for all legal squares of the player to move or the one asked for."""
+            player = state.current_player() if player_id is None else player_id
+            if player not in self.strategies:
+                raise StrategyError(f"This policy has no strategy of player {player}; give both to to_openspiel.")
+            row = self.strategies[player][infoset_of(state, player)]
+            return {square: float(row[square]) for square in state.legal_actions(player)}
+
+    return StrategyPolicy
+
+
+def as_policy(strategy: Strategy, other: Strategy | None = None) -> Any:
+    """Strategies as an ``open_spiel.python.policy.Policy`` for ``phantom_ttt``.
+
+    Parameters
+    ----------
+    strategy, other
+        Of different players in one game; `other` may be left out.
+
+    Raises
+    ------
+    ConfigError
+        If OpenSpiel is not installed.
+    GameError, StrategyError
+        If OpenSpiel has no such game, or the strategies do not belong together.
+    """
+    given = [one for one in (strategy, other) if one is not None]
+    if len({one.player for one in given}) < len(given) or len({one.game for one in given}) > 1:
+        raise StrategyError("Strategies of both players in one game are wanted.")
+    return _policy_class()(strategy.game, {one.player: one for one in given})

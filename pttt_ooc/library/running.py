@@ -1,0 +1,149 @@
+"""An algorithm at work, one iteration at a time, with its state in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.config import SolveConfig, check_section
+from pttt_ooc.disk.memory import in_memory
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.structures import engine_of, widest_symmetry
+from pttt_ooc.rules.game import Game
+from pttt_ooc.solving.regret import RULES, Coefficients, Rule
+from pttt_ooc.solving.solver import MemoryState, Solver, solve_arrays, state_layout
+
+Row = dict[str, Any]
+
+ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**9}
+
+
+class Run:
+    """An algorithm at work: a loop over it makes one iteration after the other; see :func:`iterate`.
+
+    Attributes
+    ----------
+    game
+        The game that is being solved.
+    """
+
+    def __init__(self, game: Game, name: str, solver: Solver) -> None:
+        self.game = game
+        self._name, self._solver, self._steps = name, solver, solver.steps()
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        return next(self._steps)
+
+    @property
+    def iteration(self) -> int:
+        """How many iterations have been made."""
+        return self._solver.iteration
+
+    @property
+    def current(self) -> tuple[Strategy, Strategy]:
+        """Both players' strategies as the regrets ask for them now."""
+        first, second = self._solver.current()
+        return Strategy.of(first), Strategy.of(second)
+
+    @property
+    def average(self) -> tuple[Strategy, Strategy]:
+        """Both players' average strategies so far, which come close to an equilibrium."""
+        first, second = (replace(each, probabilities=each.probabilities.copy()) for each in self._solver.average())
+        return Strategy.of(first), Strategy.of(second)
+
+    def __repr__(self) -> str:
+        return f"{self._name} at work on {self.game.name}: {self.iteration} iterations made"
+
+
+def iterate(game: Game, algorithm: str | Rule = "sapdcfr+", symmetry: Symmetry | None = None, **settings: Any) -> Run:
+    """Solve a game step by step, in memory.
+
+    Parameters
+    ----------
+    algorithm, symmetry, settings
+        As of :func:`solve`; but there is no end unless a ``target_nashconv``, ``max_iterations`` or ``max_minutes`` is
+        set.
+
+    Returns
+    -------
+    Run
+        Each step of a loop over it makes one iteration and gives a row: ``iteration``, ``seconds``,
+        ``iterations_per_second``, and, where the gap is computed (after iterations 1, 2, ... and then each time that
+        their number has grown by ``evaluate_every``), ``value``, ``best_response_0``, ``best_response_1``,
+        ``nashconv``, ``value_lower``, ``value_upper``.  Between steps, its ``current`` and ``average`` are the
+        strategies of both players.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> run = pttt.iterate(pttt.game("mini-2x3k2-abrupt"), "cfr+")
+    >>> for row in run:
+    ...     if row["iteration"] == 30:
+    ...         break
+    >>> run
+    cfr+ at work on mini-2x3k2-abrupt: 30 iterations made
+    >>> average, current = pttt.evaluate(*run.average), pttt.evaluate(*run.current)
+    >>> average.nashconv < current.nashconv
+    True
+    """
+    config = checked_settings(algorithm, {**ENDLESS, **settings})
+    solver = begun(game, algorithm, config, checked_symmetry(game, symmetry))
+    return Run(game, "A rule of one's own" if isinstance(algorithm, Rule) else algorithm, solver)
+
+
+def begun(
+    game: Game,
+    algorithm: str | Rule,
+    config: SolveConfig,
+    symmetry: Symmetry,
+    on_progress: Callable[[Row], None] = lambda row: None,
+) -> Solver:
+    """A solver with its state in memory."""
+    rule = _checked_rule(algorithm) if isinstance(algorithm, Rule) else RULES[config.algorithm]
+    engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
+    state = MemoryState(state_layout(engine.index, config, rule))
+    return Solver(engine, config, state, on_progress, in_memory(solve_arrays(engine.index, config)), rule)
+
+
+def checked_settings(algorithm: str | Rule, settings: Mapping[str, Any]) -> SolveConfig:
+    """The section ``solve`` of a configuration; a ConfigError if a key or value is refused."""
+    named = {} if isinstance(algorithm, Rule) else {"algorithm": algorithm}
+    return check_section(SolveConfig, {**settings, **named}, "The settings")
+
+
+def checked_symmetry(game: Game, symmetry: Symmetry | None) -> Symmetry:
+    """The symmetry that is asked for, or full where there is any; a ConfigError if it is none."""
+    if symmetry is None:
+        return widest_symmetry(game)
+    if symmetry not in get_args(Symmetry):
+        raise ConfigError(f"The symmetry is {symmetry!r}, but must be one of {', '.join(get_args(Symmetry))}.")
+    return symmetry
+
+
+def _checked_rule(rule: Rule) -> Rule:
+    """A rule of somebody's own, of which every coefficient is looked at when it is used."""
+
+    def coefficients(t: int, alpha: float, beta: float) -> Coefficients:
+        found = rule.coefficients(t, alpha, beta)
+        if not isinstance(found, Coefficients):
+            raise ConfigError(
+                f"The rule gave {type(found).__name__} for iteration {t}; it must give pttt.Coefficients."
+            )
+        numbers = (found.discount_positive, found.discount_negative, found.look_ahead)
+        if not all(isinstance(x, int | float | np.floating) and np.isfinite(x) for x in numbers):
+            raise ConfigError(f"The rule gave {found} for iteration {t}; its numbers must be finite.")
+        if found.predict and not rule.predicts:
+            raise ConfigError(
+                f"The rule predicts in iteration {t}, but was made without predicts=True: no prediction is kept."
+            )
+        return found
+
+    return replace(rule, coefficients=coefficients)

@@ -1,0 +1,243 @@
+"""Solutions: loaded from disk, or computed in memory or in a directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.errors import ConfigError, StoreError
+from pttt_ooc.library.games import as_record, of_record
+from pttt_ooc.library.given import SOLUTION, given_strategy
+from pttt_ooc.library.running import Row, begun, checked_settings, checked_symmetry
+from pttt_ooc.library.strategies import Strategy, checked_player
+from pttt_ooc.library.structures import engine_of, index_of, is_named, remember, threads
+from pttt_ooc.products.solution import read_solution, write_solution
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import Game
+from pttt_ooc.solving import solver
+from pttt_ooc.solving.regret import Rule
+from pttt_ooc.stages import solve as stage
+from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.stages.provenance import fingerprint
+
+LOG = "convergence.jsonl"
+
+
+class Solution:
+    """A pair of strategies that neither player can leave with much gain, and how it was found.
+
+    ``solution[0]`` and ``solution[1]`` are the players' strategies, see :class:`Strategy`.
+
+    Attributes
+    ----------
+    game
+        The game that is solved.
+    rows
+        One for each evaluation on the way: ``iteration``, ``seconds``, ``value``, ``best_response_0``,
+        ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
+    facts
+        What the solver says of the solution: ``algorithm``, ``parameters``, and the last of the rows.
+    directory
+        Where it is on disk; None if it is in memory only.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> solution = pttt.solve(pttt.game("mini-2x3k2-abrupt"), target_nashconv=1e-4)
+    >>> solution[0]["|"].round(2).tolist()
+    [0.0, 0.5, 0.0, 0.0, 0.5, 0.0]
+    >>> solution.nashconv <= 1e-4
+    True
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        facts: Mapping[str, Any],
+        rows: list[Row],
+        strategies: Callable[[], tuple[Strategy, Strategy]],
+        directory: Path | None = None,
+    ) -> None:
+        self.game, self.facts, self.rows, self.directory = game, dict(facts), rows, directory
+        self._open = strategies
+
+    @cached_property
+    def _strategies(self) -> tuple[Strategy, Strategy]:
+        return self._open()
+
+    def __getitem__(self, player: int) -> Strategy:
+        return self._strategies[checked_player(player)]
+
+    def __iter__(self) -> Iterator[Strategy]:
+        return iter(self._strategies)
+
+    def __len__(self) -> int:
+        return 2
+
+    @property
+    def nashconv(self) -> float:
+        """What the two best responses gain together: 0 at an equilibrium."""
+        return float(self.facts["nashconv"])
+
+    @property
+    def value_lower(self) -> float:
+        """The value of the game for player 0 is at least this."""
+        return float(self.facts["value_lower"])
+
+    @property
+    def value_upper(self) -> float:
+        """The value of the game for player 0 is at most this."""
+        return float(self.facts["value_upper"])
+
+    def __repr__(self) -> str:
+        where = f", in {self.directory}" if self.directory else ""
+        return (
+            f"Solution of {self.game.name}: NashConv {self.nashconv:.2e} after {self.facts['iteration']} iterations of "
+            f"{self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
+        )
+
+
+def load(directory: str | Path) -> Solution:
+    """The solution in a directory, such as ``data/pttt-abrupt/full``.
+
+    It is there at once: only its description is read.  The index is mapped from disk when it is first needed, and the
+    strategies are read then too.
+
+    Parameters
+    ----------
+    directory
+        Of the workflow, of ``pttt solve``, or of :func:`solve`.
+
+    Raises
+    ------
+    PtttError
+        If no readable solution is there.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> pttt.load("nowhere")
+    Traceback (most recent call last):
+        ...
+    pttt_ooc.errors.StoreError: nowhere is not the directory of a solution: there is no such directory.
+    """
+    directory = Path(directory)
+    if not directory.is_dir():
+        problem = "it is a file, which Strategy.read may read" if directory.exists() else "there is no such directory"
+        raise StoreError(f"{directory} is not the directory of a solution: {problem}.")
+    given = given_strategy(str(directory), 0)
+    said, symmetry = given.said, given.said["symmetry"]
+    game = of_record(said["rules"]) if "rules" in said else named_game(said["game"])
+    missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in said]
+    if missing:
+        raise StoreError(f"{given.path} does not say its {missing[0]}: solve the game anew.")
+    remember(game, symmetry, directory)
+
+    def strategies() -> tuple[Strategy, Strategy]:
+        first, second = read_solution(given.path, index_of(game, symmetry))
+        return Strategy.of(first), Strategy.of(second)
+
+    return Solution(game, said, _rows(directory / LOG), strategies, directory)
+
+
+def _rows(log: Path) -> list[Row]:
+    try:
+        return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{log} cannot be read: {error}.") from error
+
+
+def solve(
+    game: Game,
+    algorithm: str | Rule = "sapdcfr+",
+    target_nashconv: float = 1e-3,
+    directory: str | Path | None = None,
+    symmetry: Symmetry | None = None,
+    on_progress: Callable[[Row], None] = lambda row: None,
+    **settings: Any,
+) -> Solution:
+    """Solve a game, in memory or with a state on disk.
+
+    Parameters
+    ----------
+    algorithm
+        A name, as in ``config.yaml``: ``"cfr"``, ``"cfr+"``, ``"linear-cfr"``, ``"dcfr"``, ``"pcfr+"``, ``"pdcfr+"``,
+        ``"sapcfr+"``, ``"sapdcfr+"``, ``"hs-dcfr"``, ``"hs-pcfr+"``; or a :class:`Rule` of one's own.
+    target_nashconv
+        Stop when the gap is at most this; 0: never for that.
+    directory
+        All is made in ``directory/GAME/SYMMETRY``, and after an interruption the same call goes on; default: memory.
+    symmetry
+        ``"full"``: of positions that mirror each other one is solved.  Default: full where there is any symmetry.
+    on_progress
+        Called after every iteration, if there is no directory, with a row as in ``Solution.rows``; between evaluations
+        it has only ``iteration``, ``seconds`` and ``iterations_per_second``.
+    settings
+        ``max_iterations``, ``max_minutes``, ``alpha``, ``beta``, ``gamma``, ``horizon``, ``restart_average``,
+        ``updates``, ``precision``, ``evaluate_every``, ``commit_seconds``, as in the section ``solve`` of
+        ``config.yaml``.
+
+    Raises
+    ------
+    PtttError
+        If a setting is refused, or the directory cannot be written to.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> pttt.solve(pttt.game("mini-2x3k2-abrupt"), algorithm="dcfr", max_iterations=100, target_nashconv=0)
+    Solution of mini-2x3k2-abrupt: NashConv ... after 100 iterations of dcfr, value in ...
+    >>> pttt.solve(pttt.game("mini-2x3k2-abrupt"), algorithm="dcfr", max_iteration=100)
+    Traceback (most recent call last):
+        ...
+    pttt_ooc.errors.ConfigError: The settings: there is no key max_iteration (did you mean max_iterations?).
+    """
+    asked = {"target_nashconv": target_nashconv, **settings}
+    config, symmetry = checked_settings(algorithm, asked), checked_symmetry(game, symmetry)
+    if directory is None:
+        made = begun(game, algorithm, config, symmetry, on_progress)
+        found = made.run()
+        strategies = (Strategy.of(found.strategies[0]), Strategy.of(found.strategies[1]))
+        facts = {"algorithm": _name(algorithm), "symmetry": symmetry, **found.rows[-1], "stopped_by": found.stopped_by}
+        return Solution(game, facts, found.rows, lambda: strategies)
+    if isinstance(algorithm, Rule):
+        raise ConfigError(
+            "A state on disk is named by its algorithm, and a rule of one's own has no name; leave out directory."
+        )
+    place = Path(directory) / game.name / symmetry
+    if is_named(game):
+        prepared(Path(directory), game.name, symmetry)
+        stage.run(game.name, symmetry, config, place, threads())
+    else:
+        _solve_in(place, game, symmetry, config, on_progress)
+    return load(place)
+
+
+def _name(algorithm: str | Rule) -> str:
+    return "a rule of one's own" if isinstance(algorithm, Rule) else algorithm
+
+
+def _solve_in(
+    place: Path, game: Game, symmetry: Symmetry, config: SolveConfig, on_progress: Callable[[Row], None]
+) -> None:
+    """Solve a game that has no name, whose structure is in memory, with its state on disk."""
+    rules = as_record(game)
+    facts = {"rules": rules, "symmetry": symmetry, "algorithm": config.algorithm, "precision": config.precision}
+    name = fingerprint({**facts, "parameters": stage.parameters(config)})
+    engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
+    found = solver.solve(engine, config, place / "work" / name, name, on_progress)
+    atomic_write_text(place / LOG, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in found.rows))
+    timeless = {key: value for key, value in found.rows[-1].items() if "second" not in key}
+    told = {"algorithm": config.algorithm, "parameters": stage.parameters(config), "rules": rules, **timeless}
+    with fresh_store(place / SOLUTION) as store:
+        write_solution(store, found.strategies, told)

@@ -1,0 +1,397 @@
+"""Strategies that are indexed by infosets, made from functions, tensors and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
+from pttt_ooc.library.given import Given, game_of, given_strategy
+from pttt_ooc.library.inputs import load_strategy, rows_of
+from pttt_ooc.library.structures import data_directory, index_of, is_named, remember, widest_symmetry
+from pttt_ooc.products.infosets import (
+    RowReader,
+    default_rows,
+    infoset_texts,
+    parse_infoset,
+    row_blocks,
+)
+from pttt_ooc.products.tensors import SUM_TOLERANCE, export_strategy, strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.rules.game import Game
+from pttt_ooc.structure import strategy as core
+from pttt_ooc.structure import symmetry
+from pttt_ooc.structure.views import Ints
+
+Row = NDArray[np.float64]
+Policy = Callable[[str], Sequence[float] | NDArray[Any] | Mapping[int, float]]
+Infosets = str | Path | Iterable[str]
+
+
+class Strategy(core.Strategy):
+    """A player's strategy: what it does at every infoset, by the infoset's text.
+
+    An infoset's text is a bar and, for each own attempt, its square and ``*`` (placed) or ``.`` (failed): at
+    ``"|0*4."`` the player has placed a mark on square 0 and has then found square 4 occupied.
+
+    ``strategy[text]`` is float64, shape (squares,): the probability of each attempt, 0 on squares that have been
+    attempted.  ``len(strategy)`` is the number of infosets; a loop over a strategy gives their texts, and
+    :meth:`items` gives each with its probabilities.
+
+    Attributes
+    ----------
+    index
+        The index whose layout `probabilities` has: of all infosets, or, if the strategy is symmetric and kept so, of
+        one infoset for each set of mirror images.
+    player
+        0 or 1.
+    probabilities
+        float, shape (sequences,): at each infoset they sum to 1.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> game = pttt.game("mini-2x3k2-abrupt")
+    >>> def corners(infoset):
+    ...     free = [s for s in range(6) if str(s) not in infoset]
+    ...     return {min(free): 0.5, max(free): 0.5} if len(free) > 1 else {free[0]: 1}
+    >>> mine = pttt.Strategy.from_function(game, 0, corners)
+    >>> mine
+    Strategy of player 0 in mini-2x3k2-abrupt: 190 infosets
+    >>> mine["|0*"].tolist()
+    [0.0, 0.5, 0.0, 0.0, 0.0, 0.5]
+    >>> mine["|0*0*"]
+    Traceback (most recent call last):
+        ...
+    pttt_ooc.errors.InfosetFileError: '|0*0*' is no infoset of player 0 in mini-2x3k2-abrupt.
+    """
+
+    @classmethod
+    def of(cls, strategy: core.Strategy) -> Strategy:
+        """The same strategy, indexed by infosets."""
+        return cls(strategy.index, strategy.player, strategy.probabilities)
+
+    @classmethod
+    def uniform(cls, game: Game, player: int) -> Strategy:
+        """The strategy that attempts all legal squares with the same probability.
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 1)["|4."].tolist()
+        [0.2, 0.2, 0.2, 0.2, 0.0, 0.2]
+        """
+        index = index_of(game, widest_symmetry(game))
+        return cls.of(core.uniform_strategy(index, checked_player(player), np.float64))
+
+    @classmethod
+    def from_function(cls, game: Game, player: int, policy: Policy) -> Strategy:
+        """The strategy that a function describes; it is called once for each infoset.
+
+        Parameters
+        ----------
+        policy
+            Text of an infoset -> one probability for each square, or a mapping from squares to probabilities.
+
+        Raises
+        ------
+        StrategyError
+            If it gives something else; the message names the infoset.
+        """
+        index = index_of(game)
+        rows = default_rows(index, checked_player(player))
+        asked = _Asked(policy, game, player, rows)
+        return cls(index, player, strategy_from_tensor(index, player, asked, rows, source="The policy"))
+
+    @classmethod
+    def from_tensor(cls, game: Game, player: int, tensor: NDArray[Any], infosets: Infosets | None = None) -> Strategy:
+        """The strategy of a tensor: float16, float32 or float64, shape (infosets, squares).
+
+        Parameters
+        ----------
+        infosets
+            Which infoset each row belongs to: texts, or the name of a file of them.  Default: the order of
+            :meth:`infosets`.
+
+        Raises
+        ------
+        StrategyError
+            At the first row that is no probability distribution over legal squares.
+        InfosetFileError
+            If `infosets` are not exactly those of the player.
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> game = pttt.game("mini-2x3k2-abrupt")
+        >>> tensor = pttt.Strategy.uniform(game, 0).tensor("float32")
+        >>> tensor.shape
+        (190, 6)
+        >>> tensor[3, 1] = 0.7
+        >>> pttt.Strategy.from_tensor(game, 0, tensor)
+        Traceback (most recent call last):
+            ...
+        pttt_ooc.errors.StrategyError: The tensor, row 3 (counted from 0), infoset '|1*': square 1 has \
+0.699999988079071, but it has already been attempted, so that it must have 0.
+        """
+        index = index_of(game)
+        rows = _rows(cls, game, checked_player(player), infosets)
+        probabilities = strategy_from_tensor(index, player, np.asarray(tensor), rows)
+        return cls(index, player, probabilities)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        player: int,
+        game: Game | None = None,
+        infosets: str | Path | None = None,
+    ) -> Strategy:
+        """A player's strategy from a ``.zip``, ``.npy`` or ``.h5`` file, or from the directory of a solution.
+
+        Parameters
+        ----------
+        game
+            Needed only where the file fits several games.
+        infosets
+            A file of the infosets of a tensor's rows; default: the order of :meth:`infosets`.
+
+        Raises
+        ------
+        PtttError
+            If there is no such file, or it is damaged or of another game or player.
+        """
+        given = given_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
+        if given.kind == "uniform":
+            raise StrategyFileError(f"{path}: This is no file; Strategy.uniform gives the uniform strategy.")
+        if game is not None and not is_named(game):
+            rules = game
+        else:
+            rules = game_of([given], None if game is None else game.name)
+        return cls.of_given(given, rules)
+
+    @classmethod
+    def of_given(cls, given: Given, game: Game) -> Strategy:
+        """A strategy as it was named, for a game; errors as of :meth:`read`."""
+        if given.game not in (None, game.name):
+            raise StrategyFileError(f"{given.path}: This is for {given.game}, not for {game.name}.")
+        if given.kind == "uniform":
+            return cls.uniform(game, given.player)
+        symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
+        if given.kind == "solution":
+            remember(game, symmetry, Path(given.name))
+        return cls.of(load_strategy(given, index_of(game, symmetry), data_directory()))
+
+    @classmethod
+    def from_openspiel(cls, game: Game, player: int, policy: Any) -> Strategy:
+        """The strategy of a policy of OpenSpiel's ``phantom_ttt``; see :mod:`pttt_ooc.library.openspiel`.
+
+        Parameters
+        ----------
+        game
+            On nine squares, three in a row.
+        policy
+            An ``open_spiel.python.policy.Policy``, or anything else with ``action_probabilities(state, player)``.
+
+        Raises
+        ------
+        ConfigError
+            If OpenSpiel is not installed.
+        GameError
+            If OpenSpiel has no such game.
+        StrategyError
+            If the policy gives something other than a distribution over legal squares.
+        """
+        from pttt_ooc.library.openspiel import policy_by_infoset
+
+        return cls.from_function(game, player, policy_by_infoset(game, checked_player(player), policy))
+
+    # -----------------------------------------------------------------------------------------
+    # By infosets
+
+    @property
+    def game(self) -> Game:
+        """The game that it is for."""
+        return self.index.game
+
+    def __getitem__(self, infoset: str) -> Row:
+        """Probabilities at an infoset: float64, shape (squares,); an InfosetFileError if there is no such infoset."""
+        if not isinstance(infoset, str):
+            raise InfosetFileError(f"{infoset!r} is no infoset; give its text, such as '|0*4.'.")
+        whole = index_of(self.game)
+        node = parse_infoset(whole, self.player, infoset)
+        return np.asarray(symmetry.probabilities_at(self, whole, node), np.float64)
+
+    def __contains__(self, infoset: object) -> bool:
+        """Whether the player has an infoset of this text."""
+        try:
+            parse_infoset(index_of(self.game), self.player, str(infoset))
+        except InfosetFileError:
+            return False
+        return isinstance(infoset, str)
+
+    def __len__(self) -> int:
+        """Number of infosets, mirror images counted."""
+        return int(index_of(self.game).players[self.player].infosets_by_slice().sum())
+
+    def __iter__(self) -> Iterator[str]:
+        """Texts of all infosets, in the order of :meth:`infosets`."""
+        whole = index_of(self.game)
+        for _, nodes in row_blocks(default_rows(whole, self.player)):
+            for text in infoset_texts(whole, self.player, nodes).tolist():
+                yield text.decode("ascii")
+
+    def infosets(self) -> list[str]:
+        """Texts of all infosets: by number of attempts, then attempt by attempt by square, failed before placed."""
+        return list(self)
+
+    def items(self) -> Iterator[tuple[str, Row]]:
+        """Each infoset with its probabilities, which are float64, shape (squares,)."""
+        return zip(self, self._rows(np.float64), strict=True)
+
+    def _rows(self, dtype: DTypeLike) -> Iterator[Row]:
+        for block in self._blocks(dtype):
+            yield from block
+
+    def _blocks(self, dtype: DTypeLike) -> Iterator[NDArray[Any]]:
+        whole = self.unfolded
+        rows = default_rows(whole.index, self.player)
+        return tensor_from_strategy(whole.index, self.player, whole.probabilities, rows, dtype)
+
+    def tensor(self, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+        """All probabilities: shape (infosets, squares), in the order of :meth:`infosets`."""
+        return np.concatenate(list(self._blocks(_checked_dtype(dtype))))
+
+    @cached_property
+    def unfolded(self) -> Strategy:
+        """The same strategy with all infosets in its arrays, mirror images too."""
+        if self.index.symmetry == "none":
+            return self
+        return Strategy.of(symmetry.unfold(self, index_of(self.game)))
+
+    # -----------------------------------------------------------------------------------------
+    # Files
+
+    def save(self, path: str | Path, dtype: DTypeLike = np.float32, infosets: Infosets | None = None) -> Path:
+        """Write the strategy as the course's zip, which :meth:`read` and ``pttt validate`` read.
+
+        Parameters
+        ----------
+        path
+            Ends with ``.zip``.  The file is whole or not there.
+        dtype
+            float16, float32 or float64.
+        infosets
+            Of the rows, as of :meth:`from_tensor`.
+
+        Returns
+        -------
+        The path.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() != ".zip":
+            raise ConfigError(f"Cannot write {path}: the name must end with .zip.")
+        rows = _rows(type(self), self.game, self.player, infosets)
+        export_strategy(self.unfolded, rows, path, _checked_dtype(dtype))
+        return path
+
+    def to_openspiel(self, other: core.Strategy | None = None) -> Any:
+        """As a policy of OpenSpiel's ``phantom_ttt``; see :func:`pttt_ooc.library.openspiel.as_policy`.
+
+        Parameters
+        ----------
+        other
+            The strategy of the other player, so that the policy can play for both.
+        """
+        from pttt_ooc.library.openspiel import as_policy
+
+        return as_policy(self, None if other is None else Strategy.of(other))
+
+    def __repr__(self) -> str:
+        kept = ", kept up to symmetry" if self.index.symmetry == "full" else ""
+        return f"Strategy of player {self.player} in {self.game.name}: {len(self):,} infosets{kept}"
+
+
+class _Asked:
+    """A policy as a tensor, whose rows are asked for when they are read."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, policy: Policy, game: Game, player: int, rows: Ints) -> None:
+        self.shape = (len(rows), game.squares)
+        self._policy, self._game, self._player, self._rows = policy, game, player, rows
+
+    def __getitem__(self, part: slice) -> NDArray[np.float64]:
+        texts = infoset_texts(index_of(self._game), self._player, self._rows[part])
+        block = np.zeros((len(texts), self._game.squares))
+        for row, text in zip(block, texts.tolist(), strict=True):
+            self._fill(row, text.decode("ascii"))
+        return block
+
+    def _fill(self, row: Row, text: str) -> None:
+        given, squares = self._policy(text), self._game.squares
+        try:
+            if isinstance(given, Mapping):
+                for square, probability in given.items():
+                    if not 0 <= square < squares or square != int(square):
+                        raise StrategyError(
+                            f"The policy gave square {square!r} for infoset {text!r}, but the board has squares 0 to "
+                            f"{squares - 1}."
+                        )
+                    row[int(square)] = probability
+                return
+            if len(given) == squares:
+                row[:] = given
+                return
+        except (TypeError, ValueError) as error:
+            raise StrategyError(
+                f"The policy gave {_short(given)} for infoset {text!r}; it must give {squares} probabilities, or a "
+                "mapping from squares to probabilities."
+            ) from error
+        raise StrategyError(
+            f"The policy gave {len(given)} numbers for infoset {text!r}; it must give {squares} probabilities, one for "
+            "each square, or a mapping from squares to probabilities."
+        )
+
+
+def _short(given: Any) -> str:
+    text = repr(given)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def checked_player(player: int) -> int:
+    """The number of a player; a ConfigError if it is none."""
+    if not isinstance(player, int | np.integer) or player not in (0, 1):
+        raise ConfigError(f"There is no player {player!r}; players are 0 and 1.")
+    return int(player)
+
+
+def _checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found is None or found.name not in SUM_TOLERANCE:
+        raise StrategyError(f"Invalid dtype: found {dtype}, expected one of {', '.join(SUM_TOLERANCE)}.")
+    return found
+
+
+def _rows(kind: type[Strategy], game: Game, player: int, infosets: Infosets | None) -> Ints:
+    """Node number of each row of a tensor."""
+    index = index_of(game)
+    if infosets is None or isinstance(infosets, str | Path):
+        return rows_of(index, player, None if infosets is None else Path(infosets))
+    reader = RowReader(index, player, "The infosets")
+    rest = reader.feed("".join(f"{text}\n" for text in infosets).encode(errors="replace"))
+    assert not rest, "every text is a line"
+    return reader.finish()

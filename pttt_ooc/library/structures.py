@@ -1,0 +1,162 @@
+"""Indices and engines of games, opened or built once for each process."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.disk.resources import cores, small_threads
+from pttt_ooc.errors import ConfigError, GameError
+from pttt_ooc.products.tables import read_index, read_timings
+from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.rules.game import Game
+from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.structure.counts import total_infosets
+from pttt_ooc.structure.index import Index, build_index
+from pttt_ooc.structure.timing import Timing, build_timing
+from pttt_ooc.structure.views import find_pairs
+from pttt_ooc.sweep.engine import Engine
+
+BIG = 1_000_000
+"""Infosets of a game whose structure is kept on disk: to build it takes longer than to read it."""
+
+INDEX = "index.zarr"
+
+
+@dataclass
+class _Kept:
+    """What this process has opened or built, and how it is asked to work."""
+
+    data: Path = Path("data")
+    threads: int | None = None
+    directories: dict[tuple[Game, Symmetry], Path] = field(default_factory=dict)
+    indices: dict[tuple[Game, Symmetry], Index] = field(default_factory=dict)
+    engines: dict[tuple[Game, Symmetry], Engine] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+
+_kept = _Kept()
+
+
+def configure(data: str | Path | None = None, threads: int | None = None) -> None:
+    """Say where the structures of big games are kept, and how many threads compute.
+
+    Parameters
+    ----------
+    data
+        The directory of all games; default at the start: ``data`` in the current directory, as of the workflow and
+        of the commands.  Small games need none, and neither do solutions that bring their own.
+    threads
+        Default at the start: as many as there are cores.
+
+    Raises
+    ------
+    ConfigError
+        If the number of threads is none.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> pttt.configure(threads=2)
+    """
+    if threads is not None and (not isinstance(threads, int) or threads < 1):
+        raise ConfigError(f"The number of threads is {threads!r}, but must be a whole number, at least 1.")
+    with _kept.lock:
+        if data is not None:
+            _kept.data = Path(data)
+        if threads is not None and threads != _kept.threads:
+            _kept.threads = threads
+            for engine in _kept.engines.values():
+                engine.close()
+            _kept.engines.clear()
+
+
+def data_directory() -> Path:
+    """Where the structures of big games are kept."""
+    return _kept.data
+
+
+def threads() -> int:
+    """How many threads compute."""
+    return _kept.threads or cores()
+
+
+def remember(game: Game, symmetry: Symmetry, directory: Path) -> None:
+    """Take the structure of a game from a directory of the workflow that has it."""
+    if (directory / INDEX).is_dir():
+        with _kept.lock:
+            _kept.directories.setdefault((game, symmetry), directory)
+            _kept.directories.setdefault((game, "none"), directory)
+
+
+def index_of(game: Game, symmetry: Symmetry = "none") -> Index:
+    """The index of a game: mapped from disk, or in memory if the game is small or has no name.
+
+    Raises
+    ------
+    PtttError
+        If it can neither be read nor made.
+    """
+    key = (game, symmetry)
+    with _kept.lock:
+        if key not in _kept.indices:
+            directory = _directory_of(game, symmetry)
+            if directory is None:
+                _kept.indices[key] = build_index(game, symmetry)
+            else:
+                _kept.indices[key] = read_index(directory / INDEX, game.name, symmetry)
+        return _kept.indices[key]
+
+
+def engine_of(game: Game, symmetry: Symmetry = "none") -> Engine:
+    """An engine for a game, in double precision; errors as of :func:`index_of`."""
+    key = (game, symmetry)
+    with _kept.lock:
+        if key not in _kept.engines:
+            small_threads()
+            ensure_compiled()
+            index = index_of(game, symmetry)
+            _kept.engines[key] = Engine(index, _timings_of(index), np.float64, threads())
+        return _kept.engines[key]
+
+
+def _timings_of(index: Index) -> tuple[Timing, Timing]:
+    own = _kept.directories.get((index.game, index.symmetry))
+    if own is not None and own.name == index.symmetry:
+        return read_timings(own / INDEX, index.game.name)
+    if is_big(index.game):
+        return read_timings(prepared(_kept.data, index.game.name, index.symmetry) / INDEX, index.game.name)
+    pairs = find_pairs(index.game)
+    return build_timing(index, pairs, 0), build_timing(index, pairs, 1)
+
+
+def is_named(game: Game) -> bool:
+    """Whether a game is one of those that the package has names for."""
+    return GAMES.get(game.name) == game
+
+
+def is_big(game: Game) -> bool:
+    """Whether the structure of a game is kept on disk."""
+    return is_named(game) and sum(total_infosets(game.name)) > BIG
+
+
+def _directory_of(game: Game, symmetry: Symmetry) -> Path | None:
+    if (game, symmetry) in _kept.directories:
+        return _kept.directories[game, symmetry]
+    return prepared(_kept.data, game.name, symmetry) if is_big(game) else None
+
+
+def widest_symmetry(game: Game) -> Symmetry:
+    """The symmetry that a strategy of this game can be folded by with the least work: full, where there is any."""
+    if len(game.symmetries) == 1:
+        return "none"
+    try:
+        index_of(game, "full")
+    except GameError:  # a view has too many orders
+        return "none"
+    return "full"

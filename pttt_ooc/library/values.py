@@ -1,0 +1,304 @@
+"""What strategies are worth, what does best against them, and how two of them differ."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.aliases import Interval
+from pttt_ooc.errors import ConfigError, StrategyError
+from pttt_ooc.library.inputs import known_value, with_value
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.structures import data_directory, engine_of, is_named
+from pttt_ooc.solving import best_response as responding
+from pttt_ooc.solving import evaluation
+from pttt_ooc.solving.evaluation import Evaluation
+from pttt_ooc.structure import strategy as core
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.orders import order_counts, unrank
+from pttt_ooc.sweep.engine import Engine
+
+Floats = NDArray[np.floating[Any]]
+
+
+def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
+    """Strategies in one layout, and an engine for it: folded only if all of them are."""
+    given = [one if isinstance(one, Strategy) else Strategy.of(_checked(one)) for one in strategies]
+    for one in given[1:]:
+        if one.game != given[0].game:
+            raise StrategyError(f"One strategy is for {given[0].game.name}, but another one is for {one.game.name}.")
+    if all(one.index.symmetry == "full" for one in given):
+        return given, engine_of(given[0].game, "full")
+    return [one.unfolded for one in given], engine_of(given[0].game, "none")
+
+
+def _checked(given: Any) -> core.Strategy:
+    if not isinstance(given, core.Strategy):
+        raise StrategyError(
+            f"A strategy is wanted, not a {type(given).__name__}; see pttt.Strategy for how to make one."
+        )
+    return given
+
+
+def evaluate(
+    strategy0: core.Strategy, strategy1: core.Strategy, game_value: float | Interval | None = None
+) -> Evaluation:
+    """Evaluate two strategies exactly, against each other and against their best responses.
+
+    Parameters
+    ----------
+    strategy0, strategy1
+        Of player 0 and of player 1.
+    game_value
+        The value of the game, or an interval that holds it; default: the best known.  Exploitabilities are measured
+        against it.
+
+    Returns
+    -------
+    Evaluation
+        ``value`` for player 0, ``best_response_0`` and ``best_response_1``, each from the responding player's point of
+        view, their sum ``nashconv``, ``exploitability_0`` and ``exploitability_1``.
+
+    Raises
+    ------
+    StrategyError
+        If the strategies are not those of players 0 and 1 in one game.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> game = pttt.game("mini-2x3k2-abrupt")
+    >>> found = pttt.evaluate(pttt.Strategy.uniform(game, 0), pttt.Strategy.uniform(game, 1))
+    >>> round(found.value, 6), round(found.nashconv, 6)
+    (0.4, 0.933333)
+    """
+    both, engine = _together(strategy0, strategy1)
+    found = evaluation.evaluate(both[0], both[1], engine)
+    asked = (game_value, game_value) if isinstance(game_value, int | float) else game_value
+    if asked is not None and not -1 <= asked[0] <= asked[1] <= 1:
+        raise ConfigError(f"The value of a game is from -1 to 1, not {game_value}.")
+    game = both[0].game
+    return with_value(found, asked, known_value(game, (), data_directory()) if is_named(game) else None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Response(Strategy):
+    """A best response: a strategy, and what it gets.
+
+    Attributes
+    ----------
+    value
+        Expected payoff against the strategy that it responds to, from the responding player's point of view.
+    """
+
+    value: float = float("nan")
+
+    def __repr__(self) -> str:
+        return f"Best response, which gets {self.value:.6f}: {super().__repr__()}"
+
+
+def best_response(strategy: core.Strategy) -> Response:
+    """What the other player does best against a strategy.
+
+    Parameters
+    ----------
+    strategy
+        Of either player.
+
+    Returns
+    -------
+    Response
+        A strategy of the other player, with its ``value``.  At each infoset it attempts one square; of equally good
+        ones that with the lowest number.  The response to a strategy that is kept up to symmetry is kept so too:
+        where an infoset is symmetric itself, it attempts all mirror images of the best square alike.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> game = pttt.game("mini-2x3k2-abrupt")
+    >>> reply = pttt.best_response(pttt.Strategy.uniform(game, 0))
+    >>> reply
+    Best response, which gets 0.066667: Strategy of player 1 in mini-2x3k2-abrupt: 268 infosets, kept up to symmetry
+    """
+    (one,), engine = _together(strategy)
+    found = responding.best_response(one, engine)
+    return Response(engine.index, found.player, found.strategy().probabilities, found.value)
+
+
+# ---------------------------------------------------------------------------------------------
+# Comparisons
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How two strategies differ at one infoset.
+
+    Attributes
+    ----------
+    infoset
+        Its text.
+    reach
+        For each strategy, the product of its own probabilities on the way to the infoset.
+    distance
+        Half the sum of the differences of probabilities, 0 to 1: total variation.
+    weight
+        Mean reach times distance.
+    probabilities
+        For each strategy, one number for each square.
+    """
+
+    infoset: str
+    reach: tuple[float, float]
+    distance: float
+    weight: float
+    probabilities: tuple[tuple[float, ...], tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two strategies of one player differ.
+
+    Attributes
+    ----------
+    game, player
+        Whose strategies they are.
+    infosets
+        How many were compared; with both strategies kept up to symmetry, one for each set of mirror images.
+    different
+        At how many of them a probability differs by more than 1e-6.
+    mean_distance
+        Mean of the distances, weighted by mean reach.
+    worst_cases
+        What each strategy gets against its best response, from its player's point of view.
+    values
+        What each gets against a given opponent, likewise; None without one.
+    largest
+        Where they differ most, by weight.
+    """
+
+    game: str
+    player: int
+    infosets: int
+    different: int
+    mean_distance: float
+    worst_cases: tuple[float, float]
+    values: tuple[float, float] | None
+    largest: tuple[Difference, ...]
+
+    def as_record(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+
+def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = None, top: int = 10) -> Comparison:
+    """How two strategies of one player differ: where most, and in value.
+
+    Parameters
+    ----------
+    a, b
+        Of the same player in one game.
+    against
+        A strategy of the other player, to compare values against; default: none, only worst cases are compared.
+    top
+        How many infosets to list.
+
+    Raises
+    ------
+    StrategyError
+        If the strategies are not of one player in one game.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> game = pttt.game("mini-2x3k2-abrupt")
+    >>> first = pttt.Strategy.from_function(game, 0, lambda text: {min(set(range(6)) - set(map(int, text[1::2]))): 1})
+    >>> found = pttt.compare(pttt.Strategy.uniform(game, 0), first, top=1)
+    >>> [(one.infoset, round(one.weight, 4)) for one in found.largest]
+    [('|', 0.8333)]
+    """
+    given, engine = _together(a, b, *([] if against is None else [against]))
+    one, other = given[0], given[1]
+    if one.player != other.player:
+        raise StrategyError(
+            "The first strategy is player {}'s, but the second one is player {}'s.".format(*_players(given))
+        )
+    if against is not None and given[2].player == one.player:
+        raise StrategyError(f"The opponent's strategy is player {one.player}'s too; name one of the other player.")
+    if not isinstance(top, int) or top < 0:
+        raise ConfigError(f"The number of infosets to list is {top!r}, but must be a whole number, at least 0.")
+    reach = [engine.reach(one.player, each.probabilities).nodes for each in (one, other)]
+    distance, infosets = _distances(one, other)
+    mean = (reach[0] + reach[1]) / 2
+    weight = mean * distance
+    largest = [node for node in _largest(weight, top) if weight[node] > 0]
+    total = float(mean[infosets].sum())
+    return Comparison(
+        one.game.name,
+        one.player,
+        int(infosets.sum()),
+        int((distance > 1e-6).sum()),
+        float(weight.sum()) / total,
+        (_worst_case(one, engine), _worst_case(other, engine)),
+        None if against is None else (_value(one, given[2], engine), _value(other, given[2], engine)),
+        tuple(_difference((one, other), reach, distance, weight, node) for node in largest),
+    )
+
+
+def _players(given: list[Strategy]) -> list[int]:
+    return [one.player for one in given[:2]]
+
+
+def _worst_case(strategy: Strategy, engine: Engine) -> float:
+    return -responding.best_response(strategy, engine).value
+
+
+def _value(strategy: Strategy, against: Strategy, engine: Engine) -> float:
+    both = (strategy, against) if strategy.player == 0 else (against, strategy)
+    value = evaluation.evaluate(*both, engine).value
+    return value if strategy.player == 0 else -value
+
+
+def _distances(a: Strategy, b: Strategy) -> tuple[Floats, NDArray[np.bool_]]:
+    """Total variation between two strategies at each node, 0 where it is no infoset; which nodes are infosets."""
+    i = a.index.players[a.player]
+    distance, infosets = np.zeros(i.nodes), np.zeros(i.nodes, np.bool_)
+    for v in np.flatnonzero(i.decides):
+        nodes = slice(int(i.node_start[v]), int(i.node_start[v + 1]))
+        part = slice(int(i.sequence_start[v]), int(i.sequence_start[v + 1]))
+        gap = np.abs(a.probabilities[part].astype(np.float64) - b.probabilities[part])
+        distance[nodes] = gap.reshape(-1, nodes.stop - nodes.start).sum(axis=0) / 2
+        infosets[nodes] = True
+    return distance, infosets
+
+
+def _largest(weight: Floats, top: int) -> list[int]:
+    """The nodes of most weight, that with the lowest number first among equals."""
+    top = min(top, len(weight))
+    if top == 0:
+        return []
+    least = np.partition(weight, -top)[-top]
+    nodes = np.flatnonzero(weight >= least)
+    return [int(n) for n in nodes[np.lexsort((nodes, -weight[nodes]))][:top]]
+
+
+def _difference(
+    both: tuple[Strategy, Strategy], reach: list[Floats], distance: Floats, weight: Floats, node: int
+) -> Difference:
+    text = node_text(both[0].index, both[0].player, node)
+    rows = [tuple(float(p) for p in strategy[text]) for strategy in both]
+    reaches = (float(reach[0][node]), float(reach[1][node]))
+    return Difference(text, reaches, float(distance[node]), float(weight[node]), (rows[0], rows[1]))
+
+
+def node_text(index: Index, player: int, node: int) -> str:
+    """Text of an infoset by its node, on an index with symmetry or without."""
+    game, mine = index.game, index.players[player]
+    view = int(np.searchsorted(mine.node_start, node, side="right")) - 1
+    placed, failed = int(mine.placed[view]), int(mine.failed[view])
+    squares = np.zeros(game.squares, np.int64)
+    n = unrank(node - int(mine.node_start[view]), placed, failed, *order_counts(game, player).tables, squares)
+    attempts = [f"{s}{'*' if placed >> s & 1 else '.'}" for s in squares[:n].tolist()]
+    return "|" + "".join([f"{s}*" for s in game.setup[player]] + attempts)
