@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -19,6 +20,9 @@ from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.stages.common import manifest_of
 from pttt_ooc.structure.counts import counts_of, total_infosets
 from pttt_ooc.structure.views import Pairs, find_pairs
+
+if TYPE_CHECKING:
+    from pttt_ooc.library.values import Comparison
 
 JSON_KEYS = (
     *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),
@@ -174,3 +178,44 @@ def solution(directory: Path) -> None:
             ("stopped by", str(result["stopped_by"])),
         ]
     )
+
+
+def comparison(found: Comparison, names: tuple[str, str], against: str | None) -> None:
+    """Tell how two strategies of one player differ.
+
+    Parameters
+    ----------
+    names
+        Of the strategies, as they were named.
+    against
+        Of the opponent, likewise.
+    """
+    rows = [("worst case of", found.worst_cases), (f"against {against},", found.values)]
+    values = [
+        (f"{what} {name}, for player {found.player}", f"{value:+.9f}")
+        for what, pair in rows
+        if pair
+        for name, value in zip(names, pair, strict=True)
+    ]
+    _facts_table(
+        [
+            ("game", found.game),
+            *values,
+            ("infosets compared", f"{found.infosets:,}"),
+            ("with other probabilities", f"{found.different:,}"),
+            ("mean distance, weighted by reach", f"{found.mean_distance:.6f}"),
+        ]
+    )
+    if not found.largest:
+        return
+    print()
+    table = _plain("infoset", "weight", "distance", f"reach by {names[0]}", f"by {names[1]}", "most different")
+    for one in found.largest:
+        square = max(
+            range(len(one.probabilities[0])), key=lambda s: abs(one.probabilities[0][s] - one.probabilities[1][s])
+        )
+        first, second = one.probabilities[0][square], one.probabilities[1][square]
+        reach = (f"{one.reach[0]:.4g}", f"{one.reach[1]:.4g}")
+        told = f"square {square}: {first:.4f}, {second:.4f}"
+        table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, told)
+    _print(table)

@@ -86,6 +86,33 @@ def given_strategy(name: str, player: int, infosets: Path | None = None) -> Give
     return Given(name, kind, path, player, game=said.get("game"), said=said)
 
 
+def player_of(names: Sequence[str], asked_game: str | None) -> int:
+    """Whose strategies these are, by the shapes of tensors.
+
+    Parameters
+    ----------
+    asked_game
+        The name of a game, if it is known already.
+
+    Raises
+    ------
+    ConfigError
+        If no shape tells it.
+    StrategyFileError, StrategyError
+        As of :func:`given_strategy`.
+    """
+    for name in names:
+        kind, path = _kind_of(name)
+        if kind == "tensor":
+            shape = tensor_shape(path)
+            games = [[game for game in _fits(shape, player) if asked_game in (None, game)] for player in (0, 1)]
+            if bool(games[0]) != bool(games[1]):
+                return 0 if games[0] else 1
+            if not games[0]:
+                return 0  # whoever it is for: that the shape is wrong is told by others
+    raise ConfigError(f"{' and '.join(names)} may be for either player; say for whom by --player.")
+
+
 def _kind_of(name: str) -> tuple[Kind, Path]:
     path = Path(name)
     if name == "uniform":

@@ -52,8 +52,8 @@ class Solution:
     --------
     >>> import pttt_ooc as pttt
     >>> solution = pttt.solve(pttt.game("mini-2x3k2-abrupt"), target_nashconv=1e-4)
-    >>> solution[0]["|"].round(2).tolist()
-    [0.0, 0.5, 0.0, 0.0, 0.5, 0.0]
+    >>> solution[0]["|0*1."].round(6).tolist()
+    [0.0, 0.0, 0.0, 0.5, 0.5, 0.0]
     >>> solution.nashconv <= 1e-4
     True
     """

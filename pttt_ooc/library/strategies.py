@@ -62,7 +62,7 @@ class Strategy(core.Strategy):
     ...     return {min(free): 0.5, max(free): 0.5} if len(free) > 1 else {free[0]: 1}
     >>> mine = pttt.Strategy.from_function(game, 0, corners)
     >>> mine
-    Strategy of player 0 in mini-2x3k2-abrupt: 190 infosets
+    Strategy of player 0 in mini-2x3k2-abrupt: 189 infosets
     >>> mine["|0*"].tolist()
     [0.0, 0.5, 0.0, 0.0, 0.0, 0.5]
     >>> mine["|0*0*"]
@@ -83,7 +83,7 @@ class Strategy(core.Strategy):
         Examples
         --------
         >>> import pttt_ooc as pttt
-        >>> pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 1)["|4."].tolist()
+        >>> pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 0)["|4*"].tolist()
         [0.2, 0.2, 0.2, 0.2, 0.0, 0.2]
         """
         index = index_of(game, widest_symmetry(game))
@@ -131,12 +131,12 @@ class Strategy(core.Strategy):
         >>> game = pttt.game("mini-2x3k2-abrupt")
         >>> tensor = pttt.Strategy.uniform(game, 0).tensor("float32")
         >>> tensor.shape
-        (190, 6)
-        >>> tensor[3, 1] = 0.7
+        (189, 6)
+        >>> tensor[2, 1] = 0.7
         >>> pttt.Strategy.from_tensor(game, 0, tensor)
         Traceback (most recent call last):
             ...
-        pttt_ooc.errors.StrategyError: The tensor, row 3 (counted from 0), infoset '|1*': square 1 has \
+        pttt_ooc.errors.StrategyError: The tensor, row 2 (counted from 0), infoset '|1*': square 1 has \
 0.699999988079071, but it has already been attempted, so that it must have 0.
         """
         index = index_of(game)
@@ -277,7 +277,13 @@ class Strategy(core.Strategy):
     # -----------------------------------------------------------------------------------------
     # Files
 
-    def save(self, path: str | Path, dtype: DTypeLike = np.float32, infosets: Infosets | None = None) -> Path:
+    def save(
+        self,
+        path: str | Path,
+        dtype: DTypeLike = np.float32,
+        infosets: Infosets | None = None,
+        compression_level: int = 1,
+    ) -> Path:
         """Write the strategy as the course's zip, which :meth:`read` and ``pttt validate`` read.
 
         Parameters
@@ -288,6 +294,8 @@ class Strategy(core.Strategy):
             float16, float32 or float64.
         infosets
             Of the rows, as of :meth:`from_tensor`.
+        compression_level
+            0 (none) to 9, as of zlib.
 
         Returns
         -------
@@ -302,7 +310,9 @@ class Strategy(core.Strategy):
         if path.suffix.lower() != ".zip":
             raise ConfigError(f"Cannot write {path}: the name must end with .zip.")
         rows = _rows(type(self), self.game, self.player, infosets)
-        export_strategy(self.unfolded, rows, path, _checked_dtype(dtype))
+        if compression_level not in range(10):
+            raise ConfigError(f"The compression level is {compression_level!r}, but must be a number from 0 to 9.")
+        export_strategy(self.unfolded, rows, path, _checked_dtype(dtype), compression_level)
         return path
 
     def to_openspiel(self, other: core.Strategy | None = None) -> Any:

@@ -73,7 +73,7 @@ def evaluate(
     >>> game = pttt.game("mini-2x3k2-abrupt")
     >>> found = pttt.evaluate(pttt.Strategy.uniform(game, 0), pttt.Strategy.uniform(game, 1))
     >>> round(found.value, 6), round(found.nashconv, 6)
-    (0.4, 0.933333)
+    (0.550123, 0.666667)
     """
     both, engine = _together(strategy0, strategy1)
     found = evaluation.evaluate(both[0], both[1], engine)
@@ -121,7 +121,7 @@ def best_response(strategy: core.Strategy) -> Response:
     >>> game = pttt.game("mini-2x3k2-abrupt")
     >>> reply = pttt.best_response(pttt.Strategy.uniform(game, 0))
     >>> reply
-    Best response, which gets 0.066667: Strategy of player 1 in mini-2x3k2-abrupt: 268 infosets, kept up to symmetry
+    Best response, which gets -0.200000: Strategy of player 1 in mini-2x3k2-abrupt: 107 infosets, kept up to symmetry
     """
     (one,), engine = _together(strategy)
     found = responding.best_response(one, engine)

@@ -54,6 +54,11 @@ class Game:
     ------
     GameError
         If the rules contradict each other, or the board has more than :data:`MOST_SQUARES` squares.
+
+    Examples
+    --------
+    >>> Game("two-squares", 1, 2, ((0b01,), (0b10,))).symmetries
+    ((0, 1),)
     """
 
     name: str

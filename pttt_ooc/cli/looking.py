@@ -1,0 +1,158 @@
+"""Looking at strategies: `pttt show`, `pttt best-response`, `pttt compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pttt_ooc.aliases import TensorType
+from pttt_ooc.cli.console import check_output
+from pttt_ooc.cli.options import DATA, KINDS, DataOption, LevelOption, ThreadsOption, ToldGameOption, check_game
+
+if TYPE_CHECKING:
+    from pttt_ooc.library.given import Given
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.rules.game import Game
+
+StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
+WhoseOption = Annotated[
+    int | None,
+    typer.Option("--player", min=0, max=1, help="Whose strategy it is: 0 or 1; default: what a tensor's shape tells."),
+]
+InfosetsOption = Annotated[
+    Path | None, typer.Option("--infosets", metavar="FILE", help="The player's infosets, in the order of the rows.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt show data/pttt-abrupt/full '|0*4.' --player 0")(show)
+    app.command(name="best-response", epilog="Example: pttt best-response pttt_pl0.zip --output reply.zip")(
+        best_response
+    )
+    app.command(epilog="Example: pttt compare mine.zip data/pttt-abrupt/full --against uniform")(compare)
+
+
+def show(
+    strategy: StrategyArgument,
+    infoset: Annotated[str, typer.Argument(metavar="INFOSET", help="Its text, such as '|0*4.', in quotes.")],
+    player: WhoseOption = None,
+    infosets: InfosetsOption = None,
+    as_json: JsonOption = False,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Show what a strategy does at an infoset.
+
+    The board is shown as the player sees it: its own marks, the marks of the opponent that it has found, and on all
+    other squares the probability of an attempt.
+    """
+    check_game(game)
+    from pttt_ooc.show.boards import attempts_sentence, board_text
+    from pttt_ooc.show.pictures import attempts_of
+
+    given, rules = _given([strategy], player, [infosets], game)
+    shown = _read(given, rules, data)[0]
+    probabilities, attempts = shown[infoset].tolist(), attempts_of(infoset)
+    whose, setup = given[0].player, len(rules.setup[given[0].player])
+    if as_json:
+        told = [{"square": s, "placed": placed} for s, placed in attempts]
+        record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": told}
+        print(json.dumps({**record, "probabilities": probabilities}))
+        return
+    print(f"{rules.name}, player {whose} at {infoset}: {attempts_sentence(infoset, setup)}.")
+    print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
+    print()
+    print(board_text(rules, whose, infoset, probabilities))
+
+
+def best_response(
+    strategy: StrategyArgument,
+    output: Annotated[Path, typer.Option(metavar="FILE.zip", help="The file to write.")],
+    player: WhoseOption = None,
+    infosets: InfosetsOption = None,
+    dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
+    compression_level: LevelOption = 1,
+    as_json: JsonOption = False,
+    threads: ThreadsOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Write what the other player does best against a strategy.
+
+    The rows of the file are in the default order, as `pttt infosets` writes it.
+    """
+    check_game(game)
+    check_output(output, ".zip")
+    from pttt_ooc.library.values import best_response as responded
+
+    given, rules = _given([strategy], player, [infosets], game)
+    reply = responded(_read(given, rules, data, threads)[0])
+    reply.save(output, dtype, compression_level=compression_level)
+    if as_json:
+        record = {"game": rules.name, "strategy": strategy, "player": reply.player, "value": reply.value}
+        print(json.dumps({**record, "output": str(output)}))
+        return
+    print(f"{output}: the best response of player {reply.player} to {strategy}, which gets {reply.value:+.9f}.")
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help=f"A strategy: {KINDS}.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one of the same player, likewise.")],
+    player: WhoseOption = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="STRATEGY", help="An opponent to compare their values against.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets to list.")] = 10,
+    as_json: JsonOption = False,
+    threads: ThreadsOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Tell how two strategies of one player differ.
+
+    Compared are what each gets in the worst case, and their probabilities at every infoset.  Infosets are listed by
+    their distance (half the sum of the differences of probabilities) times the mean of the strategies' own reach.
+    """
+    check_game(game)
+    from pttt_ooc.cli import display
+    from pttt_ooc.library.given import given_strategy
+    from pttt_ooc.library.values import compare as compared
+
+    given, rules = _given([a, b], player, [None, None], game)
+    opponent = [] if against is None else [given_strategy(against, 1 - given[0].player)]
+    given, rules = _of_one_game([*given, *opponent], game)
+    first, second, *others = _read(given, rules, data, threads)
+    found = compared(first, second, others[0] if others else None, top)
+    if as_json:
+        print(json.dumps({"inputs": [a, b], "against": against, **found.as_record()}))
+        return
+    display.comparison(found, (a, b), against)
+
+
+def _given(
+    names: list[str], player: int | None, infosets: list[Path | None], game: str | None
+) -> tuple[list[Given], Game]:
+    """Strategies of one player as they were named, and their game."""
+    from pttt_ooc.library.given import given_strategy, player_of
+
+    whose = player_of(names, game) if player is None else player
+    return _of_one_game([given_strategy(name, whose, order) for name, order in zip(names, infosets, strict=True)], game)
+
+
+def _of_one_game(given: list[Given], game: str | None) -> tuple[list[Given], Game]:
+    from pttt_ooc.library.given import game_of
+
+    return given, game_of(given, game)
+
+
+def _read(given: list[Given], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.library.structures import configure
+
+    configure(data, threads)
+    return [Strategy.of_given(one, game) for one in given]

@@ -1,0 +1,128 @@
+"""`pttt show`, `pttt best-response` and `pttt compare`, for good and for bad input."""
+
+import json
+
+import numpy as np
+import pytest
+from cli_runner import GAME, Runner
+
+import naive
+import pttt_ooc as pttt
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.show.boards import attempts_sentence, board_text
+
+RULES = named_game(GAME)
+
+
+def lowest(text):
+    return {min(naive.legal_squares(RULES, text)): 1}
+
+
+@pytest.fixture
+def run(capsys, tmp_path):
+    return Runner(capsys, tmp_path / "data", GAME)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Strategies of player 0, one in a file and one in the directory of a solution."""
+    mine = pttt.Strategy.from_function(RULES, 0, lowest)
+    mine.save(tmp_path / "lowest.zip")
+    solution = pttt.solve(RULES, max_iterations=5, directory=tmp_path / "data")
+    return mine, str(tmp_path / "lowest.zip"), solution, str(solution.directory)
+
+
+def test_an_infoset_is_shown(run, files):
+    _, path, solution, directory = files
+    shown = run.ok("show", path, "|0*1.").out
+    assert shown == (
+        f"{GAME}, player 0 at |0*1.: placed 0, found 1 occupied.\n"
+        f"x: marks of player 0; o: of player 1; numbers: probabilities of {path}.\n"
+        "\n"
+        "   x    |   o    |   1\n"
+        "--------+--------+--------\n"
+        "   0    |   0    |   0\n"
+    )
+    found = run("show", directory, "|0*1.", "--player", 0, "--json").json
+    assert found["probabilities"] == solution[0]["|0*1."].tolist()
+    assert found["attempts"] == [{"square": 0, "placed": True}, {"square": 1, "placed": False}]
+    assert (found["game"], found["player"], found["infoset"], found["strategy"]) == (GAME, 0, "|0*1.", directory)
+    assert "no attempt yet" in run.ok("show", "uniform", "|", "--player", 0).out
+    assert "0.1667" in run.ok("show", "uniform", "|", "--player", 0).out
+
+
+def test_a_board_as_text():
+    game = named_game("mini-2x3k3-abrupt-after-1-4")
+    text = board_text(game, 1, "|4*0*2.", [0, 0, 0, 0.00001, 0, 0.99999])
+    assert text == "   o    | 0      |   x\n--------+--------+--------\n<0.0001 |   o    |>0.9999".replace(
+        " 0      ", "   0    "
+    )
+    assert attempts_sentence("|4*0*2.", 1) == "4 given, placed 0, found 2 occupied"
+    assert board_text(game, 0, "|1*", [0.25, 0, 0.5, 0, 0.12345, 0]).splitlines()[0] == " 0.2500 |   x    | 0.5000"
+
+
+def test_the_best_response_is_written(run, files, tmp_path):
+    mine, path, _, directory = files
+    said = run.ok("best-response", path, "--output", tmp_path / "reply.zip").out
+    reply = pttt.Strategy.read(tmp_path / "reply.zip", 1, RULES)
+    value = naive.best_response_value(RULES, 1, {text: row.tolist() for text, row in mine.items()})
+    assert said == f"{tmp_path / 'reply.zip'}: the best response of player 1 to {path}, which gets {value:+.9f}.\n"
+    assert -pttt.evaluate(mine, reply).value == pytest.approx(value, abs=1e-12)
+    found = run("best-response", directory, "--player", 1, "--output", tmp_path / "other.zip", "--json").json
+    assert (found["player"], found["game"], found["output"]) == (0, GAME, str(tmp_path / "other.zip"))
+    other = pttt.Strategy.read(tmp_path / "other.zip", 0, RULES)
+    evaluated = run("evaluate", tmp_path / "other.zip", directory, "--json").json
+    assert evaluated["value"] == pytest.approx(found["value"], abs=1e-6) and other.player == 0
+    assert evaluated["best_response_0"] == pytest.approx(found["value"], abs=1e-9)
+
+
+def test_two_strategies_are_compared(run, files):
+    mine, path, solution, directory = files
+    found = run("compare", path, directory, "--against", "uniform", "--top", 3, "--json").json
+    same = pttt.compare(mine, solution[0], pttt.Strategy.uniform(RULES, 1), top=3)
+    assert found["inputs"] == [path, directory] and found["against"] == "uniform"
+    assert json.loads(json.dumps(same.as_record())) == {k: found[k] for k in same.as_record()}
+    assert len(found["largest"]) == 3 and found["largest"][0]["infoset"] == "|"
+    said = run.ok("compare", path, directory, "--top", 2).out
+    assert f"worst case of {path}" in said and "mean distance, weighted by reach" in said and "against" not in said
+    assert said.count("square ") == 2
+    assert run("compare", path, path, "--json").json["largest"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("show", "{file}", "|0*0*"), f"'|0*0*' is no infoset of player 0 in {GAME}."),
+        (
+            ("show", "{file}", "0*"),
+            "'0*' is malformed; an infoset is '|' followed by pairs of a square and '*' or '.'.",
+        ),
+        (("show", "uniform", "|"), "uniform may be for either player; say for whom by --player."),
+        (("show", "{file}", "|", "--player", 1), "it fits player 0"),
+        (("show", "{tmp}/none.zip", "|"), "There is no such file or directory"),
+        (("show", "{file}", "|", "--player", 2), "'--player'"),
+        (("best-response", "{file}", "--output", "{tmp}/reply.npy"), "the name must end with .zip."),
+        (("best-response", "{file}", "--output", "{tmp}/a/reply.zip"), "there is no directory"),
+        (("best-response", "{directory}", "--output", "{tmp}/r.zip"), "may be for either player; say for whom"),
+        (("best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
+        (("best-response", "{bad}", "--output", "{tmp}/r.zip"), "row 0 (counted from 0), infoset '|': the sum is 0.0"),
+        (("compare", "{file}", "{reply}"), "it fits player 1"),
+        (("compare", "uniform", "uniform"), "uniform and uniform may be for either player; say for whom by --player."),
+        (("compare", "{file}", "{file}", "--against", "{file}"), "it fits player 0"),
+        (("compare", "{file}", "{file}", "--top", -1), "'--top'"),
+    ],
+)
+def test_what_is_refused(run, files, tmp_path, arguments, sentence):
+    _, path, _, directory = files
+    if "{odd}" in arguments:
+        np.save(tmp_path / "odd.npy", np.zeros((3, 6)))
+    if "{bad}" in arguments:
+        np.save(tmp_path / "bad.npy", np.zeros((189, 6)))
+    if "{reply}" in arguments:
+        pttt.Strategy.uniform(RULES, 1).save(tmp_path / "reply.zip")
+    places = {"file": path, "directory": directory, "tmp": tmp_path}
+    places |= {"odd": tmp_path / "odd.npy", "bad": tmp_path / "bad.npy", "reply": tmp_path / "reply.zip"}
+    before = sorted(tmp_path.iterdir())
+    done = run(*[str(argument).format(**places) for argument in arguments])
+    assert done.code and sentence in done.err.replace("\n", " "), done.err
+    assert "Traceback" not in done.err and sorted(tmp_path.iterdir()) == before
