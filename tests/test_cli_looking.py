@@ -18,22 +18,23 @@ def lowest(text):
     return {min(naive.legal_squares(RULES, text)): 1}
 
 
-@pytest.fixture
-def run(capsys, tmp_path):
-    return Runner(capsys, tmp_path / "data", GAME)
-
-
-@pytest.fixture
-def files(tmp_path):
-    """Strategies of player 0, one in a file and one in the directory of a solution."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A solution in a directory, and a strategy of player 0 in a file."""
+    place = tmp_path_factory.mktemp("made")
     mine = pttt.Strategy.from_function(RULES, 0, lowest)
-    mine.save(tmp_path / "lowest.zip")
-    solution = pttt.solve(RULES, max_iterations=5, directory=tmp_path / "data")
-    return mine, str(tmp_path / "lowest.zip"), solution, str(solution.directory)
+    mine.save(place / "lowest.zip")
+    solution = pttt.solve(RULES, max_iterations=5, directory=place / "data")
+    return mine, str(place / "lowest.zip"), solution, str(solution.directory)
 
 
-def test_an_infoset_is_shown(run, files):
-    _, path, solution, directory = files
+@pytest.fixture
+def run(capsys, made):
+    return Runner(capsys, made[2].directory.parent.parent, GAME)
+
+
+def test_an_infoset_is_shown(run, made):
+    _, path, solution, directory = made
     shown = run.ok("show", path, "|0*1.").out
     assert shown == (
         f"{GAME}, player 0 at |0*1.: placed 0, found 1 occupied.\n"
@@ -61,8 +62,8 @@ def test_a_board_as_text():
     assert board_text(game, 0, "|1*", [0.25, 0, 0.5, 0, 0.12345, 0]).splitlines()[0] == " 0.2500 |   x    | 0.5000"
 
 
-def test_the_best_response_is_written(run, files, tmp_path):
-    mine, path, _, directory = files
+def test_the_best_response_is_written(run, made, tmp_path):
+    mine, path, _, directory = made
     said = run.ok("best-response", path, "--output", tmp_path / "reply.zip").out
     reply = pttt.Strategy.read(tmp_path / "reply.zip", 1, RULES)
     value = naive.best_response_value(RULES, 1, {text: row.tolist() for text, row in mine.items()})
@@ -76,8 +77,8 @@ def test_the_best_response_is_written(run, files, tmp_path):
     assert evaluated["best_response_0"] == pytest.approx(found["value"], abs=1e-9)
 
 
-def test_two_strategies_are_compared(run, files):
-    mine, path, solution, directory = files
+def test_two_strategies_are_compared(run, made):
+    mine, path, solution, directory = made
     found = run("compare", path, directory, "--against", "uniform", "--top", 3, "--json").json
     same = pttt.compare(mine, solution[0], pttt.Strategy.uniform(RULES, 1), top=3)
     assert found["inputs"] == [path, directory] and found["against"] == "uniform"
@@ -112,8 +113,8 @@ def test_two_strategies_are_compared(run, files):
         (("compare", "{file}", "{file}", "--top", -1), "'--top'"),
     ],
 )
-def test_what_is_refused(run, files, tmp_path, arguments, sentence):
-    _, path, _, directory = files
+def test_what_is_refused(run, made, tmp_path, arguments, sentence):
+    _, path, _, directory = made
     if "{odd}" in arguments:
         np.save(tmp_path / "odd.npy", np.zeros((3, 6)))
     if "{bad}" in arguments:
