@@ -50,7 +50,7 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Use": ["manual", "formats", "grader"],
+    "Use": ["manual", "library", "formats", "grader"],
     "Understand": ["method", "performance", "site/architecture"],
     "Reference": ["site/api", "site/changelog"],
 }
