@@ -38,6 +38,7 @@ autodoc_preserve_defaults = True
 nitpick_ignore_regex = [("py:(class|obj|data|exc)", ".*"), ("py:.*", r"pttt_ooc\..*\..*"), ("py:mod", r"pttt_ooc\..*")]
 
 html_theme = "furo"
+pygments_dark_style = "a11y-high-contrast-dark"  # as furo's light one
 html_title = f"pttt-ooc {version}"
 html_favicon = "../pttt_ooc/web/static/icon.svg"
 html_static_path = ["static"]
