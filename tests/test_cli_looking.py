@@ -33,7 +33,7 @@ def run(capsys, made):
     return Runner(capsys, made[2].directory.parent.parent, GAME)
 
 
-def test_an_infoset_is_shown(run, made):
+def test_an_infoset_is_shown(run, made, tmp_path):
     _, path, solution, directory = made
     shown = run.ok("show", path, "|0*1.").out
     assert shown == (
@@ -48,6 +48,8 @@ def test_an_infoset_is_shown(run, made):
     assert found["probabilities"] == solution[0]["|0*1."].tolist()
     assert found["attempts"] == [{"square": 0, "placed": True}, {"square": 1, "placed": False}]
     assert (found["game"], found["player"], found["infoset"], found["strategy"]) == (GAME, 0, "|0*1.", directory)
+    pttt.Strategy.uniform(RULES, 1).save(tmp_path / "second.zip")  # the number of its rows tells the player
+    assert "player 1 at |0*: placed 0.\n" in run.ok("show", tmp_path / "second.zip", "|0*").out
     assert "no attempt yet" in run.ok("show", "uniform", "|", "--player", 0).out
     assert "0.1667" in run.ok("show", "uniform", "|", "--player", 0).out
 
