@@ -100,6 +100,22 @@ def test_games_that_are_refused(call, sentence):
     assert sentence in refused("GameError", call)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        pttt.solve,
+        pttt.iterate,
+        lambda game: pttt.solve(game, symmetry="none"),
+        lambda game: pttt.Strategy.uniform(game, 0),
+        lambda game: pttt.Strategy.from_function(game, 0, None),
+        lambda game: pttt.Strategy.from_tensor(game, 0, None),
+    ],
+)
+def test_what_is_no_game(call):
+    assert refused("GameError", call, NAME).endswith(f"pttt.game('{NAME}') gives the game.")
+    assert refused("GameError", call, None).startswith("A game is wanted, not a NoneType;")
+
+
 def test_a_game_of_ones_own_is_solved_like_a_named_one():
     own = replace(GAME, name="own-game")
     mine, named = (pttt.solve(game, max_iterations=20, target_nashconv=0) for game in (own, GAME))
@@ -182,7 +198,9 @@ def test_files_hold_what_is_saved(tmp_path):
     random.Random(0).shuffle(shuffled)
     file = mine.save(tmp_path / "mine.zip", "float64")
     assert pttt.Strategy.read(file, 1, GAME).tensor() == pytest.approx(mine.tensor(), abs=1e-15)
-    assert "fits mini-2x3k2-abrupt or mini-3x2k2-abrupt" in refused("StrategyError", pttt.Strategy.read, file, 1)
+    assert "fits mini-2x3k2-abrupt or mini-3x2k2-abrupt; say which by game=." in refused(
+        "StrategyError", pttt.Strategy.read, file, 1
+    )
     (tmp_path / "order.txt").write_text("".join(f"{text}\n" for text in shuffled))
     for order in (shuffled, tmp_path / "order.txt"):
         mine.save(file, np.float64, order)

@@ -105,7 +105,9 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
         kind, path = _kind_of(name)
         if kind == "tensor":
             shape = tensor_shape(path)
-            games = [[game for game in _fits(shape, player) if asked_game in (None, game)] for player in (0, 1)]
+            games = [
+                [game for game in games_of_shape(shape, player) if asked_game in (None, game)] for player in (0, 1)
+            ]
             if bool(games[0]) != bool(games[1]):
                 return 0 if games[0] else 1
             if not games[0]:
@@ -192,14 +194,14 @@ def _shape(game: Game, player: int) -> tuple[int, int]:
     return total_infosets(game.name)[player], game.squares
 
 
-def _fits(shape: tuple[int, ...] | None, player: int) -> list[str]:
-    """The games in which a player's tensors have this shape."""
+def games_of_shape(shape: tuple[int, ...] | None, player: int) -> list[str]:
+    """Names of the games in which a player's tensors have this shape."""
     possible = [game for game in GAMES.values() if shape is not None and shape[1:] == (game.squares,)]
     return [game.name for game in possible if _shape(game, player) == shape]
 
 
 def _game_by_shape(shaped: Sequence[Given]) -> Game:
-    possible = [_fits(one.shape, one.player) for one in shaped]
+    possible = [games_of_shape(one.shape, one.player) for one in shaped]
     for one, games in zip(shaped, possible, strict=True):
         if not games:
             _refuse_shape(one, "as no game has")
@@ -222,7 +224,7 @@ def _check_shape(one: Given, game: Game) -> None:
 
 def _refuse_shape(one: Given, expected: str, game: Game | None = None) -> None:
     """Refuse a tensor whose shape is not that of the player in the game, and tell what it could be instead."""
-    own, other = _fits(one.shape, one.player), _fits(one.shape, 1 - one.player)
+    own, other = games_of_shape(one.shape, one.player), games_of_shape(one.shape, 1 - one.player)
     where = f" for player {one.player}" + (f" in {game.name}" if game else "")
     hint = ""
     if (game.name in other) if game else other:

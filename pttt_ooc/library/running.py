@@ -13,7 +13,7 @@ from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.library.strategies import Strategy
-from pttt_ooc.library.structures import engine_of, widest_symmetry
+from pttt_ooc.library.structures import checked_game, engine_of, widest_symmetry
 from pttt_ooc.rules.game import Game
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.solving.solver import MemoryState, Solver, solve_arrays, state_layout
@@ -123,6 +123,7 @@ def checked_symmetry(game: Game, symmetry: Symmetry | None) -> Symmetry:
     """The symmetry that is asked for, or full where there is any; a ConfigError if it is none."""
     if symmetry is None:
         return widest_symmetry(game)
+    checked_game(game)
     if symmetry not in get_args(Symmetry):
         raise ConfigError(f"The symmetry is {symmetry!r}, but must be one of {', '.join(get_args(Symmetry))}.")
     return symmetry

@@ -12,9 +12,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
-from pttt_ooc.library.given import Given, game_of, given_strategy
+from pttt_ooc.library.given import Given, game_of, games_of_shape, given_strategy
 from pttt_ooc.library.inputs import load_strategy, rows_of
-from pttt_ooc.library.structures import data_directory, index_of, is_named, remember, widest_symmetry
+from pttt_ooc.library.structures import checked_game, data_directory, index_of, is_named, remember, widest_symmetry
 from pttt_ooc.products.infosets import (
     RowReader,
     default_rows,
@@ -169,7 +169,10 @@ class Strategy(core.Strategy):
         given = given_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
         if given.kind == "uniform":
             raise StrategyFileError(f"{path}: This is no file; Strategy.uniform gives the uniform strategy.")
-        if game is not None and not is_named(game):
+        several = games_of_shape(given.shape, given.player)
+        if game is None and given.game is None and len(several) > 1:
+            raise StrategyError(f"{path}: Its shape {given.shape} fits {' or '.join(several)}; say which by game=.")
+        if game is not None and not is_named(checked_game(game)):
             rules = game
         else:
             rules = game_of([given], None if game is None else game.name)

@@ -102,7 +102,7 @@ def index_of(game: Game, symmetry: Symmetry = "none") -> Index:
     PtttError
         If it can neither be read nor made.
     """
-    key = (game, symmetry)
+    key = (checked_game(game), symmetry)
     with _kept.lock:
         if key not in _kept.indices:
             directory = _directory_of(game, symmetry)
@@ -135,6 +135,15 @@ def _timings_of(index: Index) -> tuple[Timing, Timing]:
     return build_timing(index, pairs, 0), build_timing(index, pairs, 1)
 
 
+def checked_game(game: Game) -> Game:
+    """The same, or a GameError if it is no game."""
+    if isinstance(game, str):
+        raise GameError(f"A game is wanted, not its name {game!r}; pttt.game({game!r}) gives the game.")
+    if not isinstance(game, Game):
+        raise GameError(f"A game is wanted, not a {type(game).__name__}; pttt.game and pttt.tic_tac_toe give one.")
+    return game
+
+
 def is_named(game: Game) -> bool:
     """Whether a game is one of those that the package has names for."""
     return GAMES.get(game.name) == game
@@ -153,7 +162,7 @@ def _directory_of(game: Game, symmetry: Symmetry) -> Path | None:
 
 def widest_symmetry(game: Game) -> Symmetry:
     """The symmetry that a strategy of this game can be folded by with the least work: full, where there is any."""
-    if len(game.symmetries) == 1:
+    if len(checked_game(game).symmetries) == 1:
         return "none"
     try:
         index_of(game, "full")
