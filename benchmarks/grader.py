@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.reading import read_pages
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.settings import Settings, settings_text
@@ -147,29 +148,6 @@ def upload(port, token, player, content):
             connection.close()
 
 
-def read_pages(port, path, stopping, pause, found):
-    """Read a page again and again, and put the times and the number of failures into a queue."""
-    times, failures = [], 0
-    last = False
-    while not last:
-        last = stopping.is_set()  # and once more, so that at least one is read
-        begun = time.perf_counter()
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-        try:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            answer.read()
-            if answer.status != 200:
-                failures += 1
-            times.append((time.time(), time.perf_counter() - begun))
-        except (OSError, http.client.HTTPException):
-            failures += 1
-        finally:
-            connection.close()
-        stopping.wait(pause)
-    found.put((times, failures))
-
-
 def run(team_count=100, uploads=1000, flight=20, kill=True, pause=0.05):
     """Put the load on a new grader.
 
@@ -184,12 +162,13 @@ def run(team_count=100, uploads=1000, flight=20, kill=True, pause=0.05):
     with tempfile.TemporaryDirectory(prefix="grader-load-") as name:
         grader = Grader(Path(name), team_count)
         try:
-            return _measured(grader, made, flight, kill, pause)
+            return measured(grader, made, flight, kill, pause)
         finally:
             grader.stop()
 
 
-def _measured(grader, made, flight, kill, pause):
+def measured(grader, made, flight, kill=False, pause=0.05):
+    """Put files of :class:`Files` as load on a grader that has a ``port`` and ``tokens``; returns as :func:`run`."""
     context = multiprocessing.get_context("spawn")
     stopping, queue = context.Event(), context.Queue()
     reader = context.Process(target=read_pages, args=(grader.port, "/", stopping, pause, queue), daemon=True)

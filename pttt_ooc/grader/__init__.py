@@ -1,11 +1,12 @@
 """The course's grader: teams upload strategies, which are checked, evaluated exactly, and compared.
 
-Two processes share one data directory: the web server takes uploads and shows results, the worker judges.
-What is true is in the database; the queue, the gradients and the index can be made anew from it and from
-the uploads.  No numerics here: those are :mod:`pttt_ooc.solving.assess` and :mod:`pttt_ooc.solving.evaluation`.
+Two processes share one data directory: the web server takes uploads and shows results, the worker judges.  The
+database says what is true; gradients and the index can be made again from it and from the uploads.  Numerics are
+elsewhere: :mod:`pttt_ooc.solving.assess` and :mod:`pttt_ooc.solving.evaluation`.
 
-From the ground up: :mod:`.settings`, :mod:`.models`, :mod:`.database`, :mod:`.storage`, :mod:`.queue`; then what is
-done with them: :mod:`.teams`, :mod:`.submissions`, :mod:`.validation`, :mod:`.evaluation`, :mod:`.standings`,
-:mod:`.jobs`; then the processes: :mod:`.worker`, :mod:`.app` with its rooms :mod:`.pages`, :mod:`.api`,
-:mod:`.receiving` and :mod:`.security`, and :mod:`.serve` over both; last the :mod:`.commands`.
+To read it from the ground up: :mod:`.settings`, :mod:`.models`, :mod:`.database`, :mod:`.storage`, :mod:`.queue`; then
+what is done with them, :mod:`.teams`, :mod:`.submissions`, :mod:`.validation`, :mod:`.assessor`, :mod:`.standings`,
+:mod:`.jobs`; then :mod:`.pages`, :mod:`.api` and :mod:`.receiving`, which :mod:`.app` plugs into the shell of
+:mod:`pttt_ooc.web`; then the processes, :mod:`.webserver` and :mod:`.worker`, and :mod:`.serve` above both; last the
+:mod:`.commands`.
 """

@@ -31,7 +31,7 @@ Bearer = Annotated[Team, Depends(bearer)]
 Number = Annotated[int, Path(ge=1, lt=1 << 31)]
 TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  # PostgreSQL takes no NUL
 _REFUSALS: dict[int | str, dict[str, object]] = {
-    400: {"model": ErrorOut, "description": "The form is not as it should be."},
+    400: {"model": ErrorOut, "description": "The form is incomplete or damaged."},
     401: {"model": ErrorOut, "description": "No token, or one that is not known."},
     408: {"model": ErrorOut, "description": "The body has stopped, or comes too slowly."},
     413: {"model": ErrorOut, "description": "The file is too large."},

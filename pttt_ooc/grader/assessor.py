@@ -7,6 +7,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +37,12 @@ _GRADIENT_SOURCES = (
 )
 
 
+@cache
+def _code() -> str:
+    """Names the code that gradients are made by."""
+    return code_digest(_GRADIENT_SOURCES)
+
+
 class Assessor:
     """Reads, assesses and compares strategies of one game.
 
@@ -52,7 +59,6 @@ class Assessor:
         self.rows = tuple(default_rows(engine.index, player) for player in (0, 1))
         self._cache: OrderedDict[str, Gradient] = OrderedDict()
         self._cached = 0  # bytes
-        self._code = code_digest(_GRADIENT_SOURCES)
 
     def read(self, path: Path, player: int, on_progress: OnProgress) -> Strategy:
         """The strategy in a file; errors as :func:`pttt_ooc.grader.validation.read_strategy`."""
@@ -77,7 +83,7 @@ class Assessor:
 
         Two teams that submit the same file share a gradient.
         """
-        parts = [self.engine.index.game.name, submission.player, submission.digest, self._code]
+        parts = [self.engine.index.game.name, submission.player, submission.digest, _code()]
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
 
     def keep(self, submission: Submission, gradient: Gradient) -> None:

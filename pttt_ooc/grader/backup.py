@@ -91,7 +91,7 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
                 data.rmdir()
             aside.rename(data)
         except (tarfile.TarError, SQLAlchemyError, KeyError, ValueError, TypeError, EOFError) as error:
-            raise GraderError(f"{file} is no copy of a grader, or is damaged ({error}).") from error
+            raise GraderError(f"{file} is not a copy of a grader, or is damaged ({error}).") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     return count

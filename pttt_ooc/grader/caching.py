@@ -1,4 +1,4 @@
-"""What many read at the same time is made once: standings that are moments old, and a new version in the making."""
+"""A cache for what is computed from the standings: many readers cause one computation, and nobody waits for it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class _Entry:
 
 
 class Cache:
-    """Keeps what was made of the standings.
+    """Keeps what was computed from the standings.
 
     Parameters
     ----------
     fresh
-        Seconds for which something is given out without a look at the database.
+        Seconds for which an entry is returned without a look at the database.
     stale
-        Seconds for which it is still given out while it is being checked and, if need be, made anew in the background.
+        Seconds for which it is still returned while it is checked, and computed anew if need be, in the background.
     """
 
     def __init__(self, fresh: float = 0.5, stale: float = 4.0) -> None:
@@ -36,19 +36,19 @@ class Cache:
         self._lock = threading.Lock()
 
     def peek(self, key: Hashable) -> Made | None:
-        """What is there and fresh; takes no time."""
+        """An entry, if it is fresh; never blocks."""
         entry = self._entries.get(key)
         return entry.made if entry and time.monotonic() - entry.checked < self._fresh else None
 
     def get(self, key: Hashable, revision: Callable[[], str], make: Callable[[], Made]) -> Made:
-        """What is there, or is made.
+        """An entry, which is computed now if it is missing or too old.
 
         Parameters
         ----------
         revision
-            What it depends on, as of now.
+            Returns the present revision of what the entry depends on.
         make
-            Makes it anew.
+            Computes the entry.
         """
         entry = self._entries.get(key)
         age = float("inf") if entry is None else time.monotonic() - entry.checked

@@ -30,7 +30,7 @@ class _Server:
         except ValueError:  # half a bracket, or a port that is none
             good = False
         if not good or not url.isprintable() or " " in url:
-            raise GraderError(f"{url!r} is no address of a grader; it looks like https://grader.example:8080.")
+            raise GraderError(f"{url!r} is no address of a grader; an example is https://grader.example:8080.")
         self.url, self._parts, self._token = url, parts, token
 
     def _connection(self) -> http.client.HTTPConnection:

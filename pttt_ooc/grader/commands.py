@@ -62,7 +62,7 @@ def _extra() -> Iterator[None]:
 
 def _install(*missing: str) -> str:
     return (
-        f"The grader needs the extra 'grader', of which {', '.join(missing)} cannot be found; install it with: "
+        f"The grader needs the extra 'grader', but {', '.join(missing)} cannot be found; install it with: "
         "pip install 'pttt-ooc[grader]'."
     )
 

@@ -57,7 +57,7 @@ class Grader:
         return stored_value(self.database)
 
     def check_limits(self, team: Team, ahead: int) -> None:
-        """Raise a LimitError if the team may not submit now, before its file is read; `ahead` others are being read."""
+        """Raise a LimitError if the team may not submit now, while `ahead` other files of it are being received."""
         with self.database.reading() as session:
             check_limits(session, team, self.settings, ahead)
 
@@ -67,7 +67,7 @@ class Grader:
             return quota(session, team, self.settings)
 
     async def submit(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-        """As :meth:`take`, in a thread, and no more than a few at the same time: the disk does one after the other."""
+        """As :meth:`take`, in a thread; only a few run at the same time, as the disk is the limit."""
         return await to_thread.run_sync(self.take, team, player, incoming, limiter=self.taking)
 
     def take(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:

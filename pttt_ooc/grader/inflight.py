@@ -1,6 +1,6 @@
 """Uploads in flight: how many each team has, and the room on the disk that is promised to them.
 
-All of it happens in the web server's event loop, so that no locks are needed.
+Everything here runs in the web server's event loop, so no locks are needed.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
 
 def start_logging(process: str) -> None:
-    """Let everything that logs do so as JSON; `process` is ``"serve"``, ``"web"`` or ``"worker"``."""
+    """Write all logs of this process as JSON; `process` is ``"serve"``, ``"web"`` or ``"worker"``."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(process))
     root = logging.getLogger()
@@ -50,7 +50,7 @@ def start_logging(process: str) -> None:
 
 @contextmanager
 def lines_logged(log: logging.Logger) -> Iterator[None]:
-    """Log what the block writes to stderr, which is meant for a terminal: a line is an event."""
+    """Log what the block writes to stderr, one event for each line."""
     with redirect_stderr(_Lines(log)):
         yield
 

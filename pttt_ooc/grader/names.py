@@ -17,7 +17,7 @@ _ALIKE = {"LATIN", "GREEK", "CYRILLIC"}  # scripts that share shapes
 
 
 def name_key(name: str) -> str:
-    """The form in which names are compared: without the difference of capitals, widths and ways of writing accents.
+    """The form in which names are compared: capitals, widths and ways of writing accents make no difference.
 
     It is Unicode's caseless compatibility match (The Unicode Standard, section 3.13, D146).
     """

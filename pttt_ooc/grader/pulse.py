@@ -24,19 +24,19 @@ class Pulse:
     Parameters
     ----------
     file
-        What is touched.
+        The sign of life.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def wait_for(self, what: str) -> None:
-        """Note, here and in the log, what has to be there before the first submission can be judged."""
+        """Write down, in the file and in the log, what is missing before submissions can be judged."""
         log.info("getting ready", extra={"waits_for": what})
         self._write(what)
 
     def ready(self) -> None:
-        """Note that submissions are judged from now on."""
+        """Write down that submissions are judged from now on."""
         self._write("")
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Uploads, as multipart forms, from the network to the disk: what is in memory is one piece of the stream."""
+"""Uploads, as multipart forms, from the network to the disk; one piece of the stream at a time is in memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Form:
         self.parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
-        """Parse the next bytes of the body, all of which count: before, between and after the parts as well."""
+        """Parse the next bytes of the body; those before, between and after the parts count as well."""
         self._whole += len(data)
         if self._whole > _longest_body(self._limit):
             raise _too_large(self._limit)
@@ -51,7 +51,7 @@ class _Form:
     def _spend(self, size: int) -> None:
         self._spent += size
         if self._spent > _FIELDS_BYTES:
-            raise HTTPException(400, "The form has fields that are longer than any that is asked for.")
+            raise HTTPException(400, "The form has fields that are too long.")
 
     def _part_begin(self) -> None:
         self._headers, self._text, self._header, self._value = {}, b"", b"", b""
@@ -149,7 +149,7 @@ async def receive(
     check
         As of :func:`take_in`.
     flight
-        What is in flight; room on the disk is promised to it.
+        The upload, to which room on the disk is promised.
 
     Raises
     ------

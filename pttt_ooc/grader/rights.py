@@ -1,7 +1,7 @@
 """Only the user that runs the grader can read its files.
 
-A process that writes them makes all its files private, whoever names them: SQLite's, temporary ones, those of
-libraries.  What an older version or a copying hand has left readable is put right at the start.
+A process that writes them makes all its files private, including temporary files and those of SQLite and other
+libraries.  Files that an older version or a copy has left readable are made private at the start.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def private() -> Iterator[None]:
 
 
 def tighten(paths: Iterable[Path]) -> int:
-    """Take all rights of other users away from files and directories; returns how many had any.
+    """Take the rights of other users away from files and directories; returns how many of them had any.
 
-    What belongs to somebody else stays as it is, and is told in the log.
+    Files that belong to somebody else stay as they are, and the log names them.
     """
     changed = 0
     for path in paths:

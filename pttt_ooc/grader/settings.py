@@ -92,14 +92,15 @@ class Settings(BaseModel):
     def infosets(self) -> tuple[int, int]:
         """Number of rows of each player's tensor."""
         from pttt_ooc.rules.catalogue import KNOWN_COUNTS
-        from pttt_ooc.structure.counts import counts_of  # not for commands that only look at teams
-        from pttt_ooc.structure.views import find_pairs
 
         known = KNOWN_COUNTS.get(self.game, {})
         if "infosets_0" in known:
             return sum(known["infosets_0"]), sum(known["infosets_1"])
         if "total_infosets" in known:
             return known["total_infosets"][0], known["total_infosets"][1]
+        from pttt_ooc.structure.counts import counts_of  # numerics, which the course's game does without
+        from pttt_ooc.structure.views import find_pairs
+
         counted = counts_of(self.rules, find_pairs(self.rules))["total_infosets"]
         return counted[0], counted[1]
 

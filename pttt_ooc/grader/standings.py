@@ -1,4 +1,4 @@
-"""Who stands where: each team's best strategies, how they came about, and the matrix of their values."""
+"""The standings: each team's best strategies, their history, and the matrix of their values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Matrix:
     values: Mapping[tuple[int, int], float]
 
     def value(self, row: Submission, column: Submission) -> float | None:
-        """One entry, if it is there."""
+        """One entry, or None."""
         return self.values.get((row.id, column.id))
 
     def mean(self, submission: Submission) -> float | None:
@@ -59,7 +59,7 @@ class Matrix:
 
 
 def touch(session: Session) -> None:
-    """Note that standings have changed."""
+    """Write down that the standings have changed."""
     fact = session.get(Fact, "revision")
     if fact is None:
         session.add(Fact(name="revision", value=time.time()))
@@ -135,7 +135,7 @@ def enter(session: Session, submission: Submission, values: Mapping[int, float])
 
     Returns
     -------
-    Number of the submission whose place it takes, if any.
+    Number of the submission that it replaces, if there is one.
     """
     former = session.scalar(
         select(Submission).where(

@@ -82,10 +82,10 @@ def quota(session: Session, team: Team, settings: Settings) -> Quota:
 
 
 def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 0) -> None:
-    """Raise a LimitError if `team` may not submit now, with `ahead` files of it still on their way in."""
+    """Raise a LimitError if `team` may not submit now, while `ahead` other files of it are being received."""
     waiting = _waiting(session, team) + ahead
     if waiting >= settings.waiting_per_team:
-        coming = f" or come in ({ahead})" if ahead else ""
+        coming = f" or are being received ({ahead})" if ahead else ""
         raise LimitError(
             f"{waiting} submissions of {team.name} still wait for a verdict{coming}; wait for one of them.", 5
         )

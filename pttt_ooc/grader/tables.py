@@ -1,7 +1,7 @@
 """All rows of a grader's database as JSON values: for copies, and for tables of an older format.
 
 A row is a pair of its table's name and its columns.  Sessions are left out.  The row ``numbers`` has the highest
-numbers that were ever given, whose rows may be gone.
+numbers that were ever given; their rows may have been deleted.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _with_keys(rows: list[Row]) -> list[Row]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Highest numbers, of which each database keeps a record of its own
+# Highest numbers: each kind of database records them in its own way
 
 
 def _highest(session: Session) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Is an uploaded file a strategy?  It may be anything, made by anybody.
 
-What is read goes through buffers of fixed size: sizes that a file announces are compared with what a strategy
-of the game has before anything is decompressed, and nothing is extracted, unpickled or held as a whole.
+It is read through buffers of fixed size.  The sizes that it announces are compared with those of a strategy of the
+game before anything is decompressed.  Nothing is extracted, unpickled or held as a whole.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What every request passes before the application sees it, and every answer after.
+"""Checks of every request before the application sees it, and care for unread bodies afterwards.
 
-Requests that no honest client sends are refused; HEAD is answered as GET without the body; what the application has not
-read of a body is read and thrown away, within bounds, so that clients that send first and read later see the answer.
+Requests that no honest client sends are refused.  HEAD is answered as GET without the body.  If the application
+answers before it has read a whole body, the rest is read and thrown away, within bounds: a client that reads only
+after it has sent everything then still sees the answer.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _DRAIN_SECONDS, _DRAIN_PAUSE = 60.0, 5.0  # for all of an unread body, and witho
 
 
 class Gate:
-    """The first and last of the application's layers but those that count and add headers.
+    """A layer around the application; only those that count requests and add headers are further out.
 
     Parameters
     ----------
@@ -63,14 +64,14 @@ def _what_is_wrong(scope: Scope, headers: Headers) -> str | None:
         # A proxy may see other requests in it than this server: RFC 9112, section 6.1.
         return "A request has either Content-Length or Transfer-Encoding."
     if sum(len(name) + len(value) for name, value in scope["headers"]) > _HEAD_BYTES or len(headers) > _HEADERS:
-        return "The request has more headers, or longer ones, than any that is asked for."
+        return "The request has too many headers, or too long ones."
     if not scope["path"].startswith("/"):
         return "The address of a page begins with a slash."
     if "\0" in scope["path"]:
-        return "The address has a character that no address has."
+        return "The address contains a NUL character."
     hosts = headers.getlist("host")
     if len(hosts) > 1 or not all(_HOST.fullmatch(host) for host in hosts):
-        return "The header Host is none."
+        return "The header Host is malformed, or there are several."
     return None
 
 

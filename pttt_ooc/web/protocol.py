@@ -1,8 +1,8 @@
-"""Connections: HTTP/1.1 as uvicorn speaks it, with an end to everything that a client can leave unfinished.
+"""Connections: uvicorn's HTTP/1.1, with limits for everything that a client can leave unfinished.
 
-A connection waits for a whole head of a request, or for a client that takes its answer, for so many seconds and no
-longer.  Bodies have their time in the application.  One address has so many connections, of which the one that has
-waited longest for its head gives way to a new one.
+The time is limited in which the head of a request has to come, and in which a client has to read its answer.  The
+application limits the time for bodies.  The number of connections is limited, for one address and in all: where it is
+reached, a new connection takes the place of the one that has waited longest for the head of a request.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Door:
     head_seconds
         For the head of a request, from the connection's beginning or the end of the last answer.
     reading_seconds
-        For a client to take what it has been sent.
+        For a client to read what has been sent to it.
     """
 
     per_address: int
@@ -51,7 +51,7 @@ class Door:
         return sum(map(len, self._open.values()))
 
     def enter(self, connection: Connection, address: str) -> bool:
-        """Whether there is room for a connection."""
+        """Let a connection in, and return whether there is room for it."""
         mine = self._open.get(address, {})
         full = len(self) >= self.total
         if full or (len(mine) >= self.per_address and not self._is_trusted(address)):
@@ -88,7 +88,7 @@ class Connection(H11Protocol):
     address
         The peer's, or its network.
     waits_for_head
-        Whether the next that is to come is the head of a request, or the rest of it.
+        Whether the head of a request, or the rest of a head, is expected next.
     since
         When that began, in seconds of the event loop's clock.
     """
@@ -145,7 +145,7 @@ class Connection(H11Protocol):
             self.transport.close()
 
     def shutdown(self) -> None:
-        """As the server stops."""
+        """Called when the server stops."""
         if self.transport.is_closing() or self.conn.our_state is h11.ERROR:
             self.transport.abort()
         else:
@@ -181,12 +181,12 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def pause_writing(self) -> None:
-        """The client does not take what it is sent."""
+        """Called when the client does not read what is sent to it."""
         super().pause_writing()
         self._start_reading()
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """Called when the client reads again."""
         super().resume_writing()
         if self._reading is not None and not self.transport.is_closing():
             self._reading.cancel()

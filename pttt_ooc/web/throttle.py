@@ -1,7 +1,7 @@
-"""How often one address may be wrong.
+"""Limits on wrong tokens.
 
-Limits are by address, never by the name of a team: nobody can lock out somebody else.  What is right always passes,
-however often the address has been wrong, as a whole campus may share one address.
+They are by address and never by the name of a team, so nobody can lock out somebody else.  A right token always
+passes, however many wrong ones have come from its address: a whole campus may share one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 
-_ADDRESSES = 10_000  # remembered at most; those that were heard of longest ago are forgotten
+_ADDRESSES = 10_000  # remembered at most; those that were seen longest ago are forgotten
 _IPV6_NETWORK = 64  # bits of an address that one customer has as a whole
 
 
@@ -34,7 +34,7 @@ class Throttle:
     Parameters
     ----------
     per_hour
-        Times that fit into a bucket, which is also what runs out of it in an hour.
+        Capacity of a bucket, and how much of it leaks out in an hour.
     """
 
     def __init__(self, per_hour: int) -> None:

@@ -1,13 +1,21 @@
 """A little of what ``python -m benchmarks.grader`` does a lot of."""
 
-import pytest
+from types import SimpleNamespace
+
+from kit import GAME
 
 from benchmarks import grader
+from pttt_ooc.grader import teams
+from pttt_ooc.grader.database import Database
 
 
-@pytest.mark.slow
-def test_under_load_nothing_is_lost_and_every_verdict_is_right():
-    figures = grader.run(team_count=8, uploads=24, flight=8, kill=False)
+def test_under_load_nothing_is_lost_and_every_verdict_is_right(server):
+    database = Database.of(server.data, None, GAME)
+    tokens = [teams.add_team(database, f"Load {n}") for n in range(8)]
+    database.close()
+    files = grader.Files()
+    made = [files.make(number) for number in range(24)]
+    figures = grader.measured(SimpleNamespace(port=server.port, tokens=tokens), made, flight=8)
     assert (figures["lost"], figures["wrong"], figures["uploads"]) == (0, 0, 24)
     assert figures["reads"] > 0 and figures["median_ms"] > 0
 

@@ -117,8 +117,10 @@ def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd
             with watching.connect() as connection:
                 return connection.exec_driver_sql("SELECT 1 FROM pg_locks WHERE NOT granted").first()
 
-        wait_until(somebody_waits, alive=lambda: not second.done())
-        second_waits.set()
+        try:
+            wait_until(somebody_waits, alive=lambda: not second.done())
+        finally:
+            second_waits.set()
         databases = [first.result(PATIENCE), second.result(PATIENCE)]
     watching.dispose()
     assert capfd.readouterr().err.count("is upgraded") == older

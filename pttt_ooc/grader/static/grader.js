@@ -20,7 +20,7 @@
     tell(form, "");
     if (file && file.size > limit) {
       event.preventDefault();
-      tell(form, "The file has " + file.size.toLocaleString("en") + " bytes, but at most " + limit.toLocaleString("en") + " are taken.");
+      tell(form, "The file has " + file.size.toLocaleString("en") + " bytes; the limit is " + limit.toLocaleString("en") + ".");
       return;
     }
     form.querySelector("progress").hidden = false;
