@@ -8,6 +8,7 @@ from cli_runner import GAME, Runner
 
 import naive
 import pttt_ooc as pttt
+from pttt_ooc.library import structures
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.boards import attempts_sentence, board_text
 
@@ -29,7 +30,8 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def run(capsys, made):
+def run(capsys, made, monkeypatch):
+    monkeypatch.setattr(structures._kept, "data", structures._kept.data)  # which commands change
     return Runner(capsys, made[2].directory.parent.parent, GAME)
 
 
