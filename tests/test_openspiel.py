@@ -80,6 +80,10 @@ def test_deep_infosets_of_the_whole_game_have_states(spiel, name):
 def test_an_infoset_that_no_history_leads_to(spiel):
     game = named_game("pttt-abrupt")
     assert "No history leads to '|0.'" in refused("StrategyError", openspiel.state_at, game, 0, "|0.")
+    for text in ("0*", "|0", "|a*", "|0*x"):
+        assert "is no infoset of player 0" in refused("StrategyError", openspiel.state_at, game, 0, text)
+    late = named_game(LATE[0])  # whose setup the text does not begin with
+    assert "'|8*' is no infoset of player 1" in refused("StrategyError", openspiel.state_at, late, 1, "|8*")
     # A failure keeps the turn, so that player 1 has placed one mark by then, and not two.
     classical = named_game("pttt-classical")
     assert "No history leads" in refused("StrategyError", openspiel.state_at, classical, 0, "|0*1.2.")

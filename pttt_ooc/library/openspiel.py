@@ -6,6 +6,7 @@ default, is ours: players learn only whether their own attempts are placed.  ``g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -13,8 +14,7 @@ from typing import Any
 from pttt_ooc.errors import ConfigError, GameError, StrategyError
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.rules.game import Game, lines
-
-SIZE = 9
+from pttt_ooc.show.pictures import attempts_of
 
 
 def load_game(game: Game) -> Any:
@@ -69,7 +69,7 @@ def state_at(game: Game, player: int, infoset: str) -> Any:
     Raises
     ------
     StrategyError
-        If no history leads there.
+        If it is no infoset of the player, or no history leads there.
     """
     state = load_game(game).new_initial_state()
     for square in _history(game, player, infoset):
@@ -78,8 +78,9 @@ def state_at(game: Game, player: int, infoset: str) -> Any:
 
 
 def _history(game: Game, player: int, infoset: str) -> list[int]:
-    own = [(int(infoset[k]), infoset[k + 1] == "*") for k in range(1, len(infoset), 2)]
-    start = len(game.setup[player])
+    own, start = attempts_of(infoset), len(game.setup[player])
+    if not re.fullmatch(r"\|([0-9][*.])*", infoset) or own[:start] != [(s, True) for s in game.setup[player]]:
+        raise StrategyError(f"{infoset!r} is no infoset of player {player} in {game.name}.")
     squares = [game.setup[k % 2][k // 2] for k in range(len(game.setup[0]) + len(game.setup[1]))]
     search = _Search(game, player, own[start:])
     found = search.extend(game.first_player, game.setup_mask(0), game.setup_mask(1), 0, game.setup_mask(1 - player))
