@@ -25,19 +25,21 @@ from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.memory import leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.game import Game
 from pttt_ooc.solving.evaluation import evaluate
-from pttt_ooc.solving.solver import solve, state_layout
+from pttt_ooc.solving.solver import solve, state_arrays
 from pttt_ooc.stages import enumerate as enumerate_stage
 from pttt_ooc.stages import index as index_stage
 from pttt_ooc.stages.common import inputs
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.structure.views import Pairs
-from pttt_ooc.sweep.engine import Engine, Reach
+from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.sweep.tree import Reach, Slice
 
 PART = 64  # starting points of the baseline's walk: enough to share out, and to be typical of all
 START_LENGTH = 4  # attempts before a starting point; on the full board about five million histories follow each
@@ -209,12 +211,10 @@ class Stopwatch(Engine):
         self.spent = np.zeros((2, 2))  # player, elapsed and of all processors
         self.opponents: dict[int, Reach] = {}
 
-    def gradient_slice(
-        self, player: int, n: int, opponent: Reach, nodes: NDArray[Any], sequences: NDArray[Any]
-    ) -> None:
+    def gradient_slice(self, player: int, n: int, opponent: Reach, into: Slice) -> None:
         """As the engine's."""
         begun = np.array(_clocks())
-        super().gradient_slice(player, n, opponent, nodes, sequences)
+        super().gradient_slice(player, n, opponent, into)
         self.spent[player] += _clocks() - begun
         self.opponents[player] = opponent
 
@@ -276,7 +276,7 @@ def solving(engine: Engine, iterations: int, data: Path) -> Solve:
 
 
 def _commit(engine: Engine, config: SolveConfig, work: Path) -> Row:
-    with State.open(work, state_layout(engine.index, config), "benchmark") as state:
+    with State.open(work, leaves(state_arrays(engine.index, config)), "benchmark") as state:
         spent = timed(lambda: state.commit(state.iteration, state.extra), 1)
     return Row("solve: a commit to the disk", spent.seconds, spent.cpu_seconds)
 

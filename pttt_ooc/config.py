@@ -20,8 +20,6 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
-    ValidationInfo,
-    field_validator,
 )
 
 from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
@@ -63,12 +61,15 @@ class SolveConfig(_Section):
         default=None, description="Discount of positive regrets; null: the algorithm's default."
     )
     beta: Exponent | None = Field(
-        default=None,
-        description="Discount of negative regrets, in sap... distrust of predictions; null: the algorithm's default.",
+        default=None, description="Discount of negative regrets; null: the algorithm's default."
     )
     gamma: Weight | None = Field(
         default=None,
         description="Iteration t counts t^gamma in the average strategy; null: the algorithm's default.",
+    )
+    asymmetry: Weight | None = Field(
+        default=None,
+        description="sap... divide predictions by 1 + asymmetry; null: the algorithm's default.",
     )
     horizon: Whole = Field(
         default=1000,
@@ -97,14 +98,6 @@ class SolveConfig(_Section):
         default=30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration."
     )
     precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
-
-    @field_validator("beta")
-    @classmethod
-    def _distrust(cls, beta: float | None, known: ValidationInfo) -> float | None:
-        algorithm = known.data.get("algorithm", "")
-        if beta is not None and beta < 0 and algorithm.startswith("sap"):
-            raise ValueError(f"at least 0 with the algorithm {algorithm}, which divides by 1 + beta")
-        return beta
 
 
 class ExportConfig(_Section):

@@ -21,7 +21,7 @@ def positive(x):
     return max(x, 0.0)
 
 
-def step(rule, t, R, r, alpha=None, beta=None, horizon=1000):
+def step(rule, t, R, r, alpha=None, beta=None, asymmetry=2, horizon=1000):
     """New sum of regrets of an action, and what its next probability is proportional to."""
     if rule == "cfr":  # Zinkevich et al. 2007, equations 7 and 8
         return R + r, positive(R + r)
@@ -41,9 +41,9 @@ def step(rule, t, R, r, alpha=None, beta=None, horizon=1000):
         return new, positive(new * discount(t, 2.3) + r)
     if rule == "sapdcfr+":  # the two together
         new = positive(R * discount(t - 1, 2.3) + r)
-        return new, positive(new * discount(t, 2.3) + r / 3)
-    if rule == "sapcfr+":  # Meng et al. 2025, section 4: implicit sum R, explicit sum R + r / (1 + 2)
-        return positive(R + r), positive(positive(R + r) + r / 3)
+        return new, positive(new * discount(t, 2.3) + r / (1 + asymmetry))
+    if rule == "sapcfr+":  # Meng et al. 2025, section 4: implicit sum R, explicit sum R + r / (1 + asymmetry)
+        return positive(R + r), positive(positive(R + r) + r / (1 + asymmetry))
     raise KeyError(rule)
 
 

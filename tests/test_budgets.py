@@ -12,8 +12,8 @@ from patience import PATIENCE
 from test_workflow import ROOT, Workflow
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.memory import MemoryPlan
-from pttt_ooc.solving.solver import solve, solve_arrays
+from pttt_ooc.disk.memory import MemoryNeeds, leaves
+from pttt_ooc.solving.solver import solve, solver_arrays
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.compilation import ensure_compiled
 
@@ -25,12 +25,12 @@ DEVELOPMENT = 128  # MB that libraries of the development environment ask for an
 def test_small_board_with_all_arrays_mapped(tmp_path):
     engine = helpers.small_engine("mini-2x3k3-abrupt", "full")
     settings = SolveConfig(max_iterations=20, target_nashconv=0)
-    arrays = solve_arrays(engine.index, settings)
+    arrays = solver_arrays(engine.index, settings)
     found = []
-    for budget, mapped in ((0, set(arrays)), (PLENTY, set())):
-        room = MemoryPlan({}, arrays).room(budget, tmp_path / "scratch")
-        assert set(arrays) - room.held == mapped
-        solution = solve(engine, settings, tmp_path / f"work-{budget}", "x", room=room)
+    for budget, mapped in ((0, set(leaves(arrays))), (PLENTY, set())):
+        workspace = MemoryNeeds({}, arrays).within(budget, tmp_path / "scratch")
+        assert set(leaves(arrays)) - workspace.held == mapped
+        solution = solve(engine, settings, tmp_path / f"work-{budget}", "x", arrays=workspace.allocate())
         found.append([strategy.probabilities.tobytes() for strategy in solution.strategies])
     assert found[0] == found[1]
 

@@ -68,8 +68,8 @@ def test_committed_schema_is_the_one_of_the_models():
         ({"solve": {"gamma": 1e300}}, "solve.gamma is 1e+300, but must be less than or equal to 1000."),
         ({"solve": {"gamma": float("nan")}}, "solve.gamma is NaN, but must be a number, and finite."),
         (
-            {"solve": {"algorithm": "sapcfr+", "beta": -0.1}},
-            "solve.beta is -0.1, but must be at least 0 with the algorithm sapcfr+, which divides by 1 + beta.",
+            {"solve": {"algorithm": "sapcfr+", "asymmetry": -0.1}},
+            "solve.asymmetry is -0.1, but must be greater than or equal to 0.",
         ),
         ({"solve": {"horizon": 10**10}}, "solve.horizon is 10000000000, but must be less than or equal to 1000000000."),
         (
@@ -169,6 +169,6 @@ def test_missing_and_empty_files(tmp_path):
     assert load_config(tmp_path / "empty.yaml") == Config()
 
 
-def test_negative_beta_is_for_rules_that_discount_regrets():
+def test_exponents_may_be_negative_and_the_asymmetry_may_be_zero():
     assert check_config({"solve": {"algorithm": "dcfr", "beta": -3}}).solve.beta == -3
-    assert check_config({"solve": {"algorithm": "sapcfr+", "beta": 0}}).solve.beta == 0
+    assert check_config({"solve": {"algorithm": "sapcfr+", "asymmetry": 0}}).solve.asymmetry == 0

@@ -12,7 +12,7 @@ from pttt_ooc.products.export import write_export
 from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy
-from pttt_ooc.sweep.parallel import in_sequence
+from pttt_ooc.sweep.parallel import in_order
 
 GAME = "mini-2x3k3-abrupt"
 FILES = {"pttt_pl0.zip", "pttt_pl1.zip", "player0-infosets.txt", "player1-infosets.txt", "strategies.h5"}
@@ -71,7 +71,7 @@ def test_a_failure_on_the_way_leaves_the_old_files(given, tmp_path, monkeypatch)
     assert contents(tmp_path) == dict.fromkeys(FILES, b"old")
 
 
-def test_results_come_in_sequence_and_few_wait():
+def test_results_come_in_order_and_few_wait():
     begun, first = [], threading.Event()
 
     def work(item):
@@ -82,7 +82,7 @@ def test_results_come_in_sequence_and_few_wait():
             first.set()
         return item
 
-    found = in_sequence(work, range(20), 2)
+    found = in_order(work, range(20), 2)
     assert next(found) == 0
     assert max(begun) <= 3
     assert list(found) == list(range(1, 20))
@@ -94,7 +94,7 @@ def test_an_error_stops_the_work():
             raise ValueError("one")
         return item
 
-    found = in_sequence(work, range(1000), 2)
+    found = in_order(work, range(1000), 2)
     assert next(found) == 0
     with pytest.raises(ValueError, match="one"):
         next(found)

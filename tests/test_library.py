@@ -93,7 +93,7 @@ def test_sets_that_contain_others_are_left_out():
         (lambda: pttt.placement_game(1, 2, ([{0, 2}], [])), "Player 0 wins with (0, 2), but a winning set has one or "),
         (lambda: pttt.placement_game(1, 2, ([{0}], [[]])), "Player 1 wins with (), but a winning set has one or more"),
         (lambda: pttt.placement_game(1, 2, ([{0}],)), "There are winning sets for 1 players, but a game has 2."),
-        (lambda: pttt.tic_tac_toe(2, 3, 2, setup=((0, 1, 2), ())), "the setup is not a sequence of alternating"),
+        (lambda: pttt.tic_tac_toe(2, 3, 2, setup=((0, 1, 2), ())), "the setup is not made of alternating"),
     ],
 )
 def test_games_that_are_refused(call, sentence):
@@ -354,7 +354,7 @@ def test_settings_that_are_refused(tmp_path):
     assert "did you mean max_minutes" in refused("ConfigError", pttt.solve, GAME, max_minute=1)
     assert "symmetry is 'half'" in refused("ConfigError", pttt.solve, GAME, symmetry="half")
     assert "target_nashconv is -1" in refused("ConfigError", pttt.solve, GAME, target_nashconv=-1)
-    rule = pttt.Rule(lambda t, a, b: pttt.Coefficients(1, 1))
+    rule = pttt.Rule(lambda t, p: pttt.Coefficients(1, 1))
     assert "leave out directory" in refused("ConfigError", pttt.solve, GAME, rule, directory=tmp_path)
     assert "no such directory" in refused("StoreError", pttt.load, tmp_path / "none")
     assert "No readable solution is here" in refused("StrategyFileError", pttt.load, tmp_path)
@@ -433,7 +433,7 @@ def updated(algorithm, t, regrets, newest):
 
 
 def test_a_rule_of_ones_own_is_the_rule_that_it_spells_out():
-    def plus(t, alpha, beta):
+    def plus(t, parameters):
         return pttt.Coefficients(discount_positive=1, discount_negative=1, floor=True, predict=True, look_ahead=1)
 
     mine = pttt.solve(GAME, pttt.Rule(plus, gamma=2, predicts=True), max_iterations=20, target_nashconv=0)
@@ -445,10 +445,10 @@ def test_a_rule_of_ones_own_is_the_rule_that_it_spells_out():
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [
-        (pttt.Rule(lambda t, a, b: 1.0), "The rule gave float for iteration 1; it must give pttt.Coefficients."),
-        (pttt.Rule(lambda t, a, b: pttt.Coefficients(float("nan"), 1)), "for iteration 1; its numbers must be finite."),
+        (pttt.Rule(lambda t, p: 1.0), "The rule gave float for iteration 1; it must give pttt.Coefficients."),
+        (pttt.Rule(lambda t, p: pttt.Coefficients(float("nan"), 1)), "for iteration 1; its numbers must be finite."),
         (
-            pttt.Rule(lambda t, a, b: pttt.Coefficients(1, 1, predict=True)),
+            pttt.Rule(lambda t, p: pttt.Coefficients(1, 1, predict=True)),
             "The rule predicts in iteration 1, but was made without predicts=True: no prediction is kept.",
         ),
     ],

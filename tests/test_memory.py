@@ -1,17 +1,33 @@
-"""Memory plans."""
+"""Memory: what is needed, what a budget allows, and where the rest goes."""
 
 import mmap
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from pttt_ooc.disk.memory import MemoryPlan
+from pttt_ooc.disk.memory import MemoryNeeds, in_memory, leaves, virtual_array, with_leaves
 from pttt_ooc.errors import MemoryBudgetError
 
-PLAN = MemoryPlan(
-    {"Python": 100_000_000, "cells": 20_500_000},
-    {"hot": (1_000_000, np.float32), "large": (5_000_000, np.float64), "small": (1000, np.float32)},
+
+class Both(NamedTuple):
+    large: Any
+    small: Any
+
+
+@dataclass(frozen=True)
+class Arrays:
+    hot: Any
+    rest: Any
+
+
+ARRAYS = Arrays(
+    virtual_array(1_000_000, np.float32),
+    (Both(virtual_array(5_000_000, np.float64), virtual_array(1000, np.float32)), ()),
 )
+NEEDS = MemoryNeeds({"Python": 100_000_000, "cells": 20_500_000}, ARRAYS)
+HOT, LARGE, SMALL = "hot", "rest/0/large", "rest/0/small"
 
 
 def is_mapped(array):
@@ -20,36 +36,62 @@ def is_mapped(array):
     return array is not None and isinstance(memoryview(array).obj, mmap.mmap)
 
 
+def test_virtual_arrays_have_a_shape_and_a_dtype_but_no_memory():
+    array = virtual_array((10**6, 10**6), np.float32)
+    assert (array.shape, array.dtype, array.nbytes) == ((10**6, 10**6), np.float32, 4 * 10**12)
+    with pytest.raises(ValueError, match="read-only"):
+        array[0, 0] = 1
+
+
+def test_a_tree_keeps_its_form():
+    assert list(leaves(ARRAYS)) == [HOT, LARGE, SMALL]
+    found = with_leaves(ARRAYS, lambda path, array: np.array([len(path), len(array)]))
+    assert type(found) is Arrays and type(found.rest) is tuple and type(found.rest[0]) is Both and found.rest[1] == ()
+    assert found.rest[0].small.tolist() == [len(SMALL), 1000] and found.hot.tolist() == [len(HOT), 1_000_000]
+    with pytest.raises(TypeError, match="rest/0/large is list"):
+        leaves(Arrays(ARRAYS.hot, (Both([], ARRAYS.hot),)))
+
+
 def test_a_budget_that_is_too_small_is_refused_with_the_smallest_that_will_do():
-    assert PLAN.smallest_mb == 121
+    assert NEEDS.smallest_mb == 121
     with pytest.raises(MemoryBudgetError, match=r"of 120 MB is too small: 121 MB is the smallest.*Python 100 MB"):
-        PLAN.room(120)
-    PLAN.room(121)
+        NEEDS.within(120)
+    NEEDS.within(121)
 
 
 def test_arrays_are_in_memory_in_their_order_as_far_as_the_budget_goes(tmp_path):
-    room = PLAN.room(126, tmp_path / "scratch")
-    assert room.held == {"hot", "small"} and room.projected_mb == 125
-    found = {name: room.take(name) for name in PLAN.arrays}
-    assert {name for name, array in found.items() if is_mapped(array)} == {"large"}
-    for name, array in found.items():
-        length, dtype = PLAN.arrays[name]
-        assert array.shape == (length,) and array.dtype == dtype
+    workspace = NEEDS.within(126, tmp_path / "scratch")
+    assert workspace.held == {HOT, SMALL} and workspace.projected_mb == 125 and workspace.mapped == 40_000_000
+    found, wanted = leaves(workspace.allocate()), leaves(ARRAYS)
+    assert found.keys() == wanted.keys() and {path for path, array in found.items() if is_mapped(array)} == {LARGE}
+    for path, array in found.items():
+        assert (array.shape, array.dtype) == (wanted[path].shape, wanted[path].dtype)
         array[:] = 1
     assert not any((tmp_path / "scratch").iterdir()), "mapped files have no names, so that none is left behind"
 
 
 def test_no_budget_is_overshot_by_a_byte():
-    sizes, needed = PLAN.sizes(), sum(PLAN.needed.values())
+    sizes, fixed = {path: array.nbytes for path, array in leaves(ARRAYS).items()}, sum(NEEDS.fixed.values())
     for budget in range(121, 171):
-        room = PLAN.room(budget)
-        held = needed + sum(sizes[name] for name in room.held)
-        assert held <= budget * 1_000_000 and room.projected_mb <= budget
-        assert all(held + sizes[name] > budget * 1_000_000 for name in sizes.keys() - room.held), "what fits is held"
-    exact = MemoryPlan({}, {"a": (1_000_000, np.int8), "b": (1_000_001, np.int8)})
-    assert exact.room(1).held == {"a"} and exact.room(2).held == {"a"} and exact.room(2.000001).held == {"a", "b"}
+        workspace = NEEDS.within(budget)
+        held = fixed + sum(sizes[path] for path in workspace.held)
+        assert held <= budget * 1_000_000 and workspace.projected_mb <= budget
+        rest = sizes.keys() - workspace.held
+        assert workspace.mapped == sum(sizes[path] for path in rest)
+        assert all(held + sizes[path] > budget * 1_000_000 for path in rest), "what fits is held"
+    exact = MemoryNeeds({}, (virtual_array(1_000_000, np.int8), virtual_array(1_000_001, np.int8)))
+    held_within = [exact.within(budget).held for budget in (1, 2, 2.000001)]
+    assert held_within == [{"0"}, {"0"}, {"0", "1"}]
 
 
 def test_without_a_limit_everything_is_in_memory():
-    room = PLAN.room()
-    assert room.held == set(PLAN.arrays) and room.projected_mb == 165
+    workspace = NEEDS.within()
+    assert workspace.held == set(leaves(ARRAYS)) and (workspace.projected_mb, workspace.mapped) == (165, 0)
+    found = leaves(in_memory(ARRAYS))
+    assert not any(map(is_mapped, found.values())) and all(array.flags.writeable for array in found.values())
+
+
+def test_an_array_that_is_described_twice_is_allocated_twice():
+    both = virtual_array(3, np.int64)
+    first, second = in_memory((both, both))
+    assert not np.shares_memory(first, second)

@@ -118,7 +118,7 @@ def test_an_edit_of_code_behind_the_iterates_changes_the_fingerprint(copied_pack
 def test_docstrings_do_not_change_the_fingerprint(copied_package):
     before, file = fingerprint({}), copied_package / "solving" / "solver.py"
     edit(file, '"""The solver:', '"""This is the solver:')  # of the module
-    edit(file, '"""What a solve ends with.', '"""The end of a solve.')  # of a class
+    edit(file, '"""The result of a solve.', '"""The end of a solve.')  # of a class
     edit(file, '"""Solve, or go on solving', '"""Go on solving, or solve')  # of a function
     assert fingerprint({}) == before
     edit(file, '"max_minutes" if', '"max_minute" if')  # a text that does something

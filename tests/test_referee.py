@@ -15,6 +15,7 @@ import pytest
 import naive
 from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.rules.game import Game, tic_tac_toe
+from pttt_ooc.rules.play import History, start
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: the rules go without their referee")
 
@@ -43,6 +44,36 @@ def compare(state: Any, history: naive.History) -> None:
     for player, mark in enumerate("xo"):
         held = history.placed[player]
         assert [square for square in range(9) if board[square] == mark] == [s for s in range(9) if held >> s & 1]
+
+
+def compare_play(before: Any, state: Any, history: History) -> None:
+    """The same of the package's own histories, and whether the last attempt failed."""
+    assert state.is_terminal() == history.is_terminal and tuple(state.returns()) == history.returns
+    assert state.legal_actions() == history.legal()
+    assert history.player == (None if state.is_terminal() else state.current_player())
+    board = str(state).replace("\n", "")
+    assert [board[s] == "x" for s in range(9)] == [bool(history.placed[0] >> s & 1) for s in range(9)]
+    assert [board[s] == "o" for s in range(9)] == [bool(history.placed[1] >> s & 1) for s in range(9)]
+    if history.attempts:
+        assert history.attempts[-1].placed == (str(before) != str(state))
+
+
+@pytest.mark.parametrize("game", THREE_BY_THREE, ids=lambda game: game.name)
+def test_random_plays(game: Game) -> None:
+    rng = Random(11)
+    known: list[dict[str, str]] = [{}, {}]
+    for _ in range(PLAYOUTS):
+        before = state = opened_state(game)
+        history = start(game)
+        compare_play(before, state, history)
+        while not history.is_terminal:
+            for player in (0, 1):
+                text, theirs = history.infoset(player), state.information_state_string(player)
+                assert known[player].setdefault(text, theirs) == theirs
+            square = rng.choice(history.legal())
+            before, state, history = state, state.child(square), history.step(square)
+            compare_play(before, state, history)
+    assert all(len(set(texts.values())) == len(texts) > 10 for texts in known)
 
 
 def compare_failure(before: Any, after: Any, history: naive.History, mover: int) -> None:

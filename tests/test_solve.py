@@ -5,7 +5,7 @@ import itertools
 import json
 import time
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import product
 
 import helpers
@@ -17,7 +17,7 @@ import naive_cfr
 from pttt_ooc import jit
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
-from pttt_ooc.disk.memory import in_memory
+from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.record import Commit
 from pttt_ooc.errors import StoreError
 from pttt_ooc.rules.catalogue import named_game
@@ -26,7 +26,7 @@ from pttt_ooc.solving import evaluation as evaluate_module
 from pttt_ooc.solving import solver as solve_module
 from pttt_ooc.solving.assess import assess
 from pttt_ooc.solving.evaluation import evaluate
-from pttt_ooc.solving.regret import RULES
+from pttt_ooc.solving.regret import RULES, Parameters
 from pttt_ooc.solving.solver import (
     CHEAP_SECONDS,
     Solver,
@@ -35,8 +35,8 @@ from pttt_ooc.solving.solver import (
     is_scheduled,
     last_scheduled,
     solve,
-    solve_arrays,
-    state_layout,
+    solver_arrays,
+    state_arrays,
 )
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import unfold
@@ -85,6 +85,7 @@ VARIANTS = [
     *({"algorithm": algorithm} for algorithm in RULES),
     {"algorithm": "dcfr", "alpha": 2.5, "beta": -1, "gamma": 5},
     {"algorithm": "pcfr+", "gamma": 1},
+    {"algorithm": "sapdcfr+", "asymmetry": 0.5},
     {"algorithm": "hs-dcfr", "gamma": 15, "horizon": 8},
     {"algorithm": "dcfr", "updates": "simultaneous"},
     {"algorithm": "hs-pcfr+", "updates": "simultaneous", "horizon": 20},
@@ -96,7 +97,7 @@ VARIANTS = [
 def state_of(tmp_path, settings, name, symmetry):
     """Regrets and the sums of strategies, by kind and player, as the solver left them on disk."""
     index = helpers.small_engine(name, symmetry).index
-    with State.open(tmp_path / "work", state_layout(index, settings), "test") as state:
+    with State.open(tmp_path / "work", leaves(state_arrays(index, settings)), "test") as state:
         return {
             (kind, p): np.concatenate([state.arrays[f"{kind}/{p}/{n}"] for n in range(index.players[p].slices)])
             for kind in ("regrets", "strategy_sums")
@@ -111,7 +112,7 @@ def test_rules_are_those_of_the_papers(tmp_path, changes):
     settings = config(max_iterations=8, precision="float64", **changes)
     assert run(tmp_path, settings, name, "none").iteration == 8
     found, index = state_of(tmp_path, settings, name, "none"), helpers.small_engine(name).index
-    asked = {key: value for key, value in changes.items() if key in ("alpha", "beta", "gamma", "updates")}
+    asked = {key: value for key, value in changes.items() if key in ("alpha", "beta", "gamma", "asymmetry", "updates")}
     asked["horizon"] = settings.horizon
     asked["restarts"] = {None: (), 2: (2, 4, 8), 4: (4,)}[settings.restart_average]
     regrets, average = naive_cfr.solve(index.game, settings.algorithm, 8, **asked)
@@ -326,16 +327,16 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
     settings, players = config(algorithm=algorithm, precision="float64"), small.index.players
     assert 5 < max(int(np.diff(player.node_start)[player.decides].max()) for player in players) < tree.CHUNK
     random = [Strategy(small.index, p, rng.random(player.sequences)) for p, player in enumerate(players)]
-    layout, found = state_layout(small.index, settings), []
-    regrets = {name: rng.normal(size=shape) for name, (shape, _) in layout.items()}
+    arrays, found = leaves(state_arrays(small.index, settings)), []
+    regrets = {name: rng.normal(size=array.shape) for name, array in arrays.items()}
     for passes in (tree, passes_in_chunks_of(5, monkeypatch)):
         for module in (engine, evaluate_module, solve_module, assess_module):
             monkeypatch.setattr(module, "tree", passes)
-        with State.open(tmp_path / passes.__name__, layout, "test") as state:
+        with State.open(tmp_path / passes.__name__, arrays, "test") as state:
             for name, array in state.arrays.items():
                 array[...] = abs(regrets[name]) if "sums" in name else regrets[name]
-            room = in_memory(solve_arrays(small.index, settings))
-            solver = solve_module.Solver(small, settings, state, lambda row: None, room)
+            work = in_memory(solver_arrays(small.index, settings))
+            solver = solve_module.Solver(small, settings, state, lambda row: None, work)
             solver.begin()
             solver.iterate()
             made = [strategy.probabilities.tobytes() for strategy in solver.average()]
@@ -352,12 +353,12 @@ def test_coefficients_are_numbers_however_extreme_the_parameters(algorithm):
     rule = RULES[algorithm]
     for alpha, beta in product((-1000, -3, 0, 300, 400, 1000), repeat=2):
         for t in (1, 2, 11, 10**9):
-            found = rule.coefficients(t, alpha, abs(beta) if algorithm.startswith("sap") else beta)
+            found = rule.coefficients(t, Parameters(alpha, beta, asymmetry=abs(beta)))
             assert 0 <= found.discount_positive <= 1 and 0 <= found.discount_negative <= 1
             assert 0 <= found.look_ahead <= 1001
     if "dcfr" in algorithm:
-        assert rule.coefficients(12, 400, 0).discount_positive == 1
-        assert rule.coefficients(12, -400, 0).discount_positive == 0
+        assert rule.coefficients(12, Parameters(400)).discount_positive == 1
+        assert rule.coefficients(12, Parameters(-400)).discount_positive == 0
 
 
 def test_large_exponents_are_solved_with(tmp_path):
@@ -421,11 +422,11 @@ def test_averages_of_symmetric_views_are_symmetric(tmp_path):
     """Rounding takes infosets apart that mirror each other within one view; here the state does."""
     settings, whole = config(precision="float64"), helpers.full_index(NAME)
     small = helpers.small_engine(NAME, "full", np.float64)
-    with State.open(tmp_path / "w", state_layout(small.index, settings), "test") as state:
+    with State.open(tmp_path / "w", leaves(state_arrays(small.index, settings)), "test") as state:
         for i, array in enumerate(state.arrays.values()):
             array[:] = np.random.default_rng(i).random(array.shape)
-        room = in_memory(solve_arrays(small.index, settings))
-        for strategy in Solver(small, settings, state, lambda row: None, room).average():
+        work = in_memory(solver_arrays(small.index, settings))
+        for strategy in Solver(small, settings, state, lambda row: None, work).average():
             table = {text: [0.0] * whole.game.squares for text in naive.infosets(whole.game, strategy.player)}
             texts = helpers.sequence_texts(whole, strategy.player)
             for (text, square), probability in zip(texts, unfold(strategy, whole).probabilities, strict=True):
@@ -443,20 +444,20 @@ def test_last_scheduled():
 
 
 def test_schedules_move_their_parameters():
-    first = RULES["hs-dcfr"].alpha, RULES["hs-dcfr"].beta, RULES["hs-dcfr"].gamma
-    found = [RULES["hs-dcfr"].scheduled(t, *first, horizon=10) for t in (1, 6, 11, 100)]
-    assert found == [(1, -1, 30), (2.5, -2, 27.5), (4, -3, 25), (4, -3, 25)]
-    assert RULES["dcfr"].scheduled(7, 1.5, 0, 2, horizon=10) == (1.5, 0, 2)
+    rule = RULES["hs-dcfr"]
+    found = [astuple(rule.scheduled(t, rule.defaults, horizon=10)) for t in (1, 6, 11, 100)]
+    assert found == [(1, -1, 30, 0), (2.5, -2, 27.5, 0), (4, -3, 25, 0), (4, -3, 25, 0)]
+    assert RULES["dcfr"].scheduled(7, Parameters(1.5, 0, 2, 4), horizon=10) == Parameters(1.5, 0, 2, 4)
 
 
 def test_rules_match_their_papers():
-    dcfr = RULES["dcfr"].coefficients(5, 1.5, 0.0)
+    dcfr = RULES["dcfr"].coefficients(5, Parameters(1.5))
     assert dcfr.discount_positive == pytest.approx(8 / 9) and dcfr.discount_negative == pytest.approx(1 / 2)
-    assert RULES["dcfr"].coefficients(1, 1.5, 0.0).discount_positive == 0
-    assert RULES["linear-cfr"].coefficients(4, 0, 0).discount_negative == pytest.approx(3 / 4)
-    pdcfr = RULES["pdcfr+"].coefficients(2, 2.3, 0)
+    assert RULES["dcfr"].coefficients(1, Parameters(1.5)).discount_positive == 0
+    assert RULES["linear-cfr"].coefficients(4, Parameters()).discount_negative == pytest.approx(3 / 4)
+    pdcfr = RULES["pdcfr+"].coefficients(2, Parameters(2.3))
     assert pdcfr.discount_positive == pytest.approx(1 / 2)
     assert pdcfr.look_ahead == pytest.approx(2**2.3 / (2**2.3 + 1))
     assert [rule for rule in RULES if RULES[rule].predicts] == ["pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]
-    floored = [rule for rule in RULES if RULES[rule].coefficients(3, 1, 1).floor]
+    floored = [rule for rule in RULES if RULES[rule].coefficients(3, Parameters(1, 1)).floor]
     assert floored == ["cfr+", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]

@@ -83,10 +83,9 @@ def solve(
     symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
-    beta: Annotated[
-        float | None, typer.Option(help="Discount of negative regrets; in sap..., distrust of predictions.")
-    ] = None,
+    beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
     gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    asymmetry: Annotated[float | None, typer.Option(help="sap... divide predictions by 1 + this.")] = None,
     horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... move the three.")] = None,
     restart_average: Annotated[
         float | None, typer.Option(help="Begin the average anew each time the iterations have grown by this factor.")
@@ -114,6 +113,7 @@ def solve(
         "alpha": alpha,
         "beta": beta,
         "gamma": gamma,
+        "asymmetry": asymmetry,
         "precision": precision,
     }
     asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}

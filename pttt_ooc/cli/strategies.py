@@ -115,7 +115,7 @@ def evaluate(
     from pttt_ooc.solving.evaluation import evaluate as evaluated
     from pttt_ooc.stages.engines import open_engine
     from pttt_ooc.stages.prepare import prepared
-    from pttt_ooc.sweep.parallel import in_sequence
+    from pttt_ooc.sweep.parallel import in_order
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
     given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
@@ -125,6 +125,6 @@ def evaluate(
     index = read_index(directory / "index.zarr", rules.name, symmetry)
     with open_engine(index, directory, np.float64, threads or cores()) as engine:
         # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
-        strategies = list(in_sequence(lambda one: inputs.load_strategy(one, engine.index, data), given, engine.threads))
+        strategies = list(in_order(lambda one: inputs.load_strategy(one, engine.index, data), given, engine.threads))
         result = inputs.with_value(evaluated(strategies[0], strategies[1], engine), asked, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

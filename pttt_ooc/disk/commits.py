@@ -1,6 +1,6 @@
 """Commits of a solver's resumable state.
 
-A :class:`State` is a work directory of this layout:
+A :class:`State` is a work directory of this form:
 
 ========================= =================================================================================
 ``lock``                  held (flock) while a solver is at work; contains its process number
@@ -28,14 +28,12 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from pttt_ooc.disk.files import atomic_write_text, explained, fsync_directory, fsync_tree, make_directory, remove
 from pttt_ooc.disk.record import Commit, Current, advice, crc_text
-from pttt_ooc.disk.store import Array, Shape, array_names, chunk_file, create_array, locate_array
+from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, locate_array
 from pttt_ooc.errors import StoreError
 
-Layout = Mapping[str, tuple[Shape, DTypeLike]]
 Choice = tuple[Commit | None, Sequence[Commit]]
 
 _BLOCK = 1 << 20  # bytes that are checksummed and written while they are still in the processor's cache
@@ -86,7 +84,7 @@ class State:
     def open(
         cls,
         path: Path,
-        layout: Layout,
+        arrays: Mapping[str, Array],
         fingerprint: str,
         choose: Callable[[Sequence[Commit]], Choice] = latest,
     ) -> State:
@@ -96,8 +94,8 @@ class State:
         ----------
         path
             The work directory.
-        layout
-            Name to (shape, dtype) of every array.
+        arrays
+            Name to an array, perhaps a virtual one, of the shape and dtype that are wanted.
         fingerprint
             Names all that the state depends on; a state of another fingerprint is refused.
         choose
@@ -107,8 +105,8 @@ class State:
         Raises
         ------
         StoreError
-            If another process has it open, it was made for another fingerprint, layout or format
-            version, the chosen commit is damaged, or the disk is full or cannot be written to.
+            If another process has it open, it was made for another fingerprint, other arrays or another
+            format version, the chosen commit is damaged, or the disk is full or cannot be written to.
         """
         with explained(f"open the work directory {path}"):
             make_directory(path)
@@ -116,11 +114,11 @@ class State:
             try:
                 current = _current_or_new(path, fingerprint)
                 choice = choose(current.saved)
-                arrays = _working_arrays(path, layout)
+                working = _working_arrays(path, arrays)
                 if choice[0]:
-                    _restore(path, choice[0], arrays)
+                    _restore(path, choice[0], working)
                 _delete_all_but(path, current.saved)
-                return cls(path, lock, arrays, current, choice)
+                return cls(path, lock, working, current, choice)
             except BaseException:
                 lock.close()
                 raise
@@ -258,10 +256,11 @@ def _was_created(path: Path) -> bool:
     return (path / "CURRENT.json").exists() or (commits.is_dir() and any(commits.iterdir()))
 
 
-def _working_arrays(path: Path, layout: Layout) -> dict[str, Array]:
+def _working_arrays(path: Path, arrays: Mapping[str, Array]) -> dict[str, Array]:
     # New files each time: maps that somebody still holds of the old ones cannot do harm.
     remove(path / "working")
-    return {name: create_array(path / "working", name, shape, dtype) for name, (shape, dtype) in layout.items()}
+    working = path / "working"
+    return {name: create_array(working, name, array.shape, array.dtype) for name, array in arrays.items()}
 
 
 def _restore(path: Path, commit: Commit, arrays: Mapping[str, Array]) -> None:

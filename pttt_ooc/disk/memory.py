@@ -1,56 +1,100 @@
-"""Memory plans: what a computation is going to need, what of it the budget allows, and where the rest goes.
+"""Memory that a computation needs: what of it a budget allows, and where the rest goes.
 
-A plan is made before anything is allocated.  Some of the memory is needed in any case; large arrays
-may also live in files that are mapped: their pages belong to the operating system, which writes them
-out and drops them when it needs the room.
+A computation describes its arrays once, as a *tree* of virtual arrays: tuples, named tuples and
+dataclasses whose leaves have a shape and a dtype, but no memory.  From this description follows
+whether the budget is enough, before anything is allocated, and :meth:`Workspace.allocate` returns
+the same tree with real arrays.  What does not fit is mapped from files: pages of mapped files belong
+to the operating system, which writes them out and drops them when memory is short.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from pttt_ooc.disk.resources import MB
-from pttt_ooc.disk.store import Array, scratch_array
+from pttt_ooc.disk.store import Array, Shape, scratch_array
 from pttt_ooc.errors import MemoryBudgetError
 
-_PROCESS = 235 * MB  # in a job of Snakemake, which brings 40 MB along
+_PROCESS = 235 * MB  # in a job of Snakemake, which takes 40 MB of it
 _THREAD = 10 * MB  # a stack, and what its C library sets aside
 
-Layout = Mapping[str, tuple[int, DTypeLike]]
-"""Names of one-dimensional arrays, each with its length and dtype."""
+Tree = TypeVar("Tree")
+
+
+def virtual_array(shape: int | Shape, dtype: DTypeLike) -> Array:
+    """A read-only array without memory, which describes an array that is to be allocated."""
+    return np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def with_leaves(tree: Tree, leaf: Callable[[str, Array], Array], path: str = "") -> Tree:
+    """The same tree with other arrays.
+
+    Parameters
+    ----------
+    tree
+        An array, or a tuple, named tuple or dataclass of trees.
+    leaf
+        Gives the new array for the path and the old array, leaf by leaf.  The path is made of names
+        of fields and of positions in tuples, as in ``values/nodes/0``.
+    path
+        Of the tree itself.
+    """
+
+    def part(name: str | int, branch: Any) -> Any:
+        return with_leaves(branch, leaf, f"{path}/{name}" if path else str(name))
+
+    if isinstance(tree, np.ndarray):
+        return cast(Tree, leaf(path, tree))
+    if isinstance(tree, tuple):
+        names = getattr(tree, "_fields", range(len(tree)))
+        parts = [part(name, branch) for name, branch in zip(names, tree, strict=True)]
+        return cast(Tree, type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts))
+    if is_dataclass(tree) and not isinstance(tree, type):
+        return replace(tree, **{f.name: part(f.name, getattr(tree, f.name)) for f in fields(tree)})
+    raise TypeError(f"a tree is made of tuples, dataclasses and arrays; {path or 'this'} is {type(tree).__name__}")
+
+
+def leaves(tree: Any) -> dict[str, Array]:
+    """The arrays of a tree by path, in the order of the tree."""
+    found: dict[str, Array] = {}
+
+    def keep(path: str, array: Array) -> Array:
+        found[path] = array
+        return array
+
+    with_leaves(tree, keep)
+    return found
 
 
 @dataclass(frozen=True)
-class MemoryPlan:
+class MemoryNeeds(Generic[Tree]):
     """What a computation is going to hold at its peak.
 
     Attributes
     ----------
-    needed
+    fixed
         Bytes that have to be in memory, by what they are for.
     arrays
-        Arrays that may be in memory or mapped from files: those that gain most from memory first.
+        Tree of virtual arrays that may be in memory or mapped from files: those that gain most from
+        memory come first.
     """
 
-    needed: Mapping[str, int]
-    arrays: Layout = field(default_factory=dict)
+    fixed: Mapping[str, int]
+    arrays: Tree
 
     @property
     def smallest_mb(self) -> int:
         """The smallest budget that will do, MB (10^6 bytes), rounded up."""
-        return -(-sum(self.needed.values()) // MB)
+        return -(-sum(self.fixed.values()) // MB)
 
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each array."""
-        return {name: length * np.dtype(dtype).itemsize for name, (length, dtype) in self.arrays.items()}
-
-    def room(self, budget_mb: float = math.inf, scratch: Path | None = None) -> Room:
+    def within(self, budget_mb: float = math.inf, scratch: Path | None = None) -> Workspace[Tree]:
         """Decide which arrays are in memory and which are mapped.
 
         Parameters
@@ -65,57 +109,64 @@ class MemoryPlan:
         MemoryBudgetError
             If the budget is too small; one sentence that says what would do.
         """
+        fixed = sum(self.fixed.values())
         if self.smallest_mb > budget_mb:
-            largest = sorted(self.needed.items(), key=lambda item: -item[1])[:3]
+            largest = sorted(self.fixed.items(), key=lambda item: -item[1])[:3]
             listed = ", ".join(f"{name} {size / MB:.0f} MB" for name, size in largest)
             raise MemoryBudgetError(
                 f"A memory budget of {budget_mb:g} MB is too small: {self.smallest_mb} MB is the smallest that will do "
                 f"({listed}); raise memory_mb."
             )
-        left = budget_mb * MB - sum(self.needed.values())
-        held = {}
-        for name, size in self.sizes().items():
+        left, held = budget_mb * MB - fixed, {}
+        sizes = {path: array.nbytes for path, array in leaves(self.arrays).items()}
+        for path, size in sizes.items():
             if size <= left:
-                held[name] = size
+                held[path] = size
                 left -= size
-        projected = -(-(sum(self.needed.values()) + sum(held.values())) // MB)
-        return Room(self.arrays, frozenset(held), projected, scratch)
+        projected = -(-(fixed + sum(held.values())) // MB)
+        return Workspace(self.arrays, frozenset(held), projected, sum(sizes.values()) - sum(held.values()), scratch)
 
 
 @dataclass(frozen=True)
-class Room:
-    """Where a plan's arrays live.
+class Workspace(Generic[Tree]):
+    """The arrays of a computation within its budget, still to be allocated.
 
     Attributes
     ----------
     arrays
-        All of them, as in the plan.
+        Tree of virtual arrays.
     held
-        Names of those that are in memory.
+        Paths of those that are going to be in memory.
     projected_mb
         What the computation is going to hold in memory at its peak, MB.
+    mapped
+        Bytes of the arrays that are going to be mapped.
     scratch
-        Directory for the files of the others.
+        Directory for their files.
     """
 
-    arrays: Layout
+    arrays: Tree
     held: frozenset[str]
     projected_mb: int
+    mapped: int
     scratch: Path | None
 
-    def take(self, name: str) -> Array:
-        """Make the array `name` of the plan; its content is arbitrary.
+    def allocate(self) -> Tree:
+        """Make the arrays; their content is arbitrary.
 
         Raises
         ------
         StoreError
-            If it is to be mapped from a file, and the disk is full or cannot be written to.
+            If one is to be mapped from a file, and the disk is full or cannot be written to.
         """
-        length, dtype = self.arrays[name]
-        if name in self.held:
-            return np.empty(length, dtype)
-        assert self.scratch is not None, "a limited budget needs a place for files"
-        return scratch_array(self.scratch, name, length, dtype)
+
+        def real(path: str, array: Array) -> Array:
+            if path in self.held:
+                return np.empty(array.shape, array.dtype)
+            assert self.scratch is not None, "a limited budget needs a place for files"
+            return scratch_array(self.scratch, path, len(array), array.dtype)
+
+        return with_leaves(self.arrays, real)
 
 
 def process_needs(threads: int = 1) -> dict[str, int]:
@@ -123,6 +174,6 @@ def process_needs(threads: int = 1) -> dict[str, int]:
     return {"Python, libraries and compiled code": _PROCESS, "threads": threads * _THREAD}
 
 
-def in_memory(arrays: Layout) -> Room:
-    """Room without a limit."""
-    return MemoryPlan({}, arrays).room()
+def in_memory(arrays: Tree) -> Tree:
+    """The same tree with real arrays, all of them in memory."""
+    return MemoryNeeds({}, arrays).within().allocate()

@@ -10,13 +10,13 @@ import numpy as np
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import SolveConfig, check_section
-from pttt_ooc.disk.memory import in_memory
+from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import checked_game, engine_of, widest_symmetry
 from pttt_ooc.rules.game import Game
-from pttt_ooc.solving.regret import RULES, Coefficients, Rule
-from pttt_ooc.solving.solver import MemoryState, Solver, solve_arrays, state_layout
+from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule
+from pttt_ooc.solving.solver import MemoryState, Solver, solver_arrays, state_arrays
 
 Row = dict[str, Any]
 
@@ -109,8 +109,8 @@ def begun(
     """A solver with its state in memory."""
     rule = _checked_rule(algorithm) if isinstance(algorithm, Rule) else RULES[config.algorithm]
     engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
-    state = MemoryState(state_layout(engine.index, config, rule))
-    return Solver(engine, config, state, on_progress, in_memory(solve_arrays(engine.index, config)), rule)
+    state = MemoryState(leaves(state_arrays(engine.index, config, rule)))
+    return Solver(engine, config, state, on_progress, in_memory(solver_arrays(engine.index, config)), rule)
 
 
 def checked_settings(algorithm: str | Rule, settings: Mapping[str, Any]) -> SolveConfig:
@@ -132,8 +132,8 @@ def checked_symmetry(game: Game, symmetry: Symmetry | None) -> Symmetry:
 def _checked_rule(rule: Rule) -> Rule:
     """A rule of somebody's own, of which every coefficient is looked at when it is used."""
 
-    def coefficients(t: int, alpha: float, beta: float) -> Coefficients:
-        found = rule.coefficients(t, alpha, beta)
+    def coefficients(t: int, parameters: Parameters) -> Coefficients:
+        found = rule.coefficients(t, parameters)
         if not isinstance(found, Coefficients):
             raise ConfigError(
                 f"The rule gave {type(found).__name__} for iteration {t}; it must give pttt.Coefficients."

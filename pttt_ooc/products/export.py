@@ -1,6 +1,6 @@
 """All files of an export, made side by side: each block of rows is worked out once, for all files.
 
-Blocks are prepared by all threads and written in their sequence, so that the files have the same bytes
+Blocks are prepared by all threads and written in order, so that the files have the same bytes
 whatever the number of threads, and only a few blocks are in memory.
 """
 
@@ -20,7 +20,7 @@ from pttt_ooc.products.tensors import Packed, ZippedTensor, tensor_rows, zipped_
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
-from pttt_ooc.sweep.parallel import in_sequence
+from pttt_ooc.sweep.parallel import in_order
 
 FILES = [f"player{p}-infosets.txt" for p in (0, 1)] + [f"pttt_pl{p}.zip" for p in (0, 1)]
 BUNDLE = "strategies.h5"
@@ -81,7 +81,7 @@ def write_export(
             return player, start, as_lines(texts), zips[player].packed(tensor), chunks
 
         blocks = ((p, start, nodes) for p in (0, 1) for start, nodes in row_blocks(rows[p]))
-        for player, start, lines, packed, chunks in in_sequence(prepared, blocks, threads):
+        for player, start, lines, packed, chunks in in_order(prepared, blocks, threads):
             lists[player].write(lines)
             zips[player].write(packed)
             if bundle and chunks:

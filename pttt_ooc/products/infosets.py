@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.files import replacing
-from pttt_ooc.disk.memory import Layout as Arrays
+from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.jit import kernel
 from pttt_ooc.structure.index import Index
@@ -102,9 +102,10 @@ def _children(tables, child_start, parents, first, last, out):
     return count
 
 
-def row_arrays(index: Index) -> Arrays:
-    """Arrays for both players' rows, by the names ``"rows of player <p>"``."""
-    return {f"rows of player {p}": (int(i.infosets_by_slice().sum()), np.int64) for p, i in enumerate(index.players)}
+def row_arrays(index: Index) -> tuple[Ints, Ints]:
+    """Virtual arrays for both players' rows."""
+    first, second = (virtual_array(int(i.infosets_by_slice().sum()), np.int64) for i in index.players)
+    return first, second
 
 
 def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.disk.manifests import FORMAT_VERSION
-from pttt_ooc.disk.memory import Room, in_memory
+from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.disk.store import read_array, read_attrs, write_array, write_attrs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 
 Strategies = tuple[Strategy, Strategy]
 
@@ -67,13 +67,13 @@ def solution_attrs(root: Path) -> dict[str, Any]:
     return attrs
 
 
-def read_solution(root: Path, index: Index, room: Room | None = None) -> Strategies:
+def read_solution(root: Path, index: Index, into: tuple[Floats, Floats] | None = None) -> Strategies:
     """Both strategies of a solution, in the layout of `index`.
 
     Parameters
     ----------
-    room
-        With the arrays ``strategy_arrays(index, "solution")`` among its own; default: memory.
+    into
+        Arrays as :func:`~pttt_ooc.structure.strategy.strategy_arrays` describes them; default: new ones in memory.
 
     Raises
     ------
@@ -86,13 +86,12 @@ def read_solution(root: Path, index: Index, room: Room | None = None) -> Strateg
             f"{root} is a solution of {attrs['game']} with symmetry {attrs['symmetry']}, "
             f"not of {index.game.name} with symmetry {index.symmetry}."
         )
-    room = room or in_memory(strategy_arrays(index, "solution"))
-    return _read_player(root, index, 0, room), _read_player(root, index, 1, room)
+    first, second = into or in_memory(strategy_arrays(index))
+    return _read_player(root, index, 0, first), _read_player(root, index, 1, second)
 
 
-def _read_player(root: Path, index: Index, player: int, room: Room) -> Strategy:
+def _read_player(root: Path, index: Index, player: int, probabilities: Floats) -> Strategy:
     mine = index.players[player]
-    probabilities = room.take(f"solution of player {player}")
     for n in range(mine.slices):
         read_array(root, f"strategy/{player}/{n}", probabilities[mine.sequences_of(n)])
     return Strategy(index, player, probabilities)

@@ -1,4 +1,4 @@
-"""The named games, and what is known of them from elsewhere."""
+"""The named games, with counts and values of them that are known."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pttt_ooc.rules.game import Game, Squares, tic_tac_toe
 
 
 def _moves(setup: tuple[Squares, Squares]) -> str:
-    """The setup's squares in the sequence in which they were placed."""
+    """The setup's squares in the order in which they were placed."""
     return "-".join(str(setup[i % 2][i // 2]) for i in range(len(setup[0]) + len(setup[1])))
 
 

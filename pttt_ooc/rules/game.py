@@ -1,8 +1,8 @@
 """The rules of a phantom placement game, as data.
 
 Squares are numbered row by row from the top left.  A set of squares is an ``int`` whose bit ``s``
-stands for square ``s``.  A game is two players who take turns to *attempt* squares; see
-:class:`Game` for what varies between games.
+stands for square ``s``.  In a game two players *attempt* squares in turn; :class:`Game`
+has all that differs between games.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Game:
         elif any(w < 0 or w >> self.squares for sets in self.winning_sets for w in sets):
             problem = "a winning set has a square that is not on the board"
         elif counts[0] - counts[1] not in (0, 1) or len(set(taken)) != len(taken):
-            problem = "the setup is not a sequence of alternating placements"
+            problem = "the setup is not made of alternating placements"
         elif any(self.wins(p, self.setup_mask(p)) for p in (0, 1)):
             problem = "the setup already contains a winning set"
         else:

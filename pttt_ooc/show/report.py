@@ -32,7 +32,15 @@ from pttt_ooc.show.pictures import (
 )
 
 FIGURES = ("convergence.svg", "opening.svg")  # files beside the page
-PARAMETERS = ("alpha", "beta", "gamma", "horizon", "restart_average", "updates")  # of the algorithm and its average
+PARAMETERS = (
+    "alpha",
+    "beta",
+    "gamma",
+    "asymmetry",
+    "horizon",
+    "restart_average",
+    "updates",
+)  # of the algorithm and its average
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""One strategy on its own: how well a best response does, and what any opponent would get.
+"""One strategy on its own: the value of a best response, and the payoffs of all opponents.
 
 Against a fixed strategy the opponent's payoff is linear in the opponent's realization plan, so one gradient
-holds the value of every match to come: each is a dot product.
+gives the value of any match: a dot product.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.solving.evaluation import check_layout
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep import tree
-from pttt_ooc.sweep.engine import Engine, slice_arrays, slice_layout
+from pttt_ooc.sweep.engine import Engine, slice_arrays
 
 Floats = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class Gradient:
-    """What a player's realization plans get against one strategy of the other player.
+    """Payoffs of a player's realization plans against one strategy of the other player.
 
     Attributes
     ----------
     constant
-        What the player gets whatever it does: games that the opponent wins before the player's first attempt.
+        The part of the payoff that no plan changes: games that the opponent wins before the player's first attempt.
     sequences
-        float, shape (the player's sequences,): what each sequence adds for each unit of reach.
+        float, shape (the player's sequences,): payoff of each sequence per unit of reach.
     """
 
     constant: float
@@ -45,14 +45,14 @@ class Gradient:
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What can be said of a strategy without knowing its opponent.
+    """What is known of a strategy without its opponent.
 
     Attributes
     ----------
     player
         Whose strategy it is.
     best_response
-        What the best reply of the other player gets, from the other player's point of view.
+        Value of the other player's best response, from that player's point of view.
     plan
         float, shape (own sequences,): the strategy's realization plan.
     gradient
@@ -65,7 +65,7 @@ class Assessment:
     gradient: Gradient
 
     def exploitability(self, game_value: Interval) -> float:
-        """How far the strategy's worst case is below the value of the game, whose interval's middle is taken."""
+        """How far the worst case is below the value of the game, which is taken as the middle of its interval."""
         middle = sum(game_value) / 2
         return self.best_response + (middle if self.player == 0 else -middle)
 
@@ -84,14 +84,14 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     strategy
         On the engine's index.
     engine
-        On an index without symmetry; of any precision, for double precision is what it is done in.
+        On an index without symmetry, of any precision: the work is done in double precision.
     on_progress
-        Called with the share of the work that is done, 0 to 1; what it raises ends the work.
+        Called with the share of the work that is done, 0 to 1; an exception that it raises ends the work.
 
     Raises
     ------
     ValueError
-        If the index is folded by symmetry, where a sequence stands for several and sums would miss them.
+        If the index is folded by symmetry: there a sequence stands for several, and sums would be wrong.
     StrategyError
         If the strategy is laid out for another game or symmetry.
     """
@@ -102,15 +102,15 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     other = 1 - strategy.player
     reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[other]
     gradient = np.empty(i.sequences, engine.dtype)
-    arrays = slice_arrays(in_memory(slice_layout(engine.index, engine.dtype, "best")), "best")
+    arrays = in_memory(slice_arrays(engine.index, engine.dtype))
     ended = gradient[:0]  # payoffs of the slice below, of games that the strategy's player ends there
     for n in reversed(range(i.slices)):
         s, part = arrays.of(i, n), gradient[i.sequences_of(n)]
-        engine.gradient_slice(other, n, reach, s.nodes, s.sequences)
+        engine.gradient_slice(other, n, reach, s)
         part[:] = s.sequences
-        engine.run(other, n, tree.add_child_values, *i.upward, *s.offsets, ended, part)
+        engine.run(other, n, tree.add_child_values, s._replace(sequences=part, child_values=ended))
         ended = s.nodes.copy()
-        engine.run(other, n, tree.best_values, *i.upward, *s.offsets, s.child_values, s.nodes, s.sequences)
+        engine.run(other, n, tree.best_values, s)
         on_progress(1 - i.nodes_of(n).start / i.nodes)
     best = float(arrays.nodes[0][0])
     return Assessment(strategy.player, best, reach.sequences, Gradient(float(ended[0]), gradient))

@@ -1,7 +1,7 @@
 """The best response to a strategy, as a strategy.
 
-Against a fixed opponent, values go up the player's own tree of nodes, slice by slice, and at every infoset the
-best action is taken down (Johanson et al. 2011, "Accelerating best response calculation in large extensive
+Against a fixed opponent, values go up the player's own tree of nodes, slice by slice, and the best action at every
+infoset is recorded (Johanson et al. 2011, "Accelerating best response calculation in large extensive
 games", section 3).  Where several actions are equally good, the one with the lowest square is chosen.
 """
 
@@ -19,7 +19,7 @@ from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
-from pttt_ooc.sweep.engine import Engine, slice_arrays, slice_layout
+from pttt_ooc.sweep.engine import Engine, slice_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,38 +75,28 @@ def write_choices(node_start, sequence_start, choices, probabilities):
 
 
 @kernel
-def choose_best(
-    first_view,
-    last_view,
-    node_start,
-    sequence_start,
-    node_offset,
-    sequence_offset,
-    sequence_values,
-    node_values,
-    choices,
-):
+def choose_best(first_view, last_view, tree, part, choices):
     """Add to the nodes of some views the value of their best action; `choices` become the first such action.
 
-    Offsets are as in :mod:`pttt_ooc.sweep.tree`.  `sequence_values` hold the value of each action and are overwritten;
+    The sequences of `part` (:class:`pttt_ooc.sweep.tree.Slice`) hold the value of each action and are overwritten;
     `choices` begin with the slice's first node.
     """
     for view in range(first_view, last_view):
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view] - sequence_offset
-        size = sequence_start[view + 1] - sequence_start[view]
+        orders = tree.node_start[view + 1] - tree.node_start[view]
+        start = tree.sequence_start[view] - part.first_sequence
+        size = tree.sequence_start[view + 1] - tree.sequence_start[view]
         if size == 0:
             continue
-        node = node_start[view] - node_offset
-        best, chosen = sequence_values[start : start + orders], choices[node : node + orders]
+        node = tree.node_start[view] - part.first_node
+        best, chosen = part.sequences[start : start + orders], choices[node : node + orders]
         chosen[:] = 0
         for action in range(1, size // orders):
-            values = sequence_values[start + action * orders : start + (action + 1) * orders]
+            values = part.sequences[start + action * orders : start + (action + 1) * orders]
             for r in range(orders):
                 if values[r] > best[r]:
                     best[r] = values[r]
                     chosen[r] = action
-        mine = node_values[node : node + orders]
+        mine = part.nodes[node : node + orders]
         for r in range(orders):
             mine[r] += best[r]
 
@@ -135,11 +125,10 @@ def best_response(strategy: Strategy, engine: Engine) -> BestResponse:
     engine, player = engine.in_precision(np.float64), 1 - strategy.player
     reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[player]
     choices = np.zeros(i.nodes, np.uint8)
-    arrays = slice_arrays(in_memory(slice_layout(engine.index, engine.dtype, "best response")), "best response")
+    arrays = in_memory(slice_arrays(engine.index, engine.dtype))
     for n in reversed(range(i.slices)):
         s = arrays.of(i, n)
-        engine.gradient_slice(player, n, reach, s.nodes, s.sequences)
-        engine.run(player, n, tree.add_child_values, *i.upward, *s.offsets, s.child_values, s.sequences)
-        best = (*s.offsets[:2], s.sequences, s.nodes, choices[i.nodes_of(n)])
-        engine.run(player, n, choose_best, i.node_start, i.sequence_start, *best)
+        engine.gradient_slice(player, n, reach, s)
+        engine.run(player, n, tree.add_child_values, s)
+        engine.run(player, n, choose_best, s, choices[i.nodes_of(n)])
     return BestResponse(engine.index, player, float(s.nodes[0]), choices)

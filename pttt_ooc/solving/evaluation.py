@@ -8,32 +8,33 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pttt_ooc.aliases import Interval
-from pttt_ooc.disk.memory import Layout, Room, in_memory
+from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep import tree
-from pttt_ooc.sweep.engine import Engine, Reach, slice_arrays, slice_layout
+from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, reach_part, slice_arrays
+from pttt_ooc.sweep.tree import Floats, Reach
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What two strategies are worth; all values are exact up to rounding.
+    """Value and best responses of two strategies, exact up to rounding.
 
     Attributes
     ----------
     value
         Expected payoff of player 0.
     best_response_0, best_response_1
-        What the best reply to the opponent's strategy gets, for player 0 and for player 1, each from
+        Value of the best response to the opponent's strategy, for player 0 and for player 1, each from
         its own point of view.
     nashconv
         ``best_response_0 + best_response_1``, zero exactly at an equilibrium.
     exploitability_0, exploitability_1
         How far each player's worst case is below the value of the game; None where that is unknown.
     game_value
-        The interval that is known to hold the value of the game; its middle is taken.
+        The interval that is known to hold the value of the game; exploitability is measured from its middle.
     seconds
         Wall time.
     """
@@ -48,7 +49,7 @@ class Evaluation:
     seconds: float
 
     def against(self, game_value: Interval | None) -> Evaluation:
-        """The same, with exploitabilities by another interval for the value of the game."""
+        """The same evaluation with exploitabilities from another interval for the value of the game."""
         middle = sum(game_value) / 2 if game_value else None
         return replace(
             self,
@@ -59,9 +60,9 @@ class Evaluation:
 
 
 def narrowed(proved: Interval, reference: Interval | None) -> Interval:
-    """What two intervals that hold the value of a game have in common.
+    """The intersection of two intervals that hold the value of a game.
 
-    If there is no `reference`, or it contradicts what was `proved`, the proved one alone.
+    If there is no `reference`, or the two have nothing in common, it is the `proved` one.
     """
     if reference is None:
         return proved
@@ -69,23 +70,45 @@ def narrowed(proved: Interval, reference: Interval | None) -> Interval:
     return both if both[0] <= both[1] else proved
 
 
+@dataclass(frozen=True)
+class EvaluationArrays:
+    """What a :class:`ProfileEvaluator` works in, all in double precision.
+
+    Attributes
+    ----------
+    best
+        Values of best responses.
+    expected
+        Values of the player's own strategy at the nodes of even and of odd slices.
+    reach
+        The opponent's.
+    """
+
+    best: SliceArrays
+    expected: tuple[Floats, Floats]
+    reach: Reach
+
+
+def evaluation_arrays(index: Index) -> EvaluationArrays:
+    """Virtual arrays for either player."""
+    best = slice_arrays(index, np.float64)
+    return EvaluationArrays(best, best.nodes, reach_arrays(index.players, np.float64))
+
+
 class ProfileEvaluator:
-    """Evaluates strategies, as often as wanted, in the same arrays.
+    """Evaluates pairs of strategies (profiles), one after the other in the same arrays.
 
     Parameters
     ----------
     engine
         Of any precision: evaluation takes the same threads and computes in double precision.
-    room
-        With :func:`evaluation_arrays` of the engine's index among its arrays; default: memory.
+    arrays
+        As :func:`evaluation_arrays` describes them; default: new ones in memory.
     """
 
-    def __init__(self, engine: Engine, room: Room | None = None) -> None:
+    def __init__(self, engine: Engine, arrays: EvaluationArrays | None = None) -> None:
         self.engine = engine.in_precision(np.float64)
-        room = room or in_memory(evaluation_arrays(engine.index))
-        self._reach = (room.take("evaluation: reach of nodes"), room.take("evaluation: reach of sequences"))
-        self._best = slice_arrays(room, "evaluation: best responses")
-        self._expected = (room.take("evaluation: expected 0"), room.take("evaluation: expected 1"))
+        self.arrays = arrays or in_memory(evaluation_arrays(engine.index))
 
     def __call__(self, strategy0: Strategy, strategy1: Strategy, game_value: Interval | None = None) -> Evaluation:
         """As :func:`evaluate`."""
@@ -103,34 +126,19 @@ class ProfileEvaluator:
         """Value of the player's own strategy (if wanted) and of its best response."""
         engine, i = self.engine, self.engine.index.players[player]
         theirs = engine.index.players[1 - player]
-        opponent = engine.reach(1 - player, strategies[1 - player].probabilities, Reach.of(theirs, *self._reach))
-        expected = self._expected[0][:0]
+        opponent = engine.reach(1 - player, strategies[1 - player].probabilities, reach_part(self.arrays.reach, theirs))
+        expected = self.arrays.expected[0][:0]
         for n in reversed(range(i.slices)):
-            s = self._best.of(i, n)
-            engine.gradient_slice(player, n, opponent, s.nodes, s.sequences)
+            s = self.arrays.best.of(i, n)
+            engine.gradient_slice(player, n, opponent, s)
             if with_value:
-                children, expected = expected, self._expected[n % 2][: len(s.nodes)]
+                children, expected = expected, self.arrays.expected[n % 2][: len(s.nodes)]
                 expected[:] = s.nodes
                 weights = strategies[player].probabilities[i.sequences_of(n)]
-                own = (children, expected, s.sequences, weights)
-                engine.run(player, n, tree.values_of_strategy, *i.upward, *s.offsets, *own)
-            best = (s.child_values, s.nodes, s.sequences)
-            engine.run(player, n, tree.best_values, *i.upward, *s.offsets, *best)
+                own = s._replace(nodes=expected, child_values=children)
+                engine.run(player, n, tree.values_of_strategy, own, weights)
+            engine.run(player, n, tree.best_values, s)
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
-
-
-def evaluation_arrays(index: Index) -> Layout:
-    """The arrays that an :class:`ProfileEvaluator` wants: all in double precision."""
-    dtype = np.float64
-    most = {kind: max(getattr(i, kind) for i in index.players) for kind in ("nodes", "sequences")}
-    slices = slice_layout(index, dtype, "evaluation: best responses")
-    return {
-        **slices,
-        "evaluation: expected 0": slices["evaluation: best responses, nodes 0"],
-        "evaluation: expected 1": slices["evaluation: best responses, nodes 1"],
-        "evaluation: reach of sequences": (most["sequences"], dtype),
-        "evaluation: reach of nodes": (most["nodes"], dtype),
-    }
 
 
 def evaluate(

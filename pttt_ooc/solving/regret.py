@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass, replace
+
+from pttt_ooc.config import SolveConfig
 
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Coefficients of one iteration; see the module's text for their places.
+    """Coefficients of one iteration; the module's docstring has the formulas.
 
     Attributes
     ----------
@@ -46,6 +48,26 @@ class Coefficients:
 
 
 @dataclass(frozen=True)
+class Parameters:
+    """Parameters of a rule; the ones that its formula does not have are without effect.
+
+    Attributes
+    ----------
+    alpha, beta
+        Exponents of the discounts of positive and of negative regrets.
+    gamma
+        Exponent of the average strategy's weights.
+    asymmetry
+        How little a prediction counts beside the regrets: it is divided by 1 + `asymmetry`.
+    """
+
+    alpha: float = 0
+    beta: float = 0
+    gamma: float = 0
+    asymmetry: float = 0
+
+
+@dataclass(frozen=True)
 class Rule:
     """An update rule, with its parameters.
 
@@ -54,7 +76,7 @@ class Rule:
     A rule of one's own, which forgets a tenth of the regrets with each iteration:
 
     >>> import pttt_ooc as pttt
-    >>> def forgetful(t, alpha, beta):
+    >>> def forgetful(t, parameters):
     ...     return pttt.Coefficients(0.9, 0.9)
     >>> rule = pttt.Rule(forgetful, gamma=1)
     >>> solution = pttt.solve(pttt.game("mini-2x3k2-abrupt"), rule, max_iterations=50, target_nashconv=0)
@@ -64,33 +86,41 @@ class Rule:
     Attributes
     ----------
     coefficients
-        ``(t, alpha, beta) -> Coefficients`` of iteration ``t`` = 1, 2, ...
-    alpha, beta
-        Default exponents of the discounts (of positive and of negative regrets); in the asymmetric rules, which
-        have no negative regrets, beta is the asymmetry.
-    gamma
-        Default exponent of the average strategy's weights.
+        ``(t, parameters) -> Coefficients`` of iteration ``t`` = 1, 2, ...
+    alpha, beta, gamma, asymmetry
+        The parameters of its paper; see :class:`Parameters`.
     predicts
         Whether the last instantaneous regrets have to be kept.
     source
         Where the formula and the defaults come from.
     drift
-        What is added to alpha, beta and gamma on the way to the horizon.
+        Total change of the parameters between iteration 1 and the horizon.
     """
 
-    coefficients: Callable[[int, float, float], Coefficients]
+    coefficients: Callable[[int, Parameters], Coefficients]
     alpha: float = 0
     beta: float = 0
     gamma: float = 0
+    asymmetry: float = 0
     predicts: bool = False
     source: str = ""
-    drift: tuple[float, float, float] = (0, 0, 0)
+    drift: Parameters = Parameters()
 
-    def scheduled(self, t: int, alpha: float, beta: float, gamma: float, horizon: int) -> tuple[float, float, float]:
-        """Alpha, beta and gamma of iteration `t` = 1, 2, ..., from those of the first one."""
+    @property
+    def defaults(self) -> Parameters:
+        """The parameters of its paper."""
+        return Parameters(self.alpha, self.beta, self.gamma, self.asymmetry)
+
+    def parameters(self, settings: SolveConfig) -> Parameters:
+        """The parameters in effect at the first iteration: the paper's where the settings have none."""
+        given = {name: getattr(settings, name) for name in asdict(self.defaults)}
+        return replace(self.defaults, **{name: value for name, value in given.items() if value is not None})
+
+    def scheduled(self, t: int, first: Parameters, horizon: int) -> Parameters:
+        """The parameters in effect at iteration `t` = 1, 2, ..., if they are `first` at iteration 1."""
         part = min((t - 1) / horizon, 1)
-        a, b, c = (part * way for way in self.drift)
-        return alpha + a, beta + b, gamma + c
+        ways = zip(astuple(first), astuple(self.drift), strict=True)
+        return Parameters(*(start + part * way for start, way in ways))
 
 
 def _discount(t: int, exponent: float) -> float:
@@ -103,68 +133,64 @@ def _discount(t: int, exponent: float) -> float:
     return power / (power + 1)
 
 
-def cfr(t: int, alpha: float, beta: float) -> Coefficients:
+def cfr(t: int, p: Parameters) -> Coefficients:
     """Sum of regrets."""
     return Coefficients(1, 1, False, False, 1)
 
 
-def cfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+def cfr_plus(t: int, p: Parameters) -> Coefficients:
     """Sum of regrets, never below zero."""
     return Coefficients(1, 1, True, False, 1)
 
 
-def linear_cfr(t: int, alpha: float, beta: float) -> Coefficients:
+def linear_cfr(t: int, p: Parameters) -> Coefficients:
     """Iteration t weighs t, as a discount by (t - 1) / t of what came before."""
     return Coefficients((t - 1) / t, (t - 1) / t, False, False, 1)
 
 
-def dcfr(t: int, alpha: float, beta: float) -> Coefficients:
+def dcfr(t: int, p: Parameters) -> Coefficients:
     """Discounts for positive and for negative regrets."""
-    return Coefficients(_discount(t - 1, alpha), _discount(t - 1, beta), False, False, 1)
+    return Coefficients(_discount(t - 1, p.alpha), _discount(t - 1, p.beta), False, False, 1)
 
 
-def pcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+def pcfr_plus(t: int, p: Parameters) -> Coefficients:
     """CFR+ that takes the last instantaneous regrets for a prediction of the next."""
     return Coefficients(1, 1, True, True, 1)
 
 
-def pdcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+def pdcfr_plus(t: int, p: Parameters) -> Coefficients:
     """PCFR+ with DCFR's discount of positive regrets."""
-    return Coefficients(_discount(t - 1, alpha), 1, True, True, _discount(t, alpha))
+    return Coefficients(_discount(t - 1, p.alpha), 1, True, True, _discount(t, p.alpha))
 
 
-def sapcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
-    """PCFR+ that trusts its prediction less: ``R + r / (1 + beta)``, here multiplied by ``1 + beta``."""
-    return Coefficients(1, 1, True, True, 1 + beta)
+def sapcfr_plus(t: int, p: Parameters) -> Coefficients:
+    """PCFR+ that trusts its prediction less: ``R + r / (1 + asymmetry)``, here multiplied by ``1 + asymmetry``."""
+    return Coefficients(1, 1, True, True, 1 + p.asymmetry)
 
 
-def sapdcfr_plus(t: int, alpha: float, beta: float) -> Coefficients:
+def sapdcfr_plus(t: int, p: Parameters) -> Coefficients:
     """PDCFR+ that trusts its prediction less."""
-    return Coefficients(_discount(t - 1, alpha), 1, True, True, (1 + beta) * _discount(t, alpha))
+    return Coefficients(_discount(t - 1, p.alpha), 1, True, True, (1 + p.asymmetry) * _discount(t, p.alpha))
 
 
-_ASYMMETRY = "Meng et al. 2025, Faster game solving via asymmetry of step sizes"
-_SCHEDULES = "Zhang, McAleer and Sandholm 2024, Faster game solving via hyperparameter schedules"
+_ZINKEVICH = "Zinkevich et al. 2007, Regret minimization in games with incomplete information"
+_TAMMELIN = "Tammelin 2014, Solving large imperfect information games using CFR+"
+_BROWN = "Brown and Sandholm 2019, Solving imperfect-information games via discounted regret"
+_FARINA = "Farina, Kroer and Sandholm 2021, Faster game solving via predictive Blackwell"
+_XU = "Xu et al. 2024, Minimizing weighted counterfactual regret with optimistic OMD"
+_MENG = "Meng et al. 2025, Faster game solving via asymmetry of step sizes"
+_BOTH = f"{_MENG}, with the discounts and alpha of Xu et al. 2024 (as for pdcfr+)"
+_ZHANG = "Zhang, McAleer and Sandholm 2024, Faster game solving via hyperparameter schedules"
 
 RULES: dict[str, Rule] = {
-    "cfr": Rule(cfr, 0, 0, 0, False, "Zinkevich et al. 2007, Regret minimization in games with incomplete information"),
-    "cfr+": Rule(cfr_plus, 0, 0, 1, False, "Tammelin 2014, Solving large imperfect information games using CFR+"),
-    "linear-cfr": Rule(
-        linear_cfr, 0, 0, 1, False, "Brown and Sandholm 2019, Solving imperfect-information games via discounted regret"
-    ),
-    "dcfr": Rule(
-        dcfr, 1.5, 0, 2, False, "Brown and Sandholm 2019, Solving imperfect-information games via discounted regret"
-    ),
-    "pcfr+": Rule(
-        pcfr_plus, 0, 0, 2, True, "Farina, Kroer and Sandholm 2021, Faster game solving via predictive Blackwell"
-    ),
-    "pdcfr+": Rule(
-        pdcfr_plus, 2.3, 0, 5, True, "Xu et al. 2024, Minimizing weighted counterfactual regret with optimistic OMD"
-    ),
-    "sapcfr+": Rule(sapcfr_plus, 0, 2, 2, True, _ASYMMETRY),
-    "sapdcfr+": Rule(
-        sapdcfr_plus, 2.3, 2, 2, True, f"{_ASYMMETRY}, with the discounts and alpha of Xu et al. 2024 (as for pdcfr+)"
-    ),
-    "hs-dcfr": Rule(dcfr, 1, -1, 30, False, _SCHEDULES, drift=(3, -2, -5)),
-    "hs-pcfr+": Rule(pcfr_plus, 0, 0, 30, True, _SCHEDULES, drift=(0, 0, -5)),
+    "cfr": Rule(cfr, source=_ZINKEVICH),
+    "cfr+": Rule(cfr_plus, gamma=1, source=_TAMMELIN),
+    "linear-cfr": Rule(linear_cfr, gamma=1, source=_BROWN),
+    "dcfr": Rule(dcfr, alpha=1.5, beta=0, gamma=2, source=_BROWN),
+    "pcfr+": Rule(pcfr_plus, gamma=2, predicts=True, source=_FARINA),
+    "pdcfr+": Rule(pdcfr_plus, alpha=2.3, gamma=5, predicts=True, source=_XU),
+    "sapcfr+": Rule(sapcfr_plus, gamma=2, asymmetry=2, predicts=True, source=_MENG),
+    "sapdcfr+": Rule(sapdcfr_plus, alpha=2.3, gamma=2, asymmetry=2, predicts=True, source=_BOTH),
+    "hs-dcfr": Rule(dcfr, alpha=1, beta=-1, gamma=30, source=_ZHANG, drift=Parameters(3, -2, -5)),
+    "hs-pcfr+": Rule(pcfr_plus, gamma=30, predicts=True, source=_ZHANG, drift=Parameters(gamma=-5)),
 }

@@ -1,4 +1,4 @@
-"""The solver: updates of regrets, alternating or simultaneous, until the gap is small enough."""
+"""The solver: iterations of the update rule, alternating or simultaneous, until the gap is small enough."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from numpy.typing import NDArray
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.disk.memory import Layout, Room, in_memory
+from pttt_ooc.disk.memory import in_memory, leaves, virtual_array, with_leaves
 from pttt_ooc.disk.record import Commit
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
-from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
+from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
-from pttt_ooc.sweep.engine import Engine, Reach, slice_arrays, slice_layout
+from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, slice_arrays
+from pttt_ooc.sweep.tree import Discounts, Floats, Reach, Regrets
 
-Floats = NDArray[np.floating[Any]]
 Row = dict[str, Any]
 LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
 ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that decide at which iteration a run ends
-KEPT = 2  # saved runs beside the one that goes on
-CHEAP_SECONDS = 600  # a saved run of less time may make room for another
+KEPT = 2  # saved runs besides the one that goes on
+CHEAP_SECONDS = 600  # a saved run that took less time may be deleted for another one
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solve ends with.
+    """The result of a solve.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Solution:
     seconds
         Time spent on them, all runs together.
     rows
-        One for each evaluation, as in the log; the last is that of `strategies`.
+        One row for each evaluation, as in the log; the last one is of `strategies`.
     stopped_by
         ``"target_nashconv"``, ``"max_iterations"`` or ``"max_minutes"``.
     """
@@ -68,7 +68,7 @@ def solve(
     work: Path,
     fingerprint: str,
     on_progress: Callable[[Row], None] = lambda row: None,
-    room: Room | None = None,
+    arrays: SolverArrays | None = None,
     on_start: Callable[[str], None] = lambda sentence: None,
 ) -> Solution:
     """Solve, or go on solving, until a budget of the configuration is spent.
@@ -90,23 +90,23 @@ def solve(
         Called after every iteration with a row: ``iteration``, ``seconds``,
         ``iterations_per_second``; after an evaluation also ``value``, ``best_response_0``,
         ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
-    room
-        With :func:`solve_arrays` of the engine's index among its arrays; default: memory.
+    arrays
+        As :func:`solver_arrays` describes them; default: new ones in memory.
     on_start
         Called with sentences for a person: from which iteration it goes on, and what else is kept.
 
     Raises
     ------
     StoreError
-        See :class:`pttt_ooc.disk.commits.State`; or if there is no room for one more saved run.
+        See :class:`pttt_ooc.disk.commits.State`; or if too many runs are saved already.
     """
 
     def choose(saved: Sequence[Commit]) -> tuple[Commit | None, Sequence[Commit]]:
         return going_on(config, saved, work)
 
-    with State.open(work, state_layout(engine.index, config), fingerprint, choose) as state:
-        room = room or in_memory(solve_arrays(engine.index, config))
-        loop = Solver(engine, config, state, on_progress, room)
+    with State.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
+        arrays = arrays or in_memory(solver_arrays(engine.index, config))
+        loop = Solver(engine, config, state, on_progress, arrays)
         for sentence in _beginning(state):
             on_start(sentence)
         return loop.run()
@@ -168,25 +168,60 @@ def _ends_of(run: Commit) -> str:
     return ", ".join(f"{key}: {run.extra[key]:g}" for key in ENDS)
 
 
-def solve_arrays(index: Index, config: SolveConfig) -> Layout:
-    """The arrays that :func:`solve` wants besides the state on disk."""
-    layout = dict(slice_layout(index, np.dtype(config.precision), "values"))
-    for player, mine in enumerate(index.players):
-        layout[f"reach of player {player}'s sequences"] = (mine.sequences, np.dtype(config.precision))
-        layout[f"reach of player {player}'s nodes"] = (mine.nodes, np.dtype(config.precision))
-    return {**layout, **strategy_arrays(index, "average strategy"), **evaluation_arrays(index)}
+@dataclass(frozen=True)
+class SolverArrays:
+    """What a :class:`Solver` works in besides the state on disk.
+
+    Attributes
+    ----------
+    values
+        Gradients and values of the player whose regrets are updated.
+    reaches
+        Both players' reach under their latest strategies.
+    averages
+        Probabilities of both players' average strategies.
+    evaluation
+        For the gap between them.
+    """
+
+    values: SliceArrays
+    reaches: tuple[Reach, Reach]
+    averages: tuple[Floats, Floats]
+    evaluation: EvaluationArrays
 
 
-def state_layout(index: Index, config: SolveConfig, rule: Rule | None = None) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Shapes and dtypes of a state's arrays, by name ``kind/player/slice``; `rule` as of :class:`Solver`."""
-    kinds = ["regrets", "strategy_sums"] + ["predictions"] * (rule or RULES[config.algorithm]).predicts
-    layout: dict[str, tuple[tuple[int, ...], Any]] = {}
-    for kind in kinds:
-        for player, mine in enumerate(index.players):
-            for n in range(mine.slices):
-                part = mine.sequences_of(n)
-                layout[f"{kind}/{player}/{n}"] = ((part.stop - part.start,), np.dtype(config.precision))
-    return layout
+@dataclass(frozen=True)
+class StateArrays:
+    """The state that iterations change: for each player and slice, float, shape (sequences of the slice,).
+
+    Attributes
+    ----------
+    regrets, strategy_sums
+        Sums of regrets and of realization plans, both discounted by the rule.
+    predictions
+        The last instantaneous regrets; empty if the rule does not predict.
+    """
+
+    regrets: tuple[tuple[Floats, ...], ...]
+    strategy_sums: tuple[tuple[Floats, ...], ...]
+    predictions: tuple[tuple[Floats, ...], ...]
+
+
+def solver_arrays(index: Index, config: SolveConfig) -> SolverArrays:
+    """Virtual arrays for a solver."""
+    dtype = np.dtype(config.precision)
+    first, second = (reach_arrays([mine], dtype) for mine in index.players)
+    evaluation = evaluation_arrays(index)
+    return SolverArrays(slice_arrays(index, dtype), (first, second), strategy_arrays(index), evaluation)
+
+
+def state_arrays(index: Index, config: SolveConfig, rule: Rule | None = None) -> StateArrays:
+    """Virtual arrays for a state, whose paths, such as ``regrets/0/3``, name them; `rule` as of :class:`Solver`."""
+    kind = tuple(
+        tuple(virtual_array(int(size), config.precision) for size in mine.sequences_by_slice())
+        for mine in index.players
+    )
+    return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
 
 
 def is_scheduled(iteration: int, factor: float) -> bool:
@@ -217,7 +252,7 @@ class Iterates(Protocol):
 
     @property
     def arrays(self) -> Mapping[str, Any]:
-        """By name, as of :func:`state_layout`; changed in place."""
+        """By name, as of :func:`state_arrays`; changed in place."""
 
     @property
     def iteration(self) -> int:
@@ -236,15 +271,15 @@ class MemoryState:
 
     Parameters
     ----------
-    layout
-        From :func:`state_layout`.
+    arrays
+        Name to an array of the shape and dtype that are wanted, from :func:`state_arrays`.
     """
 
     path = None
     iteration = 0
 
-    def __init__(self, layout: dict[str, tuple[tuple[int, ...], Any]]) -> None:
-        self.arrays = {name: np.zeros(shape, dtype) for name, (shape, dtype) in layout.items()}
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.arrays = {name: np.zeros(array.shape, array.dtype) for name, array in arrays.items()}
         self.extra: dict[str, Any] = {}
 
     def commit(self, iteration: int, extra: dict[str, Any]) -> None:
@@ -257,8 +292,8 @@ class Solver:
     Parameters
     ----------
     rule
-        An update rule in place of the one that the configuration names; its alpha, beta and gamma are used where the
-        configuration has none.
+        An update rule in place of the one that the configuration names; its parameters are used where the configuration
+        has none.
     """
 
     def __init__(
@@ -267,31 +302,26 @@ class Solver:
         config: SolveConfig,
         state: Iterates,
         on_progress: Callable[[Row], None],
-        room: Room,
+        arrays: SolverArrays,
         rule: Rule | None = None,
     ) -> None:
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
-        self.evaluator = ProfileEvaluator(engine, room)
+        self.kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
+        self.values, self.reaches = arrays.values, arrays.reaches
+        self.strategies = (
+            Strategy(engine.index, 0, arrays.averages[0]),
+            Strategy(engine.index, 1, arrays.averages[1]),
+        )
+        self.evaluator = ProfileEvaluator(engine, arrays.evaluation)
         self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
         self.rule = rule or RULES[config.algorithm]
-        self.alpha = self.rule.alpha if config.alpha is None else config.alpha
-        self.beta = self.rule.beta if config.beta is None else config.beta
-        self.gamma = self.rule.gamma if config.gamma is None else config.gamma
+        self.parameters = self.rule.parameters(config)
         self.iteration = state.iteration
         self.rows: list[Row] = state.extra.get("rows", [])
         self.seconds = float(state.extra.get("seconds", 0))
-        self.values = slice_arrays(room, "values")
-        self.reaches = tuple(
-            Reach.of(i, room.take(f"reach of player {p}'s nodes"), room.take(f"reach of player {p}'s sequences"))
-            for p, i in enumerate(engine.index.players)
-        )
-        self.strategies = (
-            Strategy(engine.index, 0, room.take("average strategy of player 0")),
-            Strategy(engine.index, 1, room.take("average strategy of player 1")),
-        )
 
     def begin(self) -> None:
-        """Both players' reach under the strategies that the regrets ask for, before the first iteration."""
+        """Compute both players' reach under the strategies that follow from the regrets, before the first iteration."""
         for player in (0, 1):
             self._next_strategy(player, average=False)
 
@@ -363,52 +393,48 @@ class Solver:
             atomic_write_text(self.state.path / LOG, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))
         return row
 
-    def _slices(self, kind: str, player: int) -> list[Floats]:
-        return [self.state.arrays[f"{kind}/{player}/{n}"] for n in range(self.engine.index.players[player].slices)]
-
-    def _predictions(self, player: int) -> list[Floats]:
-        if self.rule.predicts:
-            return self._slices("predictions", player)
+    def _predictions(self, player: int) -> Sequence[Floats]:
+        if self.kept.predictions:
+            return self.kept.predictions[player]
         return [np.empty(0, self.engine.dtype)] * self.engine.index.players[player].slices
 
-    def _scalars(self, *numbers: float) -> list[np.floating[Any]]:
+    def _scalar(self, number: float) -> np.floating[Any]:
         # Kernels that are given a Python float would compute in double precision.
-        return [self.engine.dtype.type(number) for number in numbers]
+        scalar: np.floating[Any] = self.engine.dtype.type(number)
+        return scalar
 
     def _coefficients(self, iteration: int) -> tuple[Coefficients, float]:
-        """Those of an iteration, and the discount of the sums of strategies before it."""
+        """Coefficients of the rule at an iteration, and the discount of the sums of strategies before it."""
         t = max(iteration, 1)
-        alpha, beta, gamma = self.rule.scheduled(t, self.alpha, self.beta, self.gamma, self.config.horizon)
+        parameters = self.rule.scheduled(t, self.parameters, self.config.horizon)
         restart = self.config.restart_average
         age = t - (last_scheduled(t, restart) if restart else 1)
-        return self.rule.coefficients(t, alpha, beta), (age / (age + 1)) ** gamma if age else 0.0
+        return self.rule.coefficients(t, parameters), (age / (age + 1)) ** parameters.gamma if age else 0.0
 
     def _update(self, player: int) -> None:
         """Regrets of `player`, upward, against the opponent's latest strategy."""
         engine, i = self.engine, self.engine.index.players[player]
         before, (c, _) = self._coefficients(self.iteration - 1)[0], self._coefficients(self.iteration)
-        look_ahead = self._scalars(before.look_ahead)
-        discounts = self._scalars(c.discount_positive, c.discount_negative)
-        regrets, predictions = self._slices("regrets", player), self._predictions(player)
+        look_ahead = self._scalar(before.look_ahead)
+        discounts = Discounts(self._scalar(c.discount_positive), self._scalar(c.discount_negative), c.floor)
+        regrets, predictions = self.kept.regrets[player], self._predictions(player)
         for n in reversed(range(i.slices)):
             s = self.values.of(i, n)
-            engine.gradient_slice(player, n, self.reaches[1 - player], s.nodes, s.sequences)
-            arrays = (s.child_values, s.nodes, s.sequences, *look_ahead, regrets[n], predictions[n])
-            engine.run(player, n, tree.update_regrets, *i.upward, *s.offsets, *arrays, *discounts, c.floor)
+            engine.gradient_slice(player, n, self.reaches[1 - player], s)
+            state = Regrets(regrets[n], predictions[n], look_ahead)
+            engine.run(player, n, tree.update_regrets, s, state, discounts)
 
     def _next_strategy(self, player: int, average: bool) -> None:
-        """Reach of `player` under the strategy that its regrets ask for and, if wanted, its share in the average."""
+        """Reach of `player` under the strategy that follows from its regrets; if wanted, it is added to the average."""
         engine, i = self.engine, self.engine.index.players[player]
         c, discount = self._coefficients(self.iteration)
-        look_ahead, discounts = self._scalars(c.look_ahead), self._scalars(discount)
-        regrets, predictions = self._slices("regrets", player), self._predictions(player)
-        sums, reach = self._slices("strategy_sums", player), self.reaches[player]
+        regrets, predictions = self.kept.regrets[player], self._predictions(player)
+        sums, reach = self.kept.strategy_sums[player], self.reaches[player]
         for n in range(i.slices):
-            arrays = (*look_ahead, regrets[n], predictions[n])
-            reaches = (reach.sequences, reach.nodes, reach.view_is_reached)
+            state = Regrets(regrets[n], predictions[n], self._scalar(c.look_ahead))
             into = sums[n] if average else sums[n][:0]
-            rest = (i.sequences_of(n).start, *arrays, *reaches, *discounts, into)
-            engine.run(player, n, tree.reach_of_regrets, *i.downward, *rest)
+            rest = (i.sequences_of(n).start, state, self._scalar(discount), into)
+            engine.run(player, n, tree.reach_of_regrets, reach, *rest)
 
     def current(self) -> tuple[Strategy, Strategy]:
         """The strategies that the regrets ask for, in new arrays."""
@@ -417,25 +443,25 @@ class Solver:
         for player in (0, 1):
             i = self.engine.index.players[player]
             probabilities = np.empty(i.sequences, np.float32)
-            regrets, predictions = self._slices("regrets", player), self._predictions(player)
+            regrets, predictions = self.kept.regrets[player], self._predictions(player)
             for n in range(i.slices):
                 part = i.sequences_of(n)
                 wanted = regrets[n] * self.engine.dtype.type(c.look_ahead)
                 if self.rule.predicts:
                     wanted += predictions[n]
                 arrays = (part.start, np.maximum(wanted, 0), probabilities[part])
-                self.engine.run(player, n, tree.average_strategy, i.node_start, i.sequence_start, *arrays)
+                self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](probabilities)
             found.append(Strategy(self.engine.index, player, probabilities))
         return found[0], found[1]
 
     def average(self) -> tuple[Strategy, Strategy]:
-        """The average strategies so far, in arrays that the next call writes anew."""
+        """The average strategies so far, in arrays that the next call overwrites."""
         for player, strategy in enumerate(self.strategies):
             i = self.engine.index.players[player]
-            for n, sums in enumerate(self._slices("strategy_sums", player)):
+            for n, sums in enumerate(self.kept.strategy_sums[player]):
                 part = i.sequences_of(n)
                 arrays = (part.start, sums, strategy.probabilities[part])
-                self.engine.run(player, n, tree.average_strategy, i.node_start, i.sequence_start, *arrays)
+                self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](strategy.probabilities)
         return self.strategies

@@ -23,7 +23,7 @@ from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.provenance import source_digest, versions
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy and Zarr
-    from pttt_ooc.disk.memory import MemoryPlan, Room
+    from pttt_ooc.disk.memory import MemoryNeeds, Tree
 
 Facts = dict[str, Any]
 LOCK = ".lock"  # in the directory of a game and symmetry
@@ -82,23 +82,22 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
         write_manifest(manifest, name, **made, **facts)
 
 
-def room_for(plan: MemoryPlan, memory_mb: float, directory: Path, facts: Facts) -> Room:
-    """Room for a stage's arrays, which is also described in the manifest's facts.
+def allocated(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
+    """A stage's arrays within its budget; what memory they take is told in the manifest's facts.
 
     Raises
     ------
     MemoryBudgetError
         If the stage cannot do with the budget.
     """
-    room = plan.room(memory_mb, directory)
-    mapped = sum(size for name, size in plan.sizes().items() if name not in room.held)
+    workspace = needs.within(memory_mb, directory)
     facts["memory"] = {
         "budget_mb": memory_mb if math.isfinite(memory_mb) else None,
-        "projected_mb": room.projected_mb,
-        "smallest_mb": plan.smallest_mb,
-        "mapped_mb": round(mapped / MB, 1),
+        "projected_mb": workspace.projected_mb,
+        "smallest_mb": needs.smallest_mb,
+        "mapped_mb": round(workspace.mapped / MB, 1),
     }
-    return room
+    return workspace.allocate()
 
 
 def inputs(directory: Path, *stages: str) -> dict[str, Facts]:

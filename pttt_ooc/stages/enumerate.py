@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 
 from pttt_ooc.disk.files import fresh_store
-from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.tables import write_pairs
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.common import room_for, stage
+from pttt_ooc.stages.common import allocated, stage
 from pttt_ooc.structure.counts import check_counts, counts_of
 from pttt_ooc.structure.views import find_pairs, most_pairs
 
@@ -26,8 +26,8 @@ def run(game: str, directory: Path, memory_mb: float = math.inf) -> None:
     """
     with stage("enumerate", directory, ["views.zarr"]) as facts:
         rules = named_game(game)
-        plan = MemoryPlan({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(rules)})
-        room_for(plan, memory_mb, directory, facts)
+        needs = MemoryNeeds({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(rules)}, ())
+        allocated(needs, memory_mb, directory, facts)
         pairs = find_pairs(rules)
         facts.update(game=game, counts=counts_of(rules, pairs))
         check_counts(game, facts["counts"])

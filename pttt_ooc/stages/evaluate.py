@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays, narrowed
-from pttt_ooc.stages.common import digests, inputs, room_for, stage
+from pttt_ooc.stages.common import allocated, digests, inputs, stage
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
 from pttt_ooc.sweep.engine import thread_needs
@@ -38,11 +38,11 @@ def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory
         facts.update(game=game, symmetry=symmetry, made_from=digests(before))
         index = read_index(directory / "index.zarr", game, symmetry)
         with open_engine(index, directory, np.float64, threads) as engine:
-            arrays = {**evaluation_arrays(index), **strategy_arrays(index, "solution")}
-            plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, arrays)
-            room = room_for(plan, memory_mb, directory, facts)
-            evaluator = ProfileEvaluator(engine, room)
-            solution = read_solution(directory / "solution.zarr", index, room)
+            arrays = (evaluation_arrays(index), strategy_arrays(index))
+            needs = MemoryNeeds({**process_needs(threads), **thread_needs(engine)}, arrays)
+            own, probabilities = allocated(needs, memory_mb, directory, facts)
+            evaluator = ProfileEvaluator(engine, own)
+            solution = read_solution(directory / "solution.zarr", index, probabilities)
             found = evaluator(*solution)
             proved = (-found.best_response_1, found.best_response_0)
             value = narrowed(proved, reference_value(index.game))

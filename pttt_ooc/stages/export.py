@@ -10,17 +10,17 @@ from typing import Any
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import remove
-from pttt_ooc.disk.memory import MemoryPlan, Room, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.export import BLOCK_BYTES, BUNDLE, FILES, MOST_THREADS, write_export
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.products.tables import read_index
-from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
+from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.structure.views import Ints
-from pttt_ooc.sweep.parallel import in_sequence
+from pttt_ooc.sweep.parallel import in_order
 
 
 def run(
@@ -48,35 +48,34 @@ def run(
             read_index(directory / "index.zarr", game, symmetry),
             read_index(directory / "index.zarr", game, "none"),
         )
-        arrays = {**strategy_arrays(folded, "solution"), **row_arrays(whole)}
-        if symmetry != "none":
-            arrays |= strategy_arrays(whole, "unfolded strategy")
+        unfolded = () if symmetry == "none" else strategy_arrays(whole)
         needed = {**process_needs(threads), "blocks of rows": (threads + 2) * BLOCK_BYTES}
-        plan = MemoryPlan(needed, arrays)
-        room = room_for(plan, memory_mb, directory, facts)
-        strategies = _unfolded(read_solution(directory / "solution.zarr", folded, room), whole, room, threads)
-        rows = _rows(whole, (settings.infosets_0, settings.infosets_1), room, threads)
+        needs = MemoryNeeds(needed, (strategy_arrays(folded), row_arrays(whole), unfolded))
+        solution, rows, unfolded = allocated(needs, memory_mb, directory, facts)
+        strategies = _unfolded(read_solution(directory / "solution.zarr", folded, solution), whole, unfolded, threads)
+        del solution  # of no use any more, where it is not unfolded itself
+        rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
         remove(directory / BUNDLE)
         told = _told(before) if settings.bundle else None
         write_export(directory, whole, strategies, rows, settings.dtype, settings.compression_level, told, threads)
 
 
-def _unfolded(solution: Strategies, whole: Index, room: Room, threads: int) -> Strategies:
-    if solution[0].index.symmetry == "none":
+def _unfolded(solution: Strategies, whole: Index, into: tuple[Floats, Floats] | tuple[()], threads: int) -> Strategies:
+    if not into:
         return Strategy(whole, 0, solution[0].probabilities), Strategy(whole, 1, solution[1].probabilities)
-    into = [room.take(f"unfolded strategy of player {p}") for p in (0, 1)]
-    first, second = in_sequence(lambda p: unfold(solution[p], whole, into[p]), (0, 1), threads)
+    first, second = in_order(lambda p: unfold(solution[p], whole, into[p]), (0, 1), threads)
     return first, second
 
 
-def _rows(index: Index, orders: tuple[Path | None, Path | None], room: Room, threads: int) -> tuple[Ints, Ints]:
-    into = [room.take(f"rows of player {p}") for p in (0, 1)]
+def _rows(
+    index: Index, orders: tuple[Path | None, Path | None], into: tuple[Ints, Ints], threads: int
+) -> tuple[Ints, Ints]:
 
     def of_player(player: int) -> Ints:
         order = orders[player]
         return read_infosets(index, player, order, into[player]) if order else default_rows(index, player, into[player])
 
-    first, second = in_sequence(of_player, (0, 1), threads)
+    first, second = in_order(of_player, (0, 1), threads)
     return first, second
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.files import fresh_store
-from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.tables import read_pairs, write_index, write_timing
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.common import digests, inputs, room_for, stage
+from pttt_ooc.stages.common import allocated, digests, inputs, stage
 from pttt_ooc.structure.index import Index, build_index
 from pttt_ooc.structure.timing import build_timing
 
@@ -33,8 +33,8 @@ def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.
     before = inputs(directory, "enumerate")["enumerate"]
     with stage("index", directory, ["index.zarr"]) as facts:
         count = before["counts"]["pairs"]
-        plan = MemoryPlan({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * count})
-        room_for(plan, memory_mb, directory, facts)
+        needs = MemoryNeeds({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * count}, ())
+        allocated(needs, memory_mb, directory, facts)
         pairs = read_pairs(directory / "views.zarr", game)
         index = build_index(named_game(game), symmetry, pairs)
         for player in (0, 1):

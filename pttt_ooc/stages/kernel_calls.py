@@ -22,7 +22,7 @@ from numba.core.event import Event, Listener, install_listener
 from pttt_ooc import jit
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
-from pttt_ooc.disk.memory import in_memory
+from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.catalogue import named_game
 
@@ -70,12 +70,12 @@ def call_solver(directory: Path) -> None:
     with jit.interpreted():
         index, timings = _structure("full")
 
-    from pttt_ooc.solving.solver import Solver, solve_arrays, state_layout
+    from pttt_ooc.solving.solver import Solver, solver_arrays, state_arrays
     from pttt_ooc.sweep.engine import Engine
 
     engine, settings = Engine(index, timings, np.float32, threads=1), SolveConfig()
-    with State.open(directory / "work", state_layout(index, settings), "compilation") as state:
-        solver = Solver(engine, settings, state, lambda row: None, in_memory(solve_arrays(index, settings)))
+    with State.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
+        solver = Solver(engine, settings, state, lambda row: None, in_memory(solver_arrays(index, settings)))
         solver.begin()
         solver.iterate()
         solver.average()

@@ -10,7 +10,7 @@ from typing import Any
 
 from pttt_ooc.config import Config
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products.infosets import parse_infoset
@@ -20,7 +20,7 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import Facts, digests, inputs, manifest_of, room_for, stage
+from pttt_ooc.stages.common import Facts, allocated, digests, inputs, manifest_of, stage
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import probabilities_at
@@ -43,9 +43,9 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         facts.update(game=config.game, symmetry=config.symmetry, settings=config.report.model_dump(mode="json"))
         facts["made_from"] = digests(before)
         index = read_index(directory / "index.zarr", config.game, config.symmetry)
-        plan = MemoryPlan({**process_needs(), **_NEEDED}, strategy_arrays(index, "solution"))
-        room = room_for(plan, memory_mb, directory, facts)
-        data = _data(config, directory, before, read_solution(directory / "solution.zarr", index, room))
+        needs = MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(index))
+        solution = allocated(needs, memory_mb, directory, facts)
+        data = _data(config, directory, before, read_solution(directory / "solution.zarr", index, solution))
         write_report(data, directory / "report.html")
         save_figures(data, directory)
 

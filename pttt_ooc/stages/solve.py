@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,14 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import is_state
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
-from pttt_ooc.disk.memory import MemoryPlan, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.regret import RULES
-from pttt_ooc.solving.solver import solve, solve_arrays
-from pttt_ooc.stages.common import Facts, digests, inputs, room_for, stage
+from pttt_ooc.solving.solver import solve, solver_arrays
+from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.provenance import fingerprint
 from pttt_ooc.sweep.engine import thread_needs
@@ -62,12 +63,12 @@ def run(
         dtype = np.dtype(settings.precision).type
         index = read_index(directory / "index.zarr", game, symmetry)
         with open_engine(index, directory, dtype, threads) as engine, Progress(*ends, log) as progress:
-            plan = MemoryPlan({**process_needs(threads), **thread_needs(engine)}, solve_arrays(index, settings))
-            room = room_for(plan, memory_mb, directory, facts)
+            needs = MemoryNeeds({**process_needs(threads), **thread_needs(engine)}, solver_arrays(index, settings))
+            arrays = allocated(needs, memory_mb, directory, facts)
             work = directory / "work" / name
             for sentence in _others(work):
                 progress.note(sentence)
-            result = solve(engine, settings, work, name, progress, room, progress.note)
+            result = solve(engine, settings, work, name, progress, arrays, progress.note)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
@@ -95,12 +96,11 @@ def _told(settings: SolveConfig, row: Facts) -> Facts:
 def parameters(settings: SolveConfig) -> dict[str, Any]:
     """All that the iterates and their average depend on besides the algorithm's name and the precision.
 
-    Alpha, beta and gamma are the authors' where the configuration has none; there is a horizon only if they move.
+    There is a horizon only if the rule's parameters move.
     """
     rule = RULES[settings.algorithm]
-    given = {"alpha": settings.alpha, "beta": settings.beta, "gamma": settings.gamma}
-    found: dict[str, Any] = {name: getattr(rule, name) if value is None else value for name, value in given.items()}
-    found |= {"horizon": settings.horizon} if any(rule.drift) else {}
+    found: dict[str, Any] = asdict(rule.parameters(settings))
+    found |= {"horizon": settings.horizon} if any(astuple(rule.drift)) else {}
     return {**found, "restart_average": settings.restart_average, "updates": settings.updates}
 
 

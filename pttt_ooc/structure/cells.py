@@ -1,6 +1,6 @@
 """Cells of the timing operators: tuples of key times, cut into prefixes and suffixes.
 
-See :mod:`pttt_ooc.structure.timing` for what they are good for.
+See :mod:`pttt_ooc.structure.timing` for their use.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pttt_ooc.structure.views import Ints
 
 BASE = 16  # of the codes that tell tuples of times apart; times stay below BASE - 1
 NO_KEY = -1
-_SLOTS = 1024  # of a hash table; codes that share one take turns
+_SLOTS = 1024  # of a hash table; a code replaces another one in the same slot
 _MULTIPLIER = 0x9E3779B1
 
 Kinds = tuple[int, ...]  # of squares: 0 failed, 1 placed, 2 failed on a mark of the opponent's setup
@@ -113,8 +113,8 @@ def _position(values, first, last, value):
 
 @kernel
 def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
-    """The cell of each order; orders in which a square has the time `ends_at` get the one after all others."""
-    columns = np.zeros((_SLOTS, 2), np.int64)  # a hash table of codes and their columns, filled on the way
+    """The cell of each order; orders in which a square has the time `ends_at` get a cell after all others."""
+    columns = np.zeros((_SLOTS, 2), np.int64)  # a hash table of codes and their columns
     last_set, last_late, row = -1, -1, 0
     for rank in range(len(times)):
         ends = False
@@ -127,7 +127,7 @@ def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
         at = tables.number[prefix]
         first_row, end_row = tables.first_row[at], tables.first_row[at + 1]
         first_column, end_column = tables.first_column[at], tables.first_column[at + 1]
-        if prefix != last_set or late != last_late:  # orders in sequence mostly end alike
+        if prefix != last_set or late != last_late:  # consecutive orders mostly have the same suffix
             row = _position(tables.row_code, first_row, end_row, late)
             last_set, last_late = prefix, late
         slot = (early * _MULTIPLIER >> 32) % _SLOTS

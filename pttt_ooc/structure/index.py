@@ -46,7 +46,7 @@ class PlayerIndex:
     node_start : int64 (views + 1,)
         First node of each view.
     sequence_start : int64 (views + 1,)
-        First sequence of each view; views that do not decide have none.
+        First sequence of each view; views that do not decide have no sequences.
     child_start : int64 (views, M, 2)
         First node of the block of children after an action, for outcome 0 (failed) and 1 (placed);
         -1 where there is none.  Only the first so many actions of a view exist.
@@ -80,17 +80,6 @@ class PlayerIndex:
         read_only(self)
 
     @property
-    def downward(self) -> tuple[NDArray[Any], ...]:
-        """What a pass over the tree needs that pulls from parents."""
-        tables = (self.block_start, self.parent_start, self.parent_map, self.relabelling)
-        return (self.node_start, self.sequence_start, *tables)
-
-    @property
-    def upward(self) -> tuple[NDArray[Any], ...]:
-        """What a pass over the tree needs that pulls from children."""
-        return (self.node_start, self.sequence_start, self.child_start, self.child_map, self.relabelling)
-
-    @property
     def slices(self) -> int:
         """Number of depth slices."""
         return len(self.slice_start) - 1
@@ -117,6 +106,10 @@ class PlayerIndex:
         """Sequences of slice `n`."""
         first, last = self.slice_start[n], self.slice_start[n + 1]
         return slice(int(self.sequence_start[first]), int(self.sequence_start[last]))
+
+    def sequences_by_slice(self) -> Ints:
+        """Number of sequences, slice by slice."""
+        return np.diff(self.sequence_start[self.slice_start])
 
     def infosets_by_slice(self) -> Ints:
         """Number of infosets among the representatives, slice by slice."""
@@ -301,7 +294,7 @@ class _PlayerBuilder:
             v, bit = np.flatnonzero(self.tried >> square & 1), 1 << square
             parent, g, last, exists = self._representative(self.placed[v] & ~bit, self.failed[v] & ~bit, square)
             exists &= self.counts.ending_with(self.placed[v], self.failed[v], square) != 0
-            # Only views that do not decide have orders after a parent without sequences; nobody reaches them.
+            # Only views that do not decide have parents without sequences; their nodes have no reach.
             exists &= sequence_start[parent] != sequence_start[parent + 1]
             action = number_below(~self.taken[parent], last)
             chosen = (v[exists], number_below(self.tried[v], square)[exists])
@@ -313,7 +306,7 @@ class _PlayerBuilder:
         """`child_map`, `parent_map` and `relabelling` of the index, from the symmetries of children and parents."""
         views, squares = parents.shape
         symmetry = np.concatenate([children.reshape(views, -1), parents], axis=1)
-        # A child's table takes the orders of the view, a parent's those of what the view was before.
+        # A child's table is for the orders of the view, a parent's for the orders of the view without the last square.
         removed = np.concatenate([np.zeros((views, 2 * squares), np.int64), 1 << self._own_squares()], axis=1)
         v, k = np.nonzero(symmetry >= 0)
         before = (self.placed[v] & ~removed[v, k], self.failed[v] & ~removed[v, k])

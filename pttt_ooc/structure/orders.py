@@ -1,9 +1,9 @@
 """Orders: in which order the squares of a view were attempted, and their ranking.
 
-An order of a view with ``n`` squares is a sequence of its squares.  Orders are ranked with the
+An order of a view with ``n`` squares is a permutation of its squares.  Orders are ranked with the
 *last* attempt as the major digit, so that the orders that end with a given square are one block,
-in the same sequence as the orders of the view without that square.  Which orders are possible
-depends only on how many attempts succeeded and failed in every prefix
+ranked like the orders of the view without that square.  Which orders are possible depends only on
+how many attempts succeeded and failed in every prefix
 (:meth:`pttt_ooc.rules.game.Game.failure_allowed`), so block sizes depend only on those counts.
 """
 
@@ -173,7 +173,7 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
     p, f, k = popcount(placed), popcount(failed & ~hidden), popcount(failed & hidden)
     n = p + f + k
     table = np.empty((orders[p, f, k], n), np.int8)
-    # Slot by slot from the last one: what is still to be placed there and before, and the square chosen.
+    # Slots are filled from the last one: the squares that are left for it and for those before, and its square.
     rest_placed, rest_failed = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     order = np.full(n, -1, np.int8)
     rest_placed[n], rest_failed[n] = placed, failed

@@ -1,7 +1,7 @@
 """Relabelled orders of many views: where symmetries take them, in tables that views share.
 
-What a symmetry does to the orders of a view depends only on the kinds of the view's squares and on the
-sequence of their images, so that few tables serve all views.
+What a symmetry does to the orders of a view depends only on the kinds of the view's squares and on how
+their images are ordered, so that few tables serve all views.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def relabellings(
     placed, failed
         int64, shape (n,): the views, as bit masks.
     symmetry
-        int64, shape (n,): number of the permutation that each is taken by.
+        int64, shape (n,): number of the permutation that is applied to each view.
 
     Returns
     -------
     start
-        int64, shape (n,): where in `tables` the ranks of each view begin; -1 where they stay what they are.
+        int64, shape (n,): where in `tables` the ranks of each view begin; -1 where they do not change.
     tables
-        uint16.  Tables stand in the sequence in which views ask for them first.
+        uint16: one table after the other, in the order of the first view that uses each.
     """
     start = np.full(len(placed), -1)
     code, unchanged = _codes(counts, group, placed, failed, symmetry)
@@ -55,10 +55,10 @@ def relabellings(
 def _codes(
     counts: OrderCounts, group: Sequence[tuple[int, ...]], placed: Ints, failed: Ints, symmetry: Ints
 ) -> tuple[Ints, Ints]:
-    """For each view, what its table depends on in one number, and what that is where nothing changes.
+    """For each view, a number that determines its table, and the number that stands for no change.
 
-    Square by square, in the sequence of their images: the place among the view's squares.  Square by
-    square, in their own sequence: the kind.
+    Its digits are, for each square by the rank of its image, the square's rank in the view; and for each
+    square by its own rank, its kind.
     """
     tried, permutations = placed | failed, np.array(group)
     images = images_of(group)[symmetry, tried]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.disk.memory import Layout
+from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.structure.index import Index
 
 Floats = NDArray[np.floating[Any]]
@@ -33,9 +33,10 @@ class Strategy:
     probabilities: Floats
 
 
-def strategy_arrays(index: Index, name: str) -> Layout:
-    """Arrays for both players' strategies, by the names ``"<name> of player <p>"``."""
-    return {f"{name} of player {p}": (mine.sequences, np.float32) for p, mine in enumerate(index.players)}
+def strategy_arrays(index: Index) -> tuple[Floats, Floats]:
+    """Virtual arrays for the probabilities of both players' strategies."""
+    first, second = (virtual_array(mine.sequences, np.float32) for mine in index.players)
+    return first, second
 
 
 def uniform_strategy(index: Index, player: int, dtype: Any = np.float32, into: Floats | None = None) -> Strategy:

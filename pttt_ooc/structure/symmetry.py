@@ -16,7 +16,10 @@ from pttt_ooc.structure.views import Ints, image_of, number_below
 
 @kernel
 def _copy_views(source, target, source_start, target_start, orders, table_start, actions, tables):
-    """Copy all actions of views: order `r` from the rank in the view's table, action `j` from `actions[view, j]`."""
+    """Copy the entries of all actions of views.
+
+    Order `r` comes from the rank in the view's table, action `j` from the action `actions[view, j]`.
+    """
     for view in range(len(orders)):
         count, table = orders[view], table_start[view]
         for j in range(actions.shape[1]):
@@ -67,7 +70,7 @@ class _Images:
         return [i for i, g in enumerate(self.group) if tuple(image_of(masks, g)) == target]
 
     def actions(self, v: Ints) -> Ints:
-        """For each action of views `v`, that of the representative; shape (views, squares), -1 after the last one."""
+        """The representative's action for each action of views `v`: shape (views, squares), -1 after the last one."""
         setup, symmetry = self.game.setup_mask(self.player), self.symmetry[v]
         taken = self.whole.placed[v] | self.whole.failed[v] | setup
         theirs = (self.folded.placed | self.folded.failed)[self.view[v]] | setup

@@ -2,8 +2,8 @@
 
 Two views that fit together constrain each other's orders only through the *key squares*, on which
 one player failed because the other had placed there before.  The *timing operator* takes a vector
-over the source's key times to a vector over the receiver's key times by adding up what is
-consistent.
+over the source's key times to a vector over the receiver's key times: each entry is the sum of all
+entries whose times are consistent with it.
 
 An operator is kept in two factors.  The game is cut at a moment; each key square falls, for each
 player, before the cut (the *prefix*) or after it (the *suffix*).  Given which key squares are in
@@ -119,8 +119,8 @@ class Timing:
     operator_cells : int64 (operators, 2)
         Number of cells of the source and of the receiver.
     operator_prefix_first : bool (classes,)
-        Whether prefixes are added up before suffixes are.  What is added up first is the major
-        index of the source's matrices, what is added up last that of the receiver's.
+        Whether prefixes are added up before suffixes.  The source's matrices are stored with the
+        index that is added up first as the major one, the receiver's with the other one.
     factor : int32 (8, factors)
         The fields of :class:`Factors`, one row each.  Pairs (B, A) that can share the sum over prefixes
         stand together.
@@ -291,7 +291,7 @@ class _Builder:
         return code
 
     def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
-        """Which actions attempt the images of `squares` after those of `tried`, as bit masks of action numbers."""
+        """Numbers of the actions that attempt the images of `squares`, at the images of views, as bit masks."""
         taken = self.images[symmetry, tried] | self.game.setup_mask(player)
         wanted, mask = self.images[symmetry, squares], np.zeros_like(squares)
         for square in range(self.game.squares):
@@ -299,7 +299,7 @@ class _Builder:
         return mask
 
     def _operators(self, placed: Ints, failed: Ints, code: dict[int, Ints], keys: tuple[Ints, Ints]) -> Ints:
-        """Number of the operator of each pair of patterns; operators are built on the way."""
+        """Number of the operator of each pair of patterns; new operators are built."""
         received = np.bitwise_count(keys[0]).astype(np.int64)
         shape = np.bitwise_count(keys[0] | keys[1]) << 4 | received
         for p in (self.receiver, self.source):

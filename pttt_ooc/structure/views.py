@@ -3,7 +3,7 @@
 A player's *view* is what the board looks like to it: the set of squares that it placed and the set
 of squares on which it failed (the setup's squares are left out of both).  A *pair* is what both
 players' views are at one moment of the game.  There are few of either, so a breadth-first search
-over pairs finds all of them, and counts histories on the way.
+over pairs finds all of them, and counts histories too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Pairs:
 
     @property
     def decision_histories(self) -> int:
-        """Number of histories at which somebody is to move."""
+        """Number of histories at which a player is to move."""
         return int(self.histories.sum())
 
 
@@ -116,7 +116,7 @@ def find_pairs(game: Game) -> Pairs:
 
 
 def most_pairs(game: Game) -> int:
-    """A bound on the number of pairs, known without a search: squares are as they like, only turns alternate."""
+    """A bound on the number of pairs without a search: the states of squares are independent but for the turns."""
     differences = {0: 1}  # how far player 0 is ahead in turns, and in how many ways
     for square in range(game.squares):
         owners = [p for p in (0, 1) if square in game.setup[p]]
@@ -164,7 +164,7 @@ def number_below(masks: Ints, square: Ints | int) -> Ints:
 
 
 def first_seen(keys: Ints) -> tuple[Ints, Ints]:
-    """Number different keys in the sequence in which they appear.
+    """Number different keys by their first appearance.
 
     Returns
     -------

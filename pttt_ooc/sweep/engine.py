@@ -7,7 +7,7 @@ depend on the number of threads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,99 +17,74 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.memory import Layout, Room
+from pttt_ooc.disk.memory import in_memory, virtual_array, with_leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.index import Index, PlayerIndex, build_index
 from pttt_ooc.structure.timing import Factors, Timing, build_timing
 from pttt_ooc.structure.views import Ints, find_pairs
 from pttt_ooc.sweep import gradient, tree
+from pttt_ooc.sweep.gradient import Scratch
+from pttt_ooc.sweep.tree import Floats, Reach, Slice, Tree
 
-Floats = NDArray[np.floating[Any]]
-RUNS = 16  # per slice, at most: enough to share out evenly
+RUNS = 16  # per slice, at most: enough for an even share
 CACHE_LINE = 64  # bytes
-RUN_WORK = 30_000  # nodes and cells, at least: less is done sooner than it is handed to another thread
+RUN_WORK = 30_000  # nodes and cells, at least: handing less to another thread takes longer than doing it
 
 
-@dataclass(frozen=True)
-class Reach:
-    """A realization plan of one player.
-
-    Attributes
-    ----------
-    nodes : float (nodes,)
-        Product of the player's own probabilities on the way to each node.
-    sequences : float (sequences,)
-        The same, with the action that follows.
-    view_is_reached : bool (views,)
-        Whether any node of a view has non-zero reach.
-    """
-
-    nodes: Floats
-    sequences: Floats
-    view_is_reached: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, index: PlayerIndex, nodes: Floats, sequences: Floats) -> Reach:
-        """A realization plan that is still to be written, in arrays that are at least as long as needed."""
-        return cls(nodes[: index.nodes], sequences[: index.sequences], np.empty(len(index.placed), np.bool_))
+def reach_arrays(players: Iterable[PlayerIndex], dtype: DTypeLike) -> Reach:
+    """Virtual arrays for the realization plan of any of these players."""
+    sizes = np.array([(i.sequences, i.nodes, len(i.placed)) for i in players]).max(axis=0)
+    sequences, nodes, views = (int(size) for size in sizes)
+    return Reach(virtual_array(sequences, dtype), virtual_array(nodes, dtype), virtual_array(views, np.bool_))
 
 
-@dataclass(frozen=True)
-class Slice:
-    """One slice's part of the arrays of a pass upward.
-
-    Attributes
-    ----------
-    nodes, sequences
-        float (nodes of the slice,), (sequences of the slice,).
-    child_values
-        What `nodes` was for the slice below; empty for the last slice.
-    offsets
-        First node, first sequence, first node of the slice below.
-    """
-
-    nodes: Floats
-    sequences: Floats
-    child_values: Floats
-    offsets: tuple[int, int, int]
+def reach_part(reach: Reach, index: PlayerIndex) -> Reach:
+    """What one player needs of a :class:`Reach` that is long enough for either."""
+    views = len(index.placed)
+    return Reach(reach.sequences[: index.sequences], reach.nodes[: index.nodes], reach.view_is_reached[:views])
 
 
 @dataclass(frozen=True)
 class SliceArrays:
-    """Arrays that hold any slice and the nodes of the slice below it: of even and of odd slices in turn."""
+    """Arrays for the passes upward, which work on one slice at a time.
 
-    nodes: tuple[Floats, Floats]
+    Attributes
+    ----------
+    sequences
+        Long enough for any slice.
+    nodes
+        Long enough for any even slice, and for any odd one: a slice's nodes are still needed for the slice above it.
+    """
+
     sequences: Floats
+    nodes: tuple[Floats, Floats]
 
     def of(self, index: PlayerIndex, n: int) -> Slice:
-        """The parts for slice `n`; what is in them is that of slice `n` + 2, but for `child_values`."""
+        """The parts for slice `n`.
+
+        Arrays are reused: `nodes` still hold slice `n` + 2, `sequences` slice `n` + 1; `child_values` are valid.
+        """
         last = n + 1 == index.slices
         mine, theirs = index.nodes_of(n), index.sequences_of(n)
         below = slice(mine.stop, mine.stop) if last else index.nodes_of(n + 1)
         return Slice(
-            self.nodes[n % 2][: mine.stop - mine.start],
             self.sequences[: theirs.stop - theirs.start],
+            self.nodes[n % 2][: mine.stop - mine.start],
             self.nodes[1 - n % 2][: below.stop - below.start],
-            (mine.start, theirs.start, below.start),
+            *(theirs.start, mine.start, below.start),
         )
 
 
-def slice_layout(index: Index, dtype: DTypeLike, name: str) -> Layout:
-    """The arrays of :class:`SliceArrays`, for either player."""
+def slice_arrays(index: Index, dtype: DTypeLike) -> SliceArrays:
+    """Virtual arrays for the slices of either player."""
     nodes, sequences = [0, 0], 0
     for i in index.players:
         for n in range(i.slices):
             nodes[n % 2] = max(nodes[n % 2], i.nodes_of(n).stop - i.nodes_of(n).start)
             sequences = max(sequences, i.sequences_of(n).stop - i.sequences_of(n).start)
-    sizes = {"sequences": sequences, "nodes 0": nodes[0], "nodes 1": nodes[1]}
-    return {f"{name}, {part}": (size, dtype) for part, size in sizes.items()}
-
-
-def slice_arrays(room: Room, name: str) -> SliceArrays:
-    """Take the arrays of :func:`slice_layout` from a room."""
-    nodes = (room.take(f"{name}, nodes 0"), room.take(f"{name}, nodes 1"))
-    return SliceArrays(nodes, room.take(f"{name}, sequences"))
+    both = (virtual_array(nodes[0], dtype), virtual_array(nodes[1], dtype))
+    return SliceArrays(virtual_array(sequences, dtype), both)
 
 
 class Engine:
@@ -124,7 +99,7 @@ class Engine:
     threads
         Number of threads, 1 or more; default: as many as cores.
     pool
-        Threads that somebody else stops; default: own ones.
+        A pool of threads owned by the caller, who shuts it down; default: a pool of the engine's own.
 
     Raises
     ------
@@ -163,13 +138,13 @@ class Engine:
         return cls(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
 
     def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
-        """An engine on the same threads, which end with this one's: itself, or one that computes with other floats."""
+        """An engine that computes with `dtype`, on the same pool of threads: itself, if that is its precision."""
         if self.dtype == dtype:
             return self
         return Engine(self.index, self.timings, dtype, self.threads, self._pool)
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Shut the pool of threads down, also for the engines of :meth:`in_precision`."""
         self._pool.shutdown()
 
     @cached_property
@@ -185,9 +160,13 @@ class Engine:
             for player, timing in zip(self.index.players, self.timings, strict=True)
         )
 
+    @cached_property
+    def _trees(self) -> tuple[Tree, ...]:
+        return tuple(Tree(*(getattr(player, name) for name in Tree._fields)) for player in self.index.players)
+
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
-        """Call ``kernel(first_view, last_view, *arguments)`` for all views of a slice, on all threads."""
-        self._call([(kernel, *run, *arguments) for run in self._runs[player][n]])
+        """Call ``kernel(first_view, last_view, tree, *arguments)`` for all views of a slice, on all threads."""
+        self._call([(kernel, *run, self._trees[player], *arguments) for run in self._runs[player][n]])
 
     def _call(self, calls: list[tuple[Any, ...]]) -> None:
         if self.threads == 1 or len(calls) == 1:
@@ -197,21 +176,23 @@ class Engine:
         for done in [self._pool.submit(*call) for call in calls]:
             done.result()
 
-    def _scratch_layout(self) -> list[tuple[int, DTypeLike]]:
-        """For a thread: cells lane after lane, cells of source and receiver, a matrix of cells; bit masks."""
+    def _scratch_arrays(self) -> Scratch:
+        """Virtual arrays for one thread."""
         most = [max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
-        cells, matrix = [gradient.room_of(size) for size in most], max(_largest_sum(t) for t in self.timings)
-        rows = [(size * gradient.LANES, self.dtype) for size in (max(cells), *cells, matrix)]
-        return [*rows, (most[0], np.uint8), (most[0], np.uint64), (matrix, np.uint64)]
+        cells, matrix = [gradient.padded(size) for size in most], max(_largest_sum(t) for t in self.timings)
+        sizes = (max(cells), *cells, matrix)
+        one_by_one, z, x, turned = (virtual_array(size * gradient.LANES, self.dtype) for size in sizes)
+        state, z_rows = (virtual_array(most[0], dtype) for dtype in (np.uint8, np.uint64))
+        return Scratch(one_by_one, z, x, turned, state, z_rows, virtual_array(matrix, np.uint64))
 
     def scratch_bytes(self) -> int:
         """Bytes that every thread works in."""
-        return sum(size * np.dtype(dtype).itemsize for size, dtype in self._scratch_layout())
+        return sum(array.nbytes for array in self._scratch_arrays())
 
-    def _scratch(self) -> tuple[NDArray[Any], ...]:
+    def _scratch(self) -> Scratch:
         if not hasattr(self._local, "arrays"):
-            self._local.arrays = tuple(_aligned_zeros(size, np.dtype(dtype)) for size, dtype in self._scratch_layout())
-        scratch: tuple[NDArray[Any], ...] = self._local.arrays
+            self._local.arrays = with_leaves(self._scratch_arrays(), lambda path, array: _aligned_zeros(array))
+        scratch: Scratch = self._local.arrays
         return scratch
 
     def reach(self, player: int, weights: Floats, into: Reach | None = None) -> Reach:
@@ -232,43 +213,25 @@ class Engine:
         i = self.index.players[player]
         if weights.shape != (i.sequences,):
             raise ValueError(f"player {player} has {i.sequences:,} sequences, but weights have shape {weights.shape}")
-        reach = into or Reach.of(i, np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype))
+        reach = into or in_memory(reach_arrays([i], self.dtype))
         for n in range(i.slices):
             part = i.sequences_of(n)
-            arrays = (weights[part], reach.sequences, reach.nodes, reach.view_is_reached)
-            self.run(player, n, tree.reach_of_strategy, *i.downward, part.start, *arrays)
+            self.run(player, n, tree.reach_of_strategy, reach, part.start, weights[part])
         return reach
 
-    def gradient_slice(self, player: int, n: int, opponent: Reach, nodes: Floats, sequences: Floats) -> None:
-        """Gradient of the nodes and of the sequences of slice `n` of `player`, written into arrays of their length."""
-        i = self.index.players[player]
-        rest = (player, i.nodes_of(n).start, i.sequences_of(n).start, nodes, sequences, opponent)
-        self._call([(self._receive, *run, *rest) for run in self._gradient_runs[player][n]])
+    def gradient_slice(self, player: int, n: int, opponent: Reach, into: Slice) -> None:
+        """Gradient of the nodes and of the sequences of slice `n` of `player`, against a realization plan."""
+        self._call([(self._receive, *run, player, into, opponent) for run in self._gradient_runs[player][n]])
 
-    def _receive(
-        self,
-        views: Ints,
-        groups: Ints,
-        player: int,
-        node: int,
-        sequence: int,
-        nodes: Floats,
-        sequences: Floats,
-        source: Reach,
-    ) -> None:
-        mine, theirs = self.index.players[player], self.index.players[1 - player]
-        gradient.receive(
-            *(views, groups, mine.node_start, mine.sequence_start, node, sequence, nodes, sequences),
-            *(theirs.node_start, theirs.sequence_start, source.nodes, source.sequences, source.view_is_reached),
-            *self.timings[player].tables(),
-            *self._scratch(),
-        )
+    def _receive(self, views: Ints, groups: Ints, player: int, into: Slice, source: Reach) -> None:
+        trees = (self._trees[player], self._trees[1 - player])
+        gradient.receive(views, groups, *trees, source, *self.timings[player].tables(), self._scratch(), into)
 
     def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
         """Gradient of all nodes and of all sequences of `player`, against a realization plan."""
         i, runs = self.index.players[player], self._gradient_runs[player]
         nodes, sequences = np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype)
-        rest = (player, 0, 0, nodes, sequences, opponent)
+        rest = (player, Slice(sequences, nodes, nodes[:0], 0, 0, 0), opponent)
         # Most work is in the deepest slices.
         self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
         return nodes, sequences
@@ -281,7 +244,7 @@ def thread_needs(engine: Engine) -> dict[str, int]:
 
 
 def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:
-    """Cut `views` into runs of about the same work; `work` is the sum of that of all views before each.
+    """Cut `views` into runs of about the same work; ``work[v]`` is the work of all views before `v`.
 
     The cut does not depend on the number of threads, so neither does the result.
     """
@@ -317,12 +280,11 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple
     return runs
 
 
-def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> Floats:
-    """Zeros that begin with a line of the cache, so that no vector lies across two."""
-    raw = np.zeros(size * dtype.itemsize + CACHE_LINE, np.uint8)
+def _aligned_zeros(array: NDArray[Any]) -> NDArray[Any]:
+    """Zeros of a virtual array's length, which begin with a line of the cache, so that no vector lies across two."""
+    raw = np.zeros(array.nbytes + CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % CACHE_LINE
-    found: Floats = raw[start : start + size * dtype.itemsize].view(dtype)
-    return found
+    return raw[start : start + array.nbytes].view(array.dtype)
 
 
 def _largest_sum(timing: Timing) -> int:

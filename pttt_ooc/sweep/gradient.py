@@ -1,21 +1,23 @@
 """The joint sweep: one player's gradient from the opponent's realization plan.
 
-For each of the receiver's views and each group of sources: add the sources' reach up by key times
-(`_gather`), apply the timing operator (`_apply`), and read the result back by the receiver's own
-key times (`_scatter`).  Up to `LANES` groups with the same operator are worked on side by side, so
-that every step of the operator is an addition of long vectors.
+There are three steps for each of the receiver's views and each group of sources: the sources' reach
+is added up by key times (`_gather`), the timing operator is applied (`_apply`), and the result is
+read back by the receiver's own key times (`_scatter`).  Up to `LANES` groups with the same operator
+are worked on side by side, so that every step of the operator is an addition of long vectors.
 
-A run of views is worked on by one thread, in a fixed sequence, so that the result has the same bits
-whatever the number of threads.  Kernels take plain arrays; the arrays are those of
-:class:`pttt_ooc.structure.timing.Timing` and :class:`pttt_ooc.structure.index.PlayerIndex`.
+One thread works on a run of views, always in the same order, so that the result has the same bits
+whatever the number of threads.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel
 from pttt_ooc.structure.timing import WORD
@@ -25,11 +27,40 @@ UNKNOWN = 2  # whether a matrix of cells holds anything but zeros
 STRETCH = 32  # orders that are looked through for one that is not zero
 
 
+class Scratch(NamedTuple):
+    """What one thread works in; cells are `LANES` numbers, side by side, except in `one_by_one`.
+
+    Attributes
+    ----------
+    one_by_one
+        Cells of the source, then of the receiver: lane after lane.
+    z, x
+        Cells of the source and of the receiver.
+    turned
+        One matrix of cells: the result of an operator's first step.
+    state
+        For the first cell of each of the source's matrices: whether it has anything but zeros, or `UNKNOWN`.
+    z_rows, turned_rows
+        Which rows of the source's matrices and of `turned` have anything but zeros, as bits.
+    """
+
+    one_by_one: NDArray[Any]
+    z: NDArray[Any]
+    x: NDArray[Any]
+    turned: NDArray[Any]
+    state: NDArray[np.uint8]
+    z_rows: NDArray[np.uint64]
+    turned_rows: NDArray[np.uint64]
+
+
 def _adder(count):
     """A function that adds up `count` cells of some rows, to be compiled to sums in registers."""
 
     def add(source, first, width, chosen, target, place, step):
-        """Add cells from `first` on of the rows in the bit mask `chosen` to those of `target`, `step` cells apart."""
+        """Add cells of the rows in the bit mask `chosen`, from cell `first` on, to cells of `target`.
+
+        In `target` the cells are `step` cells apart, beginning with the cell `place`.
+        """
         for row in range(int(chosen).bit_length()):
             for j in range(count if int(chosen) >> row & 1 else 0):
                 cell, out = row * width + first + j, place + j * step
@@ -132,7 +163,7 @@ def _compiled_turn(source, first, source_step, target, place, target_step):
 
 
 @kernel
-def room_of(cells):
+def padded(cells):
     """Cells of a lane, with one more for orders that do not take part, rounded up to whole vectors."""
     return (cells + LANES) // LANES * LANES
 
@@ -165,17 +196,17 @@ def _scatter(cells, sign, out, start, pattern, patterns):
 
 
 @kernel
-def _interleave(lanes, room, together):
-    """Put the lanes, one after the other with `room` for as many cells, side by side."""
-    for cell in range(0, room, LANES):
-        _turn(lanes, cell, room, together, cell * LANES, LANES)
+def _interleave(lanes, size, together):
+    """Put the lanes, which stand one after the other with `size` cells each, side by side."""
+    for cell in range(0, size, LANES):
+        _turn(lanes, cell, size, together, cell * LANES, LANES)
 
 
 @kernel
-def _separate(together, room, lanes):
+def _separate(together, size, lanes):
     """The inverse of `_interleave`."""
-    for cell in range(0, room, LANES):
-        _turn(together, cell * LANES, LANES, lanes, cell, room)
+    for cell in range(0, size, LANES):
+        _turn(together, cell * LANES, LANES, lanes, cell, size)
 
 
 @kernel
@@ -196,10 +227,10 @@ def find_rows(source, rows, width, found):
 
 @kernel
 def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
-    """Add, to each of the `rows` rows of `target`, those of the `terms` rows of `source` that the matrix names.
+    """Add rows of `source` to rows of `target`: to each of its `rows` rows the ones that the matrix names.
 
-    Rows are `width` cells long, and only those of `source` that are `found` are looked at.  Rows of
-    `target` begin `row_step` cells apart, and their cells are `step` apart.
+    `source` has `terms` rows of `width` cells, of which rows that are not `found` are zero and left out.
+    Rows of `target` begin `row_step` cells apart, and their cells are `step` apart.
     """
     words = (terms + WORD - 1) // WORD
     for word in range(words):
@@ -221,8 +252,8 @@ def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
 
 
 @kernel
-def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
-    """x += operator `number` times z, in all lanes; `turned` has room for one matrix of cells.
+def _apply(number, operators, scratch):
+    """x += operator `number` times z, in all lanes.
 
     Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
     the suffixes are added up (the run has one source matrix), or after it (one receiver's).
@@ -230,6 +261,8 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
     factors = operators.factors
     matrix = operators.matrix
     one = np.int64(1)
+    z, x, turned = scratch.z, scratch.x, scratch.turned
+    state, z_rows, turned_rows = scratch.state, scratch.z_rows, scratch.turned_rows
     end = operators.start[number + 1]
     prefix_first = operators.prefix_first[number]
     shared = factors.source_cell if prefix_first else factors.receiver_cell
@@ -274,70 +307,54 @@ def _apply(number, operators, z, x, turned, state, z_rows, turned_rows):
 
 
 @kernel
-def receive(
-    views,
-    chosen,
-    # the receiver
-    node_start,
-    sequence_start,
-    node_offset,
-    sequence_offset,
-    node_gradient,
-    sequence_gradient,
-    # the source
-    source_node_start,
-    source_sequence_start,
-    node_reach,
-    sequence_reach,
-    view_is_reached,
-    # timing
-    groups,
-    patterns,
-    operators,
-    # scratch, of one thread
-    one_by_one,
-    z,
-    x,
-    turned,
-    state,
-    z_rows,
-    turned_rows,
-):
-    """Gradient of some of the receiver's `views`, written into one slice's arrays.
+def receive(views, chosen, tree, source_tree, source, groups, patterns, operators, scratch, into):
+    """Gradient of some of the receiver's `views`, written into the slice `into`.
 
-    `chosen` are the groups of these views, those of one operator together.  `node_gradient` and
-    `sequence_gradient` begin at node `node_offset` and sequence `sequence_offset`.  Payoffs are the
-    receiver's own: a win adds the source's reach, a win of the source takes it off.
+    Parameters
+    ----------
+    chosen
+        The groups of these views, with groups of one operator next to each other.
+    tree, source_tree
+        Of the receiver and of the source.
+    source
+        The source's realization plan.
+    groups, patterns, operators
+        Of the receiver's :class:`pttt_ooc.structure.timing.Timing`.
+    scratch
+        Of one thread.
+
+    Payoffs are the receiver's own: a win adds the source's reach, a win of the source subtracts it.
     """
     for view in views:
-        node_gradient[node_start[view] - node_offset : node_start[view + 1] - node_offset] = 0
-        first = sequence_start[view] - sequence_offset
-        sequence_gradient[first : sequence_start[view + 1] - sequence_offset] = 0
+        into.nodes[tree.node_start[view] - into.first_node : tree.node_start[view + 1] - into.first_node] = 0
+        first = tree.sequence_start[view] - into.first_sequence
+        into.sequences[first : tree.sequence_start[view + 1] - into.first_sequence] = 0
+    one_by_one = scratch.one_by_one
     members = np.empty(LANES, np.int64)
     at = 0
     while at < len(chosen):
         number = groups.operator[chosen[at]]
-        room = room_of(operators.cells[number, 0])
-        one_by_one[: room * LANES] = 0
+        size = padded(operators.cells[number, 0])
+        one_by_one[: size * LANES] = 0
         lanes = 0
         while at < len(chosen) and groups.operator[chosen[at]] == number and lanes < LANES:
             g = chosen[at]
-            lane = one_by_one[lanes * room : (lanes + 1) * room]
+            lane = one_by_one[lanes * size : (lanes + 1) * size]
             found = False
             for s in range(groups.source_start[g], groups.source_start[g + 1]):
                 origin = groups.source_view[s]
-                if not view_is_reached[origin]:
+                if not source.view_is_reached[origin]:
                     continue
                 pattern = groups.source_pattern[s]
                 if groups.receiver_actions[g]:
-                    found |= _gather(node_reach, source_node_start[origin], pattern, patterns, lane)
+                    found |= _gather(source.nodes, source_tree.node_start[origin], pattern, patterns, lane)
                     continue
-                orders = source_node_start[origin + 1] - source_node_start[origin]
-                start = source_sequence_start[origin]
+                orders = source_tree.node_start[origin + 1] - source_tree.node_start[origin]
+                start = source_tree.sequence_start[origin]
                 theirs = groups.source_actions[s]
                 while theirs:
                     if theirs & 1:
-                        found |= _gather(sequence_reach, start, pattern, patterns, lane)
+                        found |= _gather(source.sequences, start, pattern, patterns, lane)
                     theirs >>= 1
                     start += orders
             if found:
@@ -346,23 +363,25 @@ def receive(
             at += 1
         if lanes == 0:
             continue
-        _interleave(one_by_one, room, z)
-        room = room_of(operators.cells[number, 1])
-        x[: room * LANES] = 0
-        _apply(number, operators, z, x, turned, state, z_rows, turned_rows)
-        _separate(x, room, one_by_one)
+        _interleave(one_by_one, size, scratch.z)
+        size = padded(operators.cells[number, 1])
+        scratch.x[: size * LANES] = 0
+        _apply(number, operators, scratch)
+        _separate(scratch.x, size, one_by_one)
         for k in range(lanes):
             g = members[k]
-            lane = one_by_one[k * room : (k + 1) * room]
+            lane = one_by_one[k * size : (k + 1) * size]
             view = groups.receiver_view[g]
             mine = groups.receiver_actions[g]
             pattern = groups.receiver_pattern[g]
             if not mine:
-                _scatter(lane, lane.dtype.type(-1), node_gradient, node_start[view] - node_offset, pattern, patterns)
-            orders = node_start[view + 1] - node_start[view]
-            start = sequence_start[view] - sequence_offset
+                _scatter(
+                    lane, lane.dtype.type(-1), into.nodes, tree.node_start[view] - into.first_node, pattern, patterns
+                )
+            orders = tree.node_start[view + 1] - tree.node_start[view]
+            start = tree.sequence_start[view] - into.first_sequence
             while mine:
                 if mine & 1:
-                    _scatter(lane, lane.dtype.type(1), sequence_gradient, start, pattern, patterns)
+                    _scatter(lane, lane.dtype.type(1), into.sequences, start, pattern, patterns)
                 mine >>= 1
                 start += orders

@@ -1,4 +1,4 @@
-"""Work that is prepared by several threads and taken in its sequence."""
+"""Calls on several threads, with results in the order of the calls."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def in_sequence(function: Callable[[_Item], _Result], items: Iterable[_Item], threads: int) -> Iterator[_Result]:
-    """Call a function for each item on some threads; the results come in the items' sequence.
+def in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], threads: int) -> Iterator[_Result]:
+    """Call a function for each item on some threads; the results come in the order of the items.
 
-    At most `threads` + 1 calls are begun and not yet taken, so that the results that wait are few however
-    many items there are.  An error of a call is raised where its result would have come.
+    At most `threads` + 1 results wait at a time, however many items there are.  An error of a call is raised
+    in the place of its result.
     """
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[_Result]] = deque()

@@ -5,104 +5,174 @@ each entry is written once.  A pass works on a view `CHUNK` orders at a time, ac
 numbers that it needs stay in the processor's first-level cache, and its inner loops run over memory
 that is contiguous.
 
-Arguments that return in all kernels, besides those of :class:`pttt_ooc.structure.index.PlayerIndex`:
-
-========================= =================================================================================
-`first_view`, `last_view` the views to work on
-`node_offset`             the first node of the slice, where `node_values` and other arrays of nodes begin
-`sequence_offset`         the first sequence of the slice, where arrays of sequences begin
-`child_offset`            the first node of the slice below, where arrays of children's values begin
-========================= =================================================================================
-
-Reaches alone are arrays of the whole player.
+Kernels that :meth:`pttt_ooc.sweep.engine.Engine.run` calls begin with the same three arguments: the first
+view to work on, the view after the last one, and the player's :class:`Tree`.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel
 
 CHUNK = 256  # orders
 
+Ints = NDArray[np.int64]
+Floats = NDArray[np.floating[Any]]
+
+
+class Tree(NamedTuple):
+    """One player's tree; see :class:`pttt_ooc.structure.index.PlayerIndex`."""
+
+    node_start: Ints
+    sequence_start: Ints
+    child_start: Ints
+    child_map: Ints
+    parent_start: Ints
+    parent_map: Ints
+    block_start: Ints
+    relabelling: NDArray[np.uint16]
+
+
+class Reach(NamedTuple):
+    """A realization plan of one player.
+
+    Attributes
+    ----------
+    sequences : float (sequences,)
+        Product of the player's own probabilities on the way to each node and of the action that follows.
+    nodes : float (nodes,)
+        The same without that action.
+    view_is_reached : bool (views,)
+        Whether any node of a view has non-zero reach.
+    """
+
+    sequences: Floats
+    nodes: Floats
+    view_is_reached: NDArray[np.bool_]
+
+
+class Slice(NamedTuple):
+    """One slice's part of the arrays of a pass upward, or of the whole player.
+
+    Attributes
+    ----------
+    sequences, nodes
+        float (sequences of the slice,), (nodes of the slice,): gradients, which become values.
+    child_values
+        float (nodes of the slice below,): values that `nodes` had there; empty for the last slice.
+    first_sequence, first_node, first_child
+        Number of the sequence or node with which each of the arrays begins.
+    """
+
+    sequences: Floats
+    nodes: Floats
+    child_values: Floats
+    first_sequence: int
+    first_node: int
+    first_child: int
+
+
+class Regrets(NamedTuple):
+    """What the strategy of one slice follows from.
+
+    Attributes
+    ----------
+    regrets
+        float (sequences of the slice,).
+    predictions
+        The same, or empty: then nothing is predicted.
+    look_ahead
+        What regrets are multiplied by before predictions are added.
+    """
+
+    regrets: Floats
+    predictions: Floats
+    look_ahead: np.floating[Any]
+
+
+class Discounts(NamedTuple):
+    """How sums of regrets go on from one iteration to the next.
+
+    Positive and negative sums are multiplied by `positive` and `negative`; with `floor`, new ones become 0 if below.
+    """
+
+    positive: np.floating[Any]
+    negative: np.floating[Any]
+    floor: bool
+
 
 @kernel
-def _pull_reach(
-    view, node_start, block_start, parent_start, parent_map, relabelling, sequence_reach, node_reach, view_is_reached
-):
-    """Reach of the nodes of a view from that of the sequences that lead to them; whether any is not zero."""
-    start = node_start[view]
+def _extent(tree, view):
+    """Number of orders and of actions of a view, and its first sequence; no actions if it does not decide."""
+    orders = tree.node_start[view + 1] - tree.node_start[view]
+    start = tree.sequence_start[view]
+    return orders, (tree.sequence_start[view + 1] - start) // max(orders, 1), start
+
+
+@kernel
+def _pull_reach(tree, view, reach):
+    """Reach of the nodes of a view, from the reach of the sequences before them; whether any is not zero."""
+    start = tree.node_start[view]
     if view == 0:  # the root
-        node_reach[start] = 1
+        reach.nodes[start] = 1
     reached = view == 0
-    for i in range(block_start.shape[1] - 1):
-        length = block_start[view, i + 1] - block_start[view, i]
-        nodes = node_reach[start + block_start[view, i] : start + block_start[view, i + 1]]
-        parent = parent_start[view, i]
-        relabel = parent_map[view, i]
+    for i in range(tree.block_start.shape[1] - 1):
+        length = tree.block_start[view, i + 1] - tree.block_start[view, i]
+        nodes = reach.nodes[start + tree.block_start[view, i] : start + tree.block_start[view, i + 1]]
+        parent = tree.parent_start[view, i]
+        relabel = tree.parent_map[view, i]
         if parent < 0:
             nodes[:] = 0
             continue
-        parents = sequence_reach[parent:]
+        parents = reach.sequences[parent:]
         some = False
         if relabel < 0:
             for r in range(length):
                 nodes[r] = parents[r]
                 some |= parents[r] != 0
         else:
-            ranks = relabelling[relabel : relabel + length]
+            ranks = tree.relabelling[relabel : relabel + length]
             for r in range(length):
                 value = parents[ranks[r]]
                 nodes[r] = value
                 some |= value != 0
         reached |= some
-    view_is_reached[view] = reached
+    reach.view_is_reached[view] = reached
     return reached
 
 
 @kernel
-def _add_child_values(view, action, first, count, child_start, child_map, relabelling, child_offset, child_values, out):
-    """Add to `out` the values of what an action leads to, for the orders `first` to `first` + `count`."""
+def _add_child_values(tree, view, action, first, count, part, out):
+    """Add to `out` the values of the nodes after an action, for the orders `first` to `first` + `count`."""
     for outcome in range(2):
-        child = child_start[view, action, outcome]
+        child = tree.child_start[view, action, outcome]
         if child < 0:
             continue
-        relabel = child_map[view, action, outcome]
+        relabel = tree.child_map[view, action, outcome]
         if relabel < 0:
-            values = child_values[child - child_offset + first :]
+            values = part.child_values[child - part.first_child + first :]
             for r in range(count):
                 out[r] += values[r]
         else:
-            values = child_values[child - child_offset :]
-            ranks = relabelling[relabel + first : relabel + first + count]
+            values = part.child_values[child - part.first_child :]
+            ranks = tree.relabelling[relabel + first : relabel + first + count]
             for r in range(count):
                 out[r] += values[ranks[r]]
 
 
 @kernel
-def add_child_values(
-    first_view,
-    last_view,
-    node_start,
-    sequence_start,
-    child_start,
-    child_map,
-    relabelling,
-    node_offset,
-    sequence_offset,
-    child_offset,
-    child_values,
-    sequence_values,
-):
-    """Add to the sequences of some views the values of what they lead to."""
+def add_child_values(first_view, last_view, tree, part):
+    """Add to the sequences of some views the values of the nodes after them."""
     for view in range(first_view, last_view):
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view] - sequence_offset
-        size = sequence_start[view + 1] - sequence_start[view]
-        for action in range(size // max(orders, 1)):
-            values = sequence_values[start + action * orders : start + (action + 1) * orders]
-            tables = (child_start, child_map, relabelling, child_offset, child_values)
-            _add_child_values(view, action, 0, orders, *tables, values)
+        orders, actions, start = _extent(tree, view)
+        start -= part.first_sequence
+        for action in range(actions):
+            values = part.sequences[start + action * orders : start + (action + 1) * orders]
+            _add_child_values(tree, view, action, 0, orders, part, values)
 
 
 @kernel
@@ -127,21 +197,21 @@ def _divide(weights, start, orders, actions, count, total, out):
 
 
 @kernel
-def _match_regrets(regrets, predictions, look_ahead, start, orders, actions, count, total, out):
-    """Regret matching: probabilities in proportion to what is positive; predictions may be empty."""
+def _match_regrets(state, start, orders, actions, count, total, out):
+    """Regret matching: probabilities in proportion to positive parts, regrets and predictions together."""
     zero = total.dtype.type(0)
     total[:count] = 0
     for action in range(actions):
         here = start + action * orders
-        row = regrets[here : here + count]
+        row = state.regrets[here : here + count]
         target = out[action * CHUNK : action * CHUNK + count]
-        if len(predictions):
-            predicted = predictions[here : here + count]
+        if len(state.predictions):
+            predicted = state.predictions[here : here + count]
             for r in range(count):
-                target[r] = max(look_ahead * row[r] + predicted[r], zero)
+                target[r] = max(state.look_ahead * row[r] + predicted[r], zero)
         else:
             for r in range(count):
-                target[r] = max(look_ahead * row[r], zero)
+                target[r] = max(state.look_ahead * row[r], zero)
         for r in range(count):
             total[r] += target[r]
     _divide(out, 0, CHUNK, actions, count, total, out)
@@ -158,270 +228,171 @@ def _multiply_reach(probabilities, orders, actions, count, nodes, start, sequenc
 
 
 @kernel
-def reach_of_strategy(
-    first_view,
-    last_view,
-    node_start,
-    sequence_start,
-    block_start,
-    parent_start,
-    parent_map,
-    relabelling,
-    sequence_offset,
-    weights,
-    sequence_reach,
-    node_reach,
-    view_is_reached,
-):
-    """Reach of some views under a strategy, whose `weights` are scaled to sum to 1 at every infoset."""
-    total = np.empty(CHUNK, node_reach.dtype)
-    probabilities = np.empty((block_start.shape[1] - 1) * CHUNK, node_reach.dtype)  # a row for each square
+def reach_of_strategy(first_view, last_view, tree, reach, first_sequence, weights):
+    """Reach of some views under a strategy, whose `weights` are scaled to sum to 1 at every infoset.
+
+    `weights` begin with the sequence `first_sequence`, `reach` is of the whole player.
+    """
+    total = np.empty(CHUNK, reach.nodes.dtype)
+    probabilities = np.empty((tree.block_start.shape[1] - 1) * CHUNK, reach.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        tables = (block_start, parent_start, parent_map, relabelling)
-        reached = _pull_reach(view, node_start, *tables, sequence_reach, node_reach, view_is_reached)
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view]
-        size = sequence_start[view + 1] - start
+        reached = _pull_reach(tree, view, reach)
+        orders, actions, start = _extent(tree, view)
         if not reached:
-            sequence_reach[start : start + size] = 0
+            reach.sequences[start : start + actions * orders] = 0
             continue
-        for first in range(0, orders if size else 0, CHUNK):
+        for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
-            nodes = node_reach[node_start[view] + first : node_start[view] + first + count]
-            begin = start - sequence_offset + first
-            _normalise(weights, begin, orders, size // orders, count, total, probabilities)
-            _multiply_reach(probabilities, orders, size // orders, count, nodes, start + first, sequence_reach)
+            nodes = reach.nodes[tree.node_start[view] + first : tree.node_start[view] + first + count]
+            _normalise(weights, start - first_sequence + first, orders, actions, count, total, probabilities)
+            _multiply_reach(probabilities, orders, actions, count, nodes, start + first, reach.sequences)
 
 
 @kernel
-def reach_of_regrets(
-    first_view,
-    last_view,
-    node_start,
-    sequence_start,
-    block_start,
-    parent_start,
-    parent_map,
-    relabelling,
-    sequence_offset,
-    look_ahead,
-    regrets,
-    predictions,
-    sequence_reach,
-    node_reach,
-    view_is_reached,
-    discount,
-    strategy_sums,
-):
+def reach_of_regrets(first_view, last_view, tree, reach, first_sequence, state, discount, strategy_sums):
     """Reach of some views under the strategy that follows from regrets, added to the discounted sums.
 
-    `strategy_sums` may be empty: then nothing is added up.
+    `state` (:class:`Regrets`) and `strategy_sums` begin with the sequence `first_sequence`, `reach` is of the
+    whole player.  `strategy_sums` may be empty: then nothing is added up.
     """
-    total = np.empty(CHUNK, node_reach.dtype)
-    probabilities = np.empty((block_start.shape[1] - 1) * CHUNK, node_reach.dtype)  # a row for each square
+    total = np.empty(CHUNK, reach.nodes.dtype)
+    probabilities = np.empty((tree.block_start.shape[1] - 1) * CHUNK, reach.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        tables = (block_start, parent_start, parent_map, relabelling)
-        reached = _pull_reach(view, node_start, *tables, sequence_reach, node_reach, view_is_reached)
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view]
-        size = sequence_start[view + 1] - start
+        reached = _pull_reach(tree, view, reach)
+        orders, actions, start = _extent(tree, view)
+        newest = reach.sequences[start : start + actions * orders]
         if reached:
-            for first in range(0, orders if size else 0, CHUNK):
+            for first in range(0, orders if actions else 0, CHUNK):
                 count = min(CHUNK, orders - first)
-                begin = start - sequence_offset + first
-                nodes = node_reach[node_start[view] + first : node_start[view] + first + count]
-                actions = size // orders
-                _match_regrets(regrets, predictions, look_ahead, begin, orders, actions, count, total, probabilities)
-                _multiply_reach(probabilities, orders, actions, count, nodes, start + first, sequence_reach)
+                nodes = reach.nodes[tree.node_start[view] + first : tree.node_start[view] + first + count]
+                begin = start - first_sequence + first
+                _match_regrets(state, begin, orders, actions, count, total, probabilities)
+                _multiply_reach(probabilities, orders, actions, count, nodes, start + first, reach.sequences)
         else:
-            sequence_reach[start : start + size] = 0
+            newest[:] = 0
         if len(strategy_sums):
-            sums = strategy_sums[start - sequence_offset : start - sequence_offset + size]
-            newest = sequence_reach[start : start + size]
-            for at in range(size):
+            sums = strategy_sums[start - first_sequence :]
+            for at in range(len(newest)):
                 sums[at] = sums[at] * discount + newest[at]
 
 
 @kernel
-def update_regrets(
-    first_view,
-    last_view,
-    node_start,
-    sequence_start,
-    child_start,
-    child_map,
-    relabelling,
-    node_offset,
-    sequence_offset,
-    child_offset,
-    child_values,
-    node_values,
-    sequence_values,
-    look_ahead,
-    regrets,
-    predictions,
-    discount_positive,
-    discount_negative,
-    floor,
-):
+def update_regrets(first_view, last_view, tree, part, state, discounts):
     """Values of some views under the strategy that follows from regrets, which are then updated.
 
-    `node_values` and `sequence_values` come with the gradient; the former then hold expected values.
-    `predictions`, if not empty, then hold the instantaneous regrets.
+    `part` (:class:`Slice`) comes with the gradient; its nodes then hold expected values.  The predictions of
+    `state` (:class:`Regrets`), if there are any, then hold the instantaneous regrets.
     """
-    total = np.empty(CHUNK, node_values.dtype)
-    expected = np.empty(CHUNK, node_values.dtype)
-    probabilities = np.empty(child_start.shape[1] * CHUNK, node_values.dtype)  # a row for each square
-    zero = node_values.dtype.type(0)
+    total = np.empty(CHUNK, part.nodes.dtype)
+    expected = np.empty(CHUNK, part.nodes.dtype)
+    probabilities = np.empty(tree.child_start.shape[1] * CHUNK, part.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view] - sequence_offset
-        size = sequence_start[view + 1] - sequence_start[view]
-        if size == 0:
-            continue
-        actions = size // orders
-        for first in range(0, orders, CHUNK):
+        orders, actions, start = _extent(tree, view)
+        for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
-            begin = start + first
-            _match_regrets(regrets, predictions, look_ahead, begin, orders, actions, count, total, probabilities)
+            begin = start - part.first_sequence + first
+            _match_regrets(state, begin, orders, actions, count, total, probabilities)
             expected[:count] = 0
             for action in range(actions):
                 here = begin + action * orders
-                values = sequence_values[here : here + count]
-                tables = (child_start, child_map, relabelling, child_offset, child_values)
-                _add_child_values(view, action, first, count, *tables, values)
+                values = part.sequences[here : here + count]
+                _add_child_values(tree, view, action, first, count, part, values)
                 row = probabilities[action * CHUNK : action * CHUNK + count]
                 for r in range(count):
                     expected[r] += row[r] * values[r]
-            node = node_start[view] - node_offset + first
-            mine = node_values[node : node + count]
-            for r in range(count):
-                mine[r] += expected[r]
-            for action in range(actions):
-                here = begin + action * orders
-                values = sequence_values[here : here + count]
-                row = regrets[here : here + count]
-                if floor:
-                    for r in range(count):
-                        row[r] = max(row[r] * discount_positive + (values[r] - expected[r]), zero)
-                else:
-                    for r in range(count):
-                        discount = discount_positive if row[r] > 0 else discount_negative
-                        row[r] = row[r] * discount + (values[r] - expected[r])
-                if len(predictions):
-                    newest = predictions[here : here + count]
-                    for r in range(count):
-                        newest[r] = values[r] - expected[r]
+            _add_to_nodes(tree, view, first, count, part, expected)
+            _add_regrets(state, discounts, begin, orders, actions, count, part.sequences, expected)
 
 
 @kernel
-def values_of_strategy(
-    first_view,
-    last_view,
-    node_start,
-    sequence_start,
-    child_start,
-    child_map,
-    relabelling,
-    node_offset,
-    sequence_offset,
-    child_offset,
-    child_values,
-    node_values,
-    sequence_values,
-    weights,
-):
+def _add_regrets(state, discounts, begin, orders, actions, count, values_of_actions, expected):
+    """Discount sums of regrets, and add what each action's value is above the expected one."""
+    zero = expected.dtype.type(0)
+    for action in range(actions):
+        here = begin + action * orders
+        values = values_of_actions[here : here + count]
+        row = state.regrets[here : here + count]
+        if discounts.floor:
+            for r in range(count):
+                row[r] = max(row[r] * discounts.positive + (values[r] - expected[r]), zero)
+        else:
+            for r in range(count):
+                discount = discounts.positive if row[r] > 0 else discounts.negative
+                row[r] = row[r] * discount + (values[r] - expected[r])
+        if len(state.predictions):
+            newest = state.predictions[here : here + count]
+            for r in range(count):
+                newest[r] = values[r] - expected[r]
+
+
+@kernel
+def _add_to_nodes(tree, view, first, count, part, values):
+    """Add values to the nodes of a view, for the orders `first` to `first` + `count`."""
+    node = tree.node_start[view] - part.first_node + first
+    mine = part.nodes[node : node + count]
+    for r in range(count):
+        mine[r] += values[r]
+
+
+@kernel
+def values_of_strategy(first_view, last_view, tree, part, weights):
     """Add to the nodes of some views the expected value of a strategy, whose weights are scaled to sum to 1.
 
-    `node_values` come with the gradient of the nodes, `sequence_values` with that of the sequences.
+    `part` (:class:`Slice`) comes with the gradient; its sequences stay as they are.
     """
-    total = np.empty(CHUNK, node_values.dtype)
-    values = np.empty(CHUNK, node_values.dtype)
-    probabilities = np.empty(child_start.shape[1] * CHUNK, node_values.dtype)  # a row for each square
+    total = np.empty(CHUNK, part.nodes.dtype)
+    values = np.empty(CHUNK, part.nodes.dtype)
+    probabilities = np.empty(tree.child_start.shape[1] * CHUNK, part.nodes.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view] - sequence_offset
-        size = sequence_start[view + 1] - sequence_start[view]
-        if size == 0:
-            continue
-        actions = size // orders
-        for first in range(0, orders, CHUNK):
+        orders, actions, start = _extent(tree, view)
+        for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
-            _normalise(weights, start + first, orders, actions, count, total, probabilities)
-            node = node_start[view] - node_offset + first
-            mine = node_values[node : node + count]
+            begin = start - part.first_sequence + first
+            _normalise(weights, begin, orders, actions, count, total, probabilities)
+            node = tree.node_start[view] - part.first_node + first
+            mine = part.nodes[node : node + count]
             for action in range(actions):
-                here = start + first + action * orders
+                here = begin + action * orders
                 for r in range(count):
-                    values[r] = sequence_values[here + r]
-                tables = (child_start, child_map, relabelling, child_offset, child_values)
-                _add_child_values(view, action, first, count, *tables, values)
+                    values[r] = part.sequences[here + r]
+                _add_child_values(tree, view, action, first, count, part, values)
                 row = probabilities[action * CHUNK : action * CHUNK + count]
                 for r in range(count):
                     mine[r] += row[r] * values[r]
 
 
 @kernel
-def best_values(
-    first_view,
-    last_view,
-    node_start,
-    sequence_start,
-    child_start,
-    child_map,
-    relabelling,
-    node_offset,
-    sequence_offset,
-    child_offset,
-    child_values,
-    node_values,
-    sequence_values,
-):
-    """Add to the nodes of some views the value of their best action; arguments as above."""
-    values = np.empty(CHUNK, node_values.dtype)
-    best = np.empty(CHUNK, node_values.dtype)
+def best_values(first_view, last_view, tree, part):
+    """Add to the nodes of some views the value of their best action; `part` as in :func:`values_of_strategy`."""
+    values = np.empty(CHUNK, part.nodes.dtype)
+    best = np.empty(CHUNK, part.nodes.dtype)
     for view in range(first_view, last_view):
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view] - sequence_offset
-        size = sequence_start[view + 1] - sequence_start[view]
-        if size == 0:
-            continue
-        for first in range(0, orders, CHUNK):
+        orders, actions, start = _extent(tree, view)
+        for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             best[:count] = -np.inf
-            for action in range(size // orders):
-                here = start + first + action * orders
+            for action in range(actions):
+                here = start - part.first_sequence + first + action * orders
                 for r in range(count):
-                    values[r] = sequence_values[here + r]
-                tables = (child_start, child_map, relabelling, child_offset, child_values)
-                _add_child_values(view, action, first, count, *tables, values)
+                    values[r] = part.sequences[here + r]
+                _add_child_values(tree, view, action, first, count, part, values)
                 for r in range(count):
                     best[r] = max(best[r], values[r])
-            node = node_start[view] - node_offset + first
-            mine = node_values[node : node + count]
-            for r in range(count):
-                mine[r] += best[r]
+            _add_to_nodes(tree, view, first, count, part, best)
 
 
 @kernel
-def average_strategy(first_view, last_view, node_start, sequence_start, sequence_offset, strategy_sums, probabilities):
-    """Behavioural probabilities of a sum of realization plans; uniform where nobody ever went."""
+def average_strategy(first_view, last_view, tree, first_sequence, strategy_sums, probabilities):
+    """Probabilities of a sum of realization plans, uniform where it is zero; arrays begin with `first_sequence`."""
     total = np.empty(CHUNK, strategy_sums.dtype)
-    actions = 0  # at most
+    chunk = np.empty(tree.child_start.shape[1] * CHUNK, strategy_sums.dtype)  # a row for each square
     for view in range(first_view, last_view):
-        size = sequence_start[view + 1] - sequence_start[view]
-        actions = max(actions, size // max(node_start[view + 1] - node_start[view], 1))
-    chunk = np.empty(actions * CHUNK, strategy_sums.dtype)
-    for view in range(first_view, last_view):
-        orders = node_start[view + 1] - node_start[view]
-        start = sequence_start[view] - sequence_offset
-        size = sequence_start[view + 1] - sequence_start[view]
-        if size == 0:
-            continue
-        for first in range(0, orders, CHUNK):
+        orders, actions, start = _extent(tree, view)
+        for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
-            _normalise(strategy_sums, start + first, orders, size // orders, count, total, chunk)
-            for action in range(size // orders):
-                here = start + first + action * orders
+            begin = start - first_sequence + first
+            _normalise(strategy_sums, begin, orders, actions, count, total, chunk)
+            for action in range(actions):
+                here = begin + action * orders
                 for r in range(count):
                     probabilities[here + r] = chunk[action * CHUNK + r]

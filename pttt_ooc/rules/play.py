@@ -1,0 +1,140 @@
+"""One play of a game, attempt by attempt: the reference for everything that plays.
+
+>>> from pttt_ooc.rules.catalogue import named_game
+>>> history = start(named_game("pttt-abrupt")).step(4).step(4)
+>>> history.player, history.infoset(0), history.infoset(1)
+(0, '|4*', '|4.')
+>>> history.legal()
+[0, 1, 2, 3, 5, 6, 7, 8]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pttt_ooc.errors import GameError
+from pttt_ooc.rules.game import Game
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt.
+
+    Attributes
+    ----------
+    player
+        Who made it.
+    square
+        Which square was attempted.
+    placed
+        Whether the mark was placed; else the square was taken.
+    """
+
+    player: int
+    square: int
+    placed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A position of a game with all that led to it.  It never changes; :meth:`step` returns the next one.
+
+    Attributes
+    ----------
+    game
+        The rules.
+    player
+        The player to move; None when the game is over.
+    attempts
+        All attempts after the setup.
+    placed
+        For each player, the squares of its marks as a bit mask, setup included.
+    tried
+        For each player, the squares of its setup and of all its attempts, as a bit mask.
+    winner
+        The player who has won; None if nobody has.
+    """
+
+    game: Game
+    player: int | None
+    attempts: tuple[Attempt, ...]
+    placed: tuple[int, int]
+    tried: tuple[int, int]
+    winner: int | None = None
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the game is over: somebody has won, or the board is full."""
+        return self.player is None
+
+    @property
+    def returns(self) -> tuple[int, int]:
+        """Both players' payoffs: 1 and -1 after a win; 0 and 0 after a draw, and as long as the game goes on."""
+        return (0, 0) if self.winner is None else (1 - 2 * self.winner, 2 * self.winner - 1)
+
+    def legal(self) -> list[int]:
+        """Squares that the player to move may attempt, ascending; none when the game is over."""
+        if self.player is None:
+            return []
+        return [s for s in range(self.game.squares) if not self.tried[self.player] >> s & 1]
+
+    def step(self, square: int) -> History:
+        """The history after the player to move has attempted `square`.
+
+        Raises
+        ------
+        GameError
+            If the game is over, or the player may not attempt that square.
+        """
+        me = self.player
+        if me is None:
+            raise GameError(f"The game {self.game.name} is over after {len(self.attempts)} attempts.")
+        if square not in self.legal():
+            raise GameError(
+                f"Player {me} cannot attempt square {square} at {self.infoset(me)!r}; "
+                f"choose one of {', '.join(map(str, self.legal()))}."
+            )
+        other, bit = 1 - me, 1 << square
+        succeeds = not self.placed[other] & bit
+        attempts = (*self.attempts, Attempt(me, square, succeeds))
+        tried = _changed(self.tried, me, self.tried[me] | bit)
+        if not succeeds:
+            following = other if self.game.turn_rule == "abrupt" else me
+            return History(self.game, following, attempts, self.placed, tried)
+        placed = _changed(self.placed, me, self.placed[me] | bit)
+        won = self.game.wins(me, placed[me])
+        full = placed[0] | placed[1] == (1 << self.game.squares) - 1
+        return History(self.game, None if won or full else other, attempts, placed, tried, me if won else None)
+
+    def infoset(self, player: int) -> str:
+        """What `player` knows: ``|``, then for each own square, setup first, its digit and ``*`` (placed) or ``.``.
+
+        It is the text of an infoset if the player is to move.
+        """
+        own = [Attempt(player, square, True) for square in self.game.setup[player]]
+        own += [attempt for attempt in self.attempts if attempt.player == player]
+        return "|" + "".join(f"{attempt.square}{'*' if attempt.placed else '.'}" for attempt in own)
+
+
+def start(game: Game) -> History:
+    """The history before the first attempt."""
+    marks = (game.setup_mask(0), game.setup_mask(1))
+    return History(game, game.first_player, (), marks, marks)
+
+
+def replay(game: Game, squares: list[int] | tuple[int, ...]) -> History:
+    """The history after attempts of these squares, by whoever is to move.
+
+    Raises
+    ------
+    GameError
+        As :meth:`History.step`.
+    """
+    history = start(game)
+    for square in squares:
+        history = history.step(square)
+    return history
+
+
+def _changed(pair: tuple[int, int], player: int, number: int) -> tuple[int, int]:
+    return (number, pair[1]) if player == 0 else (pair[0], number)
