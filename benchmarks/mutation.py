@@ -39,6 +39,7 @@ GRACE = 600.0  # seconds that it may take besides, to compile all kernels on a b
 
 TESTS: dict[str, Sequence[str]] = {
     "rules/game": ["test_game.py", "test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
+    "rules/play": ["test_play.py", "test_referee.py -k plays"],
     "structure/orders": ["test_index.py", "test_infosets.py", "test_formats.py", "test_gradient.py -k tiny"],
     "structure/views": ["test_views.py", "test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
     "structure/index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
@@ -50,6 +51,7 @@ TESTS: dict[str, Sequence[str]] = {
     "sweep/engine": ["test_gradient.py", "test_solve.py", "test_assess.py", "test_faults.py -k threads"],
     "structure/symmetry": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
     "solving/regret": ["test_solve.py"],
+    "solving/best_response": ["test_best_response.py"],
     "solving/solver": [
         "test_solve.py",
         "test_budgets.py",
