@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 import zarr
 
 from pttt_ooc.disk import store
-from pttt_ooc.disk.store import create_array, map_array, read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.disk.store import (
+    create_array,
+    map_array,
+    read_array,
+    read_attrs,
+    scratch_array,
+    write_array,
+    write_attrs,
+)
 from pttt_ooc.errors import StoreError
 
 SHAPES = [(7,), (3, 5), (0,), (0, 4), (4, 0), (), (1,)]
@@ -149,3 +158,16 @@ def test_attributes(tmp_path: Path) -> None:
     assert read_attrs(tmp_path / "s", "player/0") == {"n": 1}
     with pytest.raises(StoreError, match="no readable Zarr group"):
         read_attrs(tmp_path / "nowhere")
+
+
+def test_a_scratch_array_is_mapped_from_a_file_without_a_name(tmp_path: Path) -> None:
+    array = scratch_array(tmp_path / "new", "values", 1000, np.float32)
+    assert array.shape == (1000,) and array.dtype == np.float32 and array.flags.writeable
+    array[:] = np.arange(1000)
+    assert array.sum() == 999 * 500 and list((tmp_path / "new").iterdir()) == []
+    other = scratch_array(tmp_path / "new", "values", 1000, np.float32)  # of one name, but not the same
+    assert not other.any() and array[-1] == 999
+    if sys.platform == "linux":  # where it can be seen what a process has mapped
+        mapped = [line for line in Path("/proc/self/maps").read_text().splitlines() if str(tmp_path / "new") in line]
+        assert len(mapped) == 2 and all("rw-s" in line and line.endswith("(deleted)") for line in mapped)
+    assert scratch_array(tmp_path / "none", "nothing", 0, np.int64).shape == (0,)
