@@ -111,20 +111,20 @@ def evaluate(
     from pttt_ooc.cli import display
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import game_of, given_strategy
-    from pttt_ooc.products.tables import read_index
     from pttt_ooc.solving.evaluation import evaluate as evaluated
     from pttt_ooc.stages.engines import open_engine
-    from pttt_ooc.stages.prepare import prepared
+    from pttt_ooc.stages.prepare import open_index
     from pttt_ooc.sweep.parallel import in_order
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
     given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
     rules = game_of(given, game)
     known = inputs.known_value(rules, given, data)
-    directory = prepared(data, rules.name, symmetry)
-    index = read_index(directory / "index.zarr", rules.name, symmetry)
-    with open_engine(index, directory, np.float64, threads or cores()) as engine:
-        # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
-        strategies = list(in_order(lambda one: inputs.load_strategy(one, engine.index, data), given, engine.threads))
+    index, threads = open_index(data, rules.name, symmetry), threads or cores()
+    # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
+    strategies = list(in_order(lambda one: inputs.load_strategy(one, index, data), given, threads))
+    strategies = inputs.folded_if_possible(strategies, data, threads)
+    index = strategies[0].index
+    with open_engine(index, data / rules.name / index.symmetry, np.float64, threads) as engine:
         result = inputs.with_value(evaluated(strategies[0], strategies[1], engine), asked, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

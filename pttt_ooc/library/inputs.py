@@ -21,11 +21,12 @@ from pttt_ooc.products.tensors import open_tensor, strategy_from_tensor
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
 from pttt_ooc.solving.evaluation import Evaluation, narrowed
-from pttt_ooc.stages.prepare import open_index
+from pttt_ooc.stages.prepare import is_prepared, open_index
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
-from pttt_ooc.structure.symmetry import fold, unfold
+from pttt_ooc.structure.symmetry import fold, fold_if_symmetric, unfold
 from pttt_ooc.structure.views import Ints
+from pttt_ooc.sweep.parallel import in_order
 
 _ROUNDING = 1e-9
 
@@ -61,6 +62,21 @@ def _read(given: Given, own: Index) -> Strategy:
     rows = rows_of(own, player, given.infosets)
     with open_tensor(given.path, (len(rows), own.game.squares)) as tensor:
         return Strategy(own, player, strategy_from_tensor(own, player, tensor, rows, source=str(given.path)))
+
+
+def folded_if_possible(strategies: Sequence[Strategy], data: Path, threads: int) -> list[Strategy]:
+    """Strategies on the index with symmetry, which is a seventh of the work, or else as they are.
+
+    It is possible if all are symmetric up to rounding and that index is in `data` already: building it would take
+    longer than it saves.
+    """
+    game = strategies[0].index.game.name
+    if any(one.index.symmetry != "none" for one in strategies) or not is_prepared(data, game, "full"):
+        return list(strategies)
+    index = open_index(data, game, "full")
+    folded = list(in_order(lambda one: fold_if_symmetric(one, index), strategies, threads))
+    found = [one for one in folded if one is not None]
+    return found if len(found) == len(strategies) else list(strategies)
 
 
 def rows_of(whole: Index, player: int, infosets: Path | None) -> Ints:

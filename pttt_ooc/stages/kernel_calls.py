@@ -51,7 +51,7 @@ def call_structure(directory: Path) -> None:
     from pttt_ooc.products.infosets import default_rows, read_infosets, write_infosets
     from pttt_ooc.products.tensors import export_strategy, read_strategy_file, strategy_from_tensor
     from pttt_ooc.structure.strategy import uniform_strategy
-    from pttt_ooc.structure.symmetry import Symmetriser, fold, unfold
+    from pttt_ooc.structure.symmetry import Symmetriser, fold, fold_if_symmetric, unfold
 
     for player in (0, 1):
         file, tensor = directory / "infosets.txt", directory / "tensor.zip"
@@ -59,6 +59,7 @@ def call_structure(directory: Path) -> None:
         Symmetriser(folded, player)(strategy.probabilities)
         unfolded = unfold(strategy, whole)
         fold(unfolded, folded)
+        fold_if_symmetric(unfolded, folded)
         write_infosets(whole, player, file, default_rows(whole, player))
         rows = read_infosets(whole, player, file)
         export_strategy(unfolded, rows, tensor)

@@ -35,7 +35,7 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
     _check_directory(directory)
     ensure_compiled()
     common.forget_lost(directory)
-    wanted = {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}
+    wanted = _wanted(game, symmetry)
     stale = [stage for stage, facts in wanted.items() if not _is_current(directory, stage, facts)]
     if stale:
         print(
@@ -47,6 +47,20 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
         index.run(game, symmetry, directory)
     common.inputs(directory, "enumerate", "index")
     return directory
+
+
+def is_prepared(data: Path, game: str, symmetry: Symmetry) -> bool:
+    """Whether the products that :func:`prepared` makes are there already, by names and sizes."""
+    directory = data / game / symmetry
+    return all(
+        _is_current(directory, stage, facts) and common.is_whole(common.manifest_of(directory, stage), stage)
+        for stage, facts in _wanted(game, symmetry).items()
+    )
+
+
+def _wanted(game: str, symmetry: Symmetry) -> dict[str, dict[str, Any]]:
+    """What the manifests of the stages say."""
+    return {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}
 
 
 def _check_directory(directory: Path) -> None:

@@ -13,6 +13,8 @@ from pttt_ooc.structure.relabelling import relabellings
 from pttt_ooc.structure.strategy import Floats, Strategy
 from pttt_ooc.structure.views import Ints, image_of, number_below
 
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+
 
 @kernel
 def _copy_views(source, target, source_start, target_start, orders, table_start, actions, tables):
@@ -32,6 +34,22 @@ def _copy_views(source, target, source_start, target_start, orders, table_start,
             else:
                 for r in range(count):
                     target[here + r] = source[there + tables[table + r]]
+
+
+@kernel
+def _agree(source, target, source_start, target_start, orders, table_start, actions, tables, tolerance):
+    """Whether the target is what :func:`_copy_views` would make of the source, up to `tolerance`."""
+    for view in range(len(orders)):
+        count, table = orders[view], table_start[view]
+        for j in range(actions.shape[1]):
+            if actions[view, j] < 0:
+                break
+            here, there = target_start[view] + j * count, source_start[view] + actions[view, j] * count
+            for r in range(count):
+                rank = np.int64(r) if table < 0 else np.int64(tables[table + r])
+                if not abs(target[here + r] - source[there + rank]) <= tolerance:
+                    return False
+    return True
 
 
 @kernel
@@ -69,9 +87,14 @@ class _Images:
         masks = np.array([self.whole.placed[v], self.whole.failed[v]])
         return [i for i, g in enumerate(self.group) if tuple(image_of(masks, g)) == target]
 
-    def actions(self, v: Ints) -> Ints:
-        """The representative's action for each action of views `v`: shape (views, squares), -1 after the last one."""
-        setup, symmetry = self.game.setup_mask(self.player), self.symmetry[v]
+    def actions(self, v: Ints, symmetry: Ints) -> Ints:
+        """For each action of views `v`, its image in the representative, to which the `symmetry` of each takes them.
+
+        Returns
+        -------
+        int64, shape (views, squares); -1 after the last action.
+        """
+        setup = self.game.setup_mask(self.player)
         taken = self.whole.placed[v] | self.whole.failed[v] | setup
         theirs = (self.folded.placed | self.folded.failed)[self.view[v]] | setup
         found = np.full((len(v), self.game.squares), -1)
@@ -79,6 +102,16 @@ class _Images:
             free = np.flatnonzero(taken >> square & 1 == 0)
             image = np.array(self.group)[symmetry[free], square]
             found[free, number_below(~taken[free], square)] = number_below(~theirs[free], image)
+        return found
+
+    def kept(self, probabilities: Floats) -> Floats:
+        """The part of probabilities without symmetry that is at the representatives."""
+        found = np.empty(self.folded.sequences, probabilities.dtype)
+        for v in np.flatnonzero(self.whole.decides):
+            view = int(self.view[v])
+            if self.folded.placed[view] == self.whole.placed[v] and self.folded.failed[view] == self.whole.failed[v]:
+                target = slice(int(self.folded.sequence_start[view]), int(self.folded.sequence_start[view + 1]))
+                found[target] = probabilities[self.whole.sequence_start[v] : self.whole.sequence_start[v + 1]]
         return found
 
     def of(self, v: int, symmetry: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
@@ -141,7 +174,7 @@ def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Stra
     v = np.flatnonzero(mine.decides)
     table_start, tables = relabellings(images.counts, images.group, mine.placed[v], mine.failed[v], images.symmetry[v])
     views = (kept.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
-    _copy_views(strategy.probabilities, probabilities, *views, images.actions(v), tables)
+    _copy_views(strategy.probabilities, probabilities, *views, images.actions(v, images.symmetry[v]), tables)
     return Strategy(whole, strategy.player, probabilities)
 
 
@@ -178,13 +211,7 @@ def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy
     """
     images = _Images(strategy.index, folded, strategy.player)
     mine = strategy.index.players[strategy.player]
-    kept = folded.players[strategy.player]
-    probabilities = np.empty(kept.sequences, strategy.probabilities.dtype)
-    for v in np.flatnonzero(mine.decides):
-        view = int(images.view[v])
-        if kept.placed[view] == mine.placed[v] and kept.failed[view] == mine.failed[v]:
-            target = slice(int(kept.sequence_start[view]), int(kept.sequence_start[view + 1]))
-            probabilities[target] = strategy.probabilities[mine.sequence_start[v] : mine.sequence_start[v + 1]]
+    probabilities = images.kept(strategy.probabilities)
     for v in np.flatnonzero(mine.decides):
         places = [images.of(int(v), symmetry) for symmetry in images.symmetries(int(v))]
         difference = max(_largest_difference(probabilities, strategy.probabilities, *place) for place in places)
@@ -193,4 +220,26 @@ def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy
                 f"Player {strategy.player}'s strategy is not symmetric: infosets that mirror each other differ by "
                 f"{difference:.3g}; evaluate it with symmetry none."
             )
+    return Strategy(folded, strategy.player, probabilities)
+
+
+def fold_if_symmetric(strategy: Strategy, folded: Index) -> Strategy | None:
+    """A strategy without symmetry, kept for the representatives only, in double precision; None if it is not symmetric.
+
+    Every infoset is compared with its images.  They may differ by :data:`ROUNDING`, which is what scaling rows to sum
+    to 1 leaves, so that what is computed from the result is as exact as it would be without symmetry.
+    """
+    images = _Images(strategy.index, folded, strategy.player)
+    given = strategy.probabilities.astype(np.float64, copy=False)
+    probabilities, decides = images.kept(given), np.flatnonzero(images.whole.decides)
+    placed, failed = images.whole.placed[decides], images.whole.failed[decides]
+    wanted = images.folded.placed[images.view[decides]], images.folded.failed[images.view[decides]]
+    for number, g in enumerate(images.group):  # a view is compared under each symmetry that takes it there
+        taken = (image_of(placed, g) == wanted[0]) & (image_of(failed, g) == wanted[1])
+        v, symmetry = decides[taken], np.full(int(taken.sum()), number)
+        table_start, tables = relabellings(images.counts, images.group, placed[taken], failed[taken], symmetry)
+        starts = images.folded.sequence_start[images.view[v]], images.whole.sequence_start[v]
+        views = (*starts, np.diff(images.whole.node_start)[v], table_start)
+        if not _agree(probabilities, given, *views, images.actions(v, symmetry), tables, ROUNDING):
+            return None
     return Strategy(folded, strategy.player, probabilities)
