@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import naive
-from benchmarks import convergence, mutation
+from benchmarks import convergence, mutation, schedule
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.rules.catalogue import GAMES
@@ -176,3 +176,26 @@ def test_mutants_without_consequence_are_not_counted(monkeypatch):
     told = mutation.summary(rows).splitlines()
     assert told[0].split() == ["m", "3", "of", "5", "killed", "60%"]
     assert told[-2:] == ["m.py:1: 1", "m.py:2: 2"]
+
+
+def test_a_schedule_is_played_through():
+    iteration = schedule.Iteration([[3.0, 1.0, 1.0, 1.0], [2.0]], seconds=10.0)
+    assert iteration.between == 2.0
+    assert schedule.simulated(iteration, 1) == 10.0
+    assert schedule.simulated(iteration, 2, handover=0.0) == 2 + 3 + 2
+    assert schedule.simulated(iteration, 2, handover=0.5) == 2 + 4 + 2  # from 1 to 4, beside 0.5 to 3.5
+    assert schedule.simulated(iteration, 3, handover=0.0) == schedule.longest(iteration) == 7.0
+
+
+def test_an_undisturbed_iteration_has_the_least_times():
+    iterations = [schedule.Iteration([[a, 2.0]], seconds=a + 2.0 + b) for a, b in ((4.0, 5.0), (9.0, 1.0), (3.0, 2.0))]
+    found = schedule.undisturbed(iterations)
+    assert found.slices == [[3.0, 2.0]] and found.between == 1.0
+
+
+def test_the_schedule_of_a_small_board(tmp_path, capsys):
+    assert schedule.main(["--game", "mini-2x3k2-abrupt", "--iterations", "6", "--data", str(tmp_path)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["threads"] for row in rows] == list(schedule.THREADS)
+    assert rows[0]["speedup"] == rows[0]["efficiency"] == 1
+    assert all(row["longest_runs"] <= row["all_runs"] and row["longest_runs"] <= row["seconds"] for row in rows)

@@ -27,7 +27,8 @@ from pttt_ooc.sweep import gradient, tree
 from pttt_ooc.sweep.gradient import Scratch
 from pttt_ooc.sweep.tree import Floats, Reach, Slice, Tree
 
-RUNS = 16  # per slice, at most: enough for an even share
+RUNS = 16  # per slice, at most: enough for an even share among four threads
+RUNS_A_THREAD = 4  # the same for more threads
 CACHE_LINE = 64  # bytes
 RUN_WORK = 30_000  # nodes and cells, at least: handing less to another thread takes longer than doing it
 
@@ -147,16 +148,24 @@ class Engine:
         """Shut the pool of threads down, also for the engines of :meth:`in_precision`."""
         self._pool.shutdown()
 
+    @property
+    def _most_runs(self) -> int:
+        """Runs of views per slice, at most.  How views are cut into runs changes no bit of what is computed."""
+        return max(RUNS, RUNS_A_THREAD * self.threads)
+
     @cached_property
     def _runs(self) -> tuple[list[list[tuple[int, int]]], ...]:
         """For each player and slice, the runs of views of a pass over the tree."""
-        return tuple([_share_out(i.node_start, i.views_of(n)) for n in range(i.slices)] for i in self.index.players)
+        return tuple(
+            [_share_out(i.node_start, i.views_of(n), self._most_runs) for n in range(i.slices)]
+            for i in self.index.players
+        )
 
     @cached_property
     def _gradient_runs(self) -> tuple[list[list[tuple[Ints, Ints]]], ...]:
         """For each receiver and slice, the runs of views of a joint sweep, and their groups by operator."""
         return tuple(
-            [_share_out_groups(player, timing, n) for n in range(player.slices)]
+            [_share_out_groups(player, timing, n, self._most_runs) for n in range(player.slices)]
             for player, timing in zip(self.index.players, self.timings, strict=True)
         )
 
@@ -243,19 +252,19 @@ def thread_needs(engine: Engine) -> dict[str, int]:
     return {"cells": engine.threads * sum(each.scratch_bytes() for each in engines)}
 
 
-def _share_out(work: NDArray[np.int64], views: range) -> list[tuple[int, int]]:
+def _share_out(work: NDArray[np.int64], views: range, most: int) -> list[tuple[int, int]]:
     """Cut `views` into runs of about the same work; ``work[v]`` is the work of all views before `v`.
 
     The cut does not depend on the number of threads, so neither does the result.
     """
-    runs = int(np.clip((work[views.stop] - work[views.start]) // RUN_WORK, 1, RUNS))
+    runs = int(np.clip((work[views.stop] - work[views.start]) // RUN_WORK, 1, most))
     ends = np.linspace(work[views.start], work[views.stop], runs + 1)[1:-1]
     edges = np.searchsorted(work[views.start : views.stop], ends) + views.start
     edges = np.unique(np.concatenate([[views.start], edges, [views.stop]]))
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
 
 
-def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple[Ints, Ints]]:
+def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) -> list[tuple[Ints, Ints]]:
     """Runs of views for the joint sweep, each with its groups by operator; those with most work come first.
 
     Views with the same number of placed squares share their operators.  They are kept together, and
@@ -264,7 +273,7 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int) -> list[tuple
     cells = np.concatenate([[0], np.cumsum(timing.operator_cells.sum(axis=1)[timing.group_operator])])
     work = np.diff(player.node_start + cells[timing.group_start])
     views = np.array(player.views_of(n))
-    enough = max(int(work[views].sum()) // RUNS, RUN_WORK)
+    enough = max(int(work[views].sum()) // most, RUN_WORK)
     placed = np.bitwise_count(player.placed[views])
     shares: list[list[int]] = [[]]
     for count in np.unique(placed):

@@ -1,0 +1,143 @@
+"""How an iteration would scale over threads, by simulation of its schedule from measured times.
+
+Every run of views of some iterations is timed on one thread, cut as for more threads.  The schedule is then played
+through for these: the runs of a slice are handed over one after the other, to whichever thread is free, and the next
+slice begins when all are done.  What is between the runs is done by one thread.  It is assumed that a run takes as
+long beside others as alone: caches and memory are shared, so that real machines stay below these figures.
+
+    python -m benchmarks.schedule --game pttt-abrupt --data data
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks import measures
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.solving.solver import solve
+from pttt_ooc.sweep.engine import Engine
+
+HANDOVER = 20e-6  # seconds to hand a run over to another thread
+THREADS = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass
+class Iteration:
+    """Times of one iteration on one thread.
+
+    Attributes
+    ----------
+    slices
+        Seconds of each run, in the sequence in which they are handed out, for each time that runs are handed out.
+    seconds
+        Of the whole iteration.
+    """
+
+    slices: list[list[float]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def between(self) -> float:
+        """Seconds in which no run was at work."""
+        return max(0.0, self.seconds - sum(map(sum, self.slices)))
+
+
+class Recorder(Engine):
+    """An engine that cuts views into runs as for some threads, does all on one, and notes how long each run takes."""
+
+    def __init__(self, engine: Engine, threads: int) -> None:
+        super().__init__(engine.index, engine.timings, engine.dtype.type, threads)
+        self.now = Iteration()
+
+    def _call(self, calls: list[tuple[Any, ...]]) -> None:
+        spent = []
+        for kernel, *arguments in calls:
+            begun = time.perf_counter()
+            kernel(*arguments)
+            spent.append(time.perf_counter() - begun)
+        self.now.slices.append(spent)
+
+
+def simulated(iteration: Iteration, threads: int, handover: float = HANDOVER) -> float:
+    """Seconds that an iteration would take on so many threads."""
+    total = iteration.between
+    for runs in iteration.slices:
+        if threads == 1 or len(runs) == 1:
+            total += sum(runs)  # nothing is handed over
+            continue
+        free = [0.0] * threads
+        for k, run in enumerate(runs, start=1):
+            heapq.heappush(free, max(heapq.heappop(free), k * handover) + run)
+        total += max(free)
+    return total
+
+
+def longest(iteration: Iteration) -> float:
+    """Seconds that an iteration would take on any number of threads: the longest run of each slice."""
+    return iteration.between + sum(max(runs) for runs in iteration.slices)
+
+
+def undisturbed(iterations: Sequence[Iteration]) -> Iteration:
+    """An iteration in which every run takes its least time over some iterations: other work only adds to it."""
+    same = zip(*[iteration.slices for iteration in iterations], strict=True)
+    slices = [[min(times) for times in zip(*runs, strict=True)] for runs in same]
+    return Iteration(slices, sum(map(sum, slices)) + min(iteration.between for iteration in iterations))
+
+
+def record(engine: Engine, threads: int, iterations: int, data: Path) -> list[Iteration]:
+    """The second half of some iterations of the default rule, timed run by run."""
+    recorder, found, begun = Recorder(engine, threads), list[Iteration](), time.perf_counter()
+
+    def on_progress(row: dict[str, Any]) -> None:
+        nonlocal begun
+        recorder.now.seconds = time.perf_counter() - begun
+        found.append(recorder.now)
+        recorder.now, begun = Iteration(), time.perf_counter()
+
+    config = SolveConfig(
+        max_iterations=iterations, max_minutes=1e9, target_nashconv=0, evaluate_every=1e9, commit_seconds=1e9
+    )
+    data.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="benchmark-", dir=data) as name:
+        solve(recorder, config, Path(name) / "work", "benchmark", on_progress)
+    recorder.close()
+    return found[iterations // 2 : -1]  # an evaluation follows the last one
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.schedule", description=__doc__.split("\n")[0])
+    parser.add_argument("--game", default="pttt-abrupt", metavar="NAME", help="the game (default: %(default)s)")
+    parser.add_argument("--iterations", type=int, default=20, metavar="N", help="at least 4 (default: %(default)s)")
+    parser.add_argument("--data", type=Path, default=Path("data"), metavar="DIR", help="where the stages' products are")
+    options = parser.parse_args(arguments)
+    if options.iterations < 4:
+        parser.error("at least 4 iterations are needed")
+    game = named_game(options.game)
+    with measures.prepared(
+        options.data, game.name, "full", np.float32, lambda text: print(text, file=sys.stderr)
+    ) as one:
+        found = {threads: undisturbed(record(one, threads, options.iterations, options.data)) for threads in THREADS}
+    alone = simulated(found[1], 1)
+    for threads, iteration in found.items():
+        seconds = simulated(iteration, threads)
+        figures = {"seconds": seconds, "speedup": alone / seconds, "efficiency": alone / seconds / threads}
+        figures |= {"all_runs": simulated(iteration, 1), "longest_runs": longest(iteration)}
+        print(json.dumps({"threads": threads} | {name: round(figure, 4) for name, figure in figures.items()}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
