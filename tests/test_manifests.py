@@ -12,14 +12,15 @@ from pttt_ooc.errors import StoreError
 
 def test_a_manifest_comes_back_and_is_deterministic(tmp_path: Path) -> None:
     file = tmp_path / "m.json"
-    write_manifest(file, "solve", path="x", value=0.1, hashes={"b": 1, "a": 2})
-    first = file.read_text()
+    write_manifest(file, "solve", path="é", value=0.1, hashes={"b": 1, "a": 2})
+    first = file.read_text(encoding="utf-8")
+    assert '"path": "é"' in first  # a person can read it
     assert first.endswith("}\n") and first.index('"a"') < first.index('"b"') < first.index('"path"')
     manifest = read_manifest(file, "solve")
-    facts = {"path": "x", "value": 0.1, "hashes": {"a": 2, "b": 1}}
+    facts = {"path": "é", "value": 0.1, "hashes": {"a": 2, "b": 1}}
     assert manifest == {"format_version": FORMAT_VERSION, "stage": "solve", **facts}
-    write_manifest(file, "solve", hashes={"a": 2, "b": 1}, value=0.1, path="x")
-    assert file.read_text() == first
+    write_manifest(file, "solve", hashes={"a": 2, "b": 1}, value=0.1, path="é")
+    assert file.read_text(encoding="utf-8") == first
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
 
 

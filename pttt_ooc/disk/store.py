@@ -246,11 +246,9 @@ def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mappi
 
 
 def _runs(array: Any) -> list[Any]:
-    """Parts of a Zarr array to be handled one by one, each a row of its chunks; none if it is empty."""
+    """Parts of a Zarr array to be handled one by one, each a row of its chunks."""
     if not array.shape:
         return [()]
-    if 0 in array.shape:
-        return []
     return [slice(start, start + array.chunks[0]) for start in range(0, array.shape[0], array.chunks[0])]
 
 
