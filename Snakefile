@@ -21,7 +21,9 @@ from pttt_ooc.stages.provenance import source_digest
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
+from pttt_ooc.stages.comparison import check_compared, compared_files
 from pttt_ooc.stages.described import set_aside
+from pttt_ooc.stages.directories import manifest_of, results_of
 
 small_threads()  # the jobs inherit it
 
@@ -42,17 +44,22 @@ report: "workflow/report/workflow.rst"
 
 try:
     CONFIG = check_config(config, " over ".join(map(relpath, workflow.configfiles)))
-    DATA = f"data/{CONFIG.game}/{CONFIG.symmetry}"
-    check_writable(Path(DATA))
-    forget_lost(Path(DATA))
+    DATA = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry))  # views and index, for all runs
+    RUN = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry, CONFIG.run))  # everything else
+    check_writable(Path(RUN))
+    forget_lost(Path(RUN))
     if workflow.is_main_process:  # what a job finds, the run has begun with
-        for sentence in set_aside(Path(DATA), CONFIG):
+        for sentence in set_aside(Path(RUN), CONFIG):
             print(sentence, file=sys.stderr)
+        check_compared(Path(RUN), CONFIG.report.compare)
     forget_future(Path(DATA))
+    forget_future(Path(RUN))
 except PtttError as error:
     sys.exit(str(error))
 
-BUNDLE = [f"{DATA}/strategies.h5"] if CONFIG.export.bundle else []
+BUNDLE = [f"{RUN}/strategies.h5"] if CONFIG.export.bundle else []
+MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
+COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
 
 
@@ -64,16 +71,16 @@ localrules:
 rule all:
     default_target: True
     input:
-        [f"{DATA}/{stage}.json" for stage in STAGES],
-        f"{DATA}/pttt_pl0.zip",
-        f"{DATA}/pttt_pl1.zip",
-        f"{DATA}/player0-infosets.txt",
-        f"{DATA}/player1-infosets.txt",
+        [*MANIFESTS.values()],
+        f"{RUN}/pttt_pl0.zip",
+        f"{RUN}/pttt_pl1.zip",
+        f"{RUN}/player0-infosets.txt",
+        f"{RUN}/player1-infosets.txt",
         BUNDLE,
-        f"{DATA}/convergence.jsonl",
-        f"{DATA}/convergence.svg",
-        f"{DATA}/opening.svg",
-        f"{DATA}/report.html",
+        f"{RUN}/convergence.jsonl",
+        f"{RUN}/convergence.svg",
+        f"{RUN}/opening.svg",
+        f"{RUN}/report.html",
     message:
         "All results are there."
 
@@ -123,10 +130,10 @@ rule solve:
         f"{DATA}/enumerate.json",
         f"{DATA}/index.json",
     output:
-        manifest=f"{DATA}/solve.json",
-        convergence=f"{DATA}/convergence.jsonl",
+        manifest=f"{RUN}/solve.json",
+        convergence=f"{RUN}/convergence.jsonl",
     log:
-        f"{DATA}/logs/solve.log",
+        f"{RUN}/logs/solve.log",
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
@@ -148,11 +155,11 @@ rule evaluate:
     input:
         f"{DATA}/enumerate.json",
         f"{DATA}/index.json",
-        f"{DATA}/solve.json",
+        f"{RUN}/solve.json",
     output:
-        manifest=f"{DATA}/evaluate.json",
+        manifest=f"{RUN}/evaluate.json",
     log:
-        f"{DATA}/logs/evaluate.log",
+        f"{RUN}/logs/evaluate.log",
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
@@ -172,18 +179,18 @@ rule export:
     input:
         f"{DATA}/enumerate.json",
         f"{DATA}/index.json",
-        f"{DATA}/solve.json",
-        f"{DATA}/evaluate.json",
+        f"{RUN}/solve.json",
+        f"{RUN}/evaluate.json",
         ROW_ORDERS,
     output:
-        f"{DATA}/pttt_pl0.zip",
-        f"{DATA}/pttt_pl1.zip",
-        f"{DATA}/player0-infosets.txt",
-        f"{DATA}/player1-infosets.txt",
+        f"{RUN}/pttt_pl0.zip",
+        f"{RUN}/pttt_pl1.zip",
+        f"{RUN}/player0-infosets.txt",
+        f"{RUN}/player1-infosets.txt",
         BUNDLE,
-        manifest=f"{DATA}/export.json",
+        manifest=f"{RUN}/export.json",
     log:
-        f"{DATA}/logs/export.log",
+        f"{RUN}/logs/export.log",
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
@@ -202,15 +209,16 @@ rule export:
 
 rule report:
     input:
-        [f"{DATA}/{stage}.json" for stage in STAGES[:-1]],
-        f"{DATA}/convergence.jsonl",
+        [MANIFESTS[stage] for stage in STAGES[:-1]],
+        f"{RUN}/convergence.jsonl",
+        COMPARED,
     output:
-        report(f"{DATA}/report.html", caption="workflow/report/report.rst", category="Report"),
-        report(f"{DATA}/convergence.svg", caption="workflow/report/convergence.rst", category="Pictures"),
-        report(f"{DATA}/opening.svg", caption="workflow/report/opening.rst", category="Pictures"),
-        manifest=f"{DATA}/report.json",
+        report(f"{RUN}/report.html", caption="workflow/report/report.rst", category="Report"),
+        report(f"{RUN}/convergence.svg", caption="workflow/report/convergence.rst", category="Pictures"),
+        report(f"{RUN}/opening.svg", caption="workflow/report/opening.rst", category="Pictures"),
+        manifest=f"{RUN}/report.json",
     log:
-        f"{DATA}/logs/report.log",
+        f"{RUN}/logs/report.log",
     conda:
         "envs/pttt.yaml"
     resources:
@@ -225,4 +233,4 @@ rule report:
 
 
 onsuccess:
-    print(f"The results are in {DATA}.", file=sys.stderr)
+    print(f"The results are in {RUN}.", file=sys.stderr)

@@ -28,7 +28,6 @@ from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.memory import leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.game import Game
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.solving.solver import solve, state_arrays
@@ -100,7 +99,7 @@ def prepared(
         note(f"Making the index (symmetry {symmetry}) ...")
         enumerate_stage.run(game, directory)
         index_stage.run(game, symmetry, directory)
-    with open_engine(read_index(directory / "index.zarr", game, symmetry), directory, dtype, cores()) as engine:
+    with open_engine(directory, game, symmetry, dtype, cores()) as engine:
         yield engine
 
 

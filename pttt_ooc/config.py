@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
@@ -33,6 +34,18 @@ def _known_game(value: Any) -> Any:
     return value
 
 
+MEMORY_MB = 512
+"""What a stage, or a command that reads strategies, may use unless it is told otherwise, MB."""
+
+_RUN = r"^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$"
+
+
+def _run(value: Any) -> Any:
+    if not isinstance(value, str) or not re.fullmatch(_RUN[1:-1], value):
+        raise ValueError("a name of at most 64 letters, digits, _, + and -, with a letter or digit first")
+    return value
+
+
 def _number(value: Any) -> Any:
     # YAML's yes, no, on and off are booleans, which Python counts among the numbers.
     if isinstance(value, bool):
@@ -41,6 +54,7 @@ def _number(value: Any) -> Any:
 
 
 Name = Annotated[str, BeforeValidator(_known_game), Field(json_schema_extra={"enum": list(GAMES)})]
+Run = Annotated[str, BeforeValidator(_run), Field(json_schema_extra={"pattern": _RUN})]
 Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), BeforeValidator(_number)]
 Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1000), BeforeValidator(_number)]
@@ -119,6 +133,9 @@ class ReportConfig(_Section):
     infosets: tuple[Infoset, ...] = Field(
         default=("|", "|4*", "|0*4."), description="Infosets to show; those that a player does not have are left out."
     )
+    compare: tuple[Run, ...] = Field(
+        default=(), description="Other runs of the same game and symmetry, to compare this one with."
+    )
 
 
 class Config(_Section):
@@ -128,8 +145,11 @@ class Config(_Section):
     symmetry: Symmetry = Field(
         default="full", description="full: one of the positions that mirror each other is solved."
     )
+    run: Run = Field(
+        default="default", description="The name of the run: each has its own results; views and index are shared."
+    )
     memory_mb: Whole = Field(
-        default=512, description="Most memory a stage may use, MB; what does not fit is mapped from files."
+        default=MEMORY_MB, description="Most memory a stage may use, MB; what does not fit is mapped from files."
     )
     solve: SolveConfig = SolveConfig()
     export: ExportConfig = ExportConfig()

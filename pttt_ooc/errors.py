@@ -7,7 +7,8 @@ workflow's scripts print that sentence and exit with a non-zero code; nothing el
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -63,6 +64,7 @@ def on_one_line(sentence: str) -> str:
 
 
 NO_MEMORY = "There is not enough memory for this."
+INTERRUPTED = "Interrupted; the same command continues from what is on disk."
 
 
 def of_system(error: OSError) -> str:
@@ -86,3 +88,29 @@ def interrupts_kept() -> Iterator[None]:
                 raise KeyboardInterrupt from error
             before = before.__cause__ or before.__context__
         raise
+
+
+@contextmanager
+def told_by(tell: Callable[[str], None]) -> Iterator[None]:
+    """End the program with one sentence if an error that a person can do something about leaves the block.
+
+    Parameters
+    ----------
+    tell
+        Gets the sentence.  Afterwards the program ends: with 130 after an interrupt, else with 1.
+    """
+    code = 1
+    try:
+        with interrupts_kept():
+            yield
+        return
+    except PtttError as error:
+        sentence = str(error)
+    except KeyboardInterrupt:
+        sentence, code = INTERRUPTED, 130
+    except OSError as error:
+        sentence = of_system(error)
+    except MemoryError:
+        sentence = NO_MEMORY
+    tell(on_one_line(sentence))
+    sys.exit(code)

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 import naive
+from pttt_ooc.products import bundle, infosets, tensors
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.index import Index, actions_of, build_index
 from pttt_ooc.structure.orders import order_counts, unrank
@@ -81,4 +82,14 @@ def random_table(game, player, rng, zero_probability=0.3, symmetric=False):
     return naive.symmetrise(game, player, table) if symmetric else table
 
 
-__all__ = ["as_strategy", "node_texts", "random_table", "sequence_texts", "small_engine"]
+def write_bundle(path, index, strategies, facts, rows=(None, None), dtype=np.float32):
+    """Both players' strategies in a hand-over file, block by block on one thread; rows in the default order if None."""
+    chosen = [infosets.default_rows(index, p) if r is None else r for p, r in enumerate(rows)]
+    with bundle.open_bundle(path, index, (len(chosen[0]), len(chosen[1])), facts, dtype) as parts:
+        for p in (0, 1):
+            blocks = tensors.tensor_from_strategy(index, p, strategies[p].probabilities, chosen[p], dtype)
+            for (start, nodes), block in zip(infosets.row_blocks(chosen[p]), blocks, strict=True):
+                parts[p].write(start, parts[p].packed(infosets.infoset_texts(index, p, nodes), block))
+
+
+__all__ = ["as_strategy", "node_texts", "random_table", "sequence_texts", "small_engine", "write_bundle"]

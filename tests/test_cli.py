@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import yaml
 from cli_runner import GAME, Done, Runner, rounded, tensor_of, write_zip
-from helpers import SMALL, TINY, as_strategy, random_table, small_engine
+from helpers import SMALL, TINY, as_strategy, random_table, small_engine, write_bundle
 from patience import PATIENCE, wait_until
 
 import naive
@@ -24,8 +24,9 @@ from pttt_ooc import __version__, config
 from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
+from pttt_ooc.disk import memory
 from pttt_ooc.disk.commits import Current
-from pttt_ooc.products.bundle import write_bundle
+from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.stages import common
@@ -214,6 +215,32 @@ def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("kind", ["zip", "npy", "h5", "directory"])
+def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symmetry):
+    """With nothing left for arrays, all of them are mapped from files: of both indices, where it folds."""
+    names = write_kind(kind, strategies(seed=5, symmetric=True), symmetry)
+    evaluate = ("evaluate", *names, "--symmetry", symmetry, "--json")
+    whole, made = json.loads(pttt.ok(*evaluate).out), []
+    monkeypatch.setattr(memory, "scratch_array", lambda *what: made.append(what[1]) or scratch_array(*what))
+    monkeypatch.setattr(memory, "MB", 1)  # budgets are then told to the byte
+    for command, players in ((evaluate, (0, 1)), (("validate", names[0], "--player", 0), (0,))):
+        refused = pttt(*command, "--memory-mb", 1)
+        smallest = re.search("A memory budget of 1 MB is too small: ([0-9]+) MB", refused.err)
+        assert refused.code == 1 and smallest and not made
+        found = pttt.ok(*command, "--memory-mb", smallest[1]).out
+        if command == evaluate:
+            assert {**json.loads(found), "seconds": 0} == {**whole, "seconds": 0}
+        places = [f"1/{p}" for p in players] if command == evaluate else ["0"]
+        expected = {f"{place}/probabilities" for place in places}
+        expected |= {f"{place}/rows" for place in places if kind != "directory"}
+        folded = symmetry == "full" and (kind == "directory") == (command != evaluate)
+        expected |= {f"{place}/read" for place in places if folded}
+        assert expected == {name for name in made if re.match("0/[pr]|1/[01]/", name) and "reach" not in name}
+        made.clear()
+    assert not [file for file in data.rglob("tmp*")], "files of mapped arrays have no names"
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", TINY[:4])
 def test_uniform_against_uniform(pttt, name, symmetry):
     game = named_game(name)
@@ -398,6 +425,27 @@ def test_solve_goes_on_with_larger_budgets(pttt, tmp_path):
     other = (tmp_path / "other" / GAME / "full/convergence.jsonl").read_text().splitlines()
     assert rows[-1]["nashconv"] == json.loads(other[-1])["nashconv"]
     assert "Starting from the first" in pttt.ok("solve", "--max-iterations", 7, data=place).err, "a smaller budget"
+
+
+def test_runs_with_names_are_kept_apart_and_tell_the_value(pttt, tmp_path, capsys):
+    place = tmp_path / "made"
+    pttt.ok("solve", "--target-nashconv", "1e-2", data=place)
+    first = (place / GAME / "full/solve.json").read_bytes()
+    done = pttt.ok("solve", "--run", "dcfr", "--algorithm", "dcfr", "--target-nashconv", "1e-4", data=place)
+    run = place / GAME / "full/runs/dcfr"
+    assert f"The solution is in {run / 'solution.zarr'}." in done.out
+    assert "Building the index" not in done.err and not (run / "index.zarr").exists()
+    assert (place / GAME / "full/solve.json").read_bytes() == first
+    last = json.loads((run / "convergence.jsonl").read_text().splitlines()[-1])
+    found = pttt("evaluate", run, "uniform", "--symmetry", "full", "--json", data=place).json
+    assert found["best_response_1"] == pytest.approx(last["best_response_1"], abs=1e-6)
+    found = pttt("evaluate", "uniform", "uniform", "--symmetry", "full", "--json", data=place).json
+    assert found["game_value"] == pytest.approx([last["value_lower"], last["value_upper"]], abs=1e-6)
+    with pytest.raises(SystemExit):
+        cli.main(["fsck", str(place)])
+    assert "Checked 2 saved states and " in capsys.readouterr().out
+    refused = pttt("solve", "--run", "../x", data=place)
+    assert refused.code == 1 and "run is '../x', but must be a name" in refused.err
 
 
 def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatch):

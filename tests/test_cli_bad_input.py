@@ -15,6 +15,7 @@ from helpers import as_strategy, random_table, small_engine
 import naive
 from pttt_ooc.cli.commands import main
 from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.prepare import prepared
@@ -49,7 +50,7 @@ def good(seed=5):
 
 
 def contents(*places):
-    files = [f for place in places for f in Path(place).rglob("*") if f.is_file() and f.name != ".lock"]
+    files = [f for place in places for f in Path(place).rglob("*") if f.is_file() and not f.name.endswith(".lock")]
     return {str(f): digest(f) for f in files}
 
 
@@ -413,6 +414,18 @@ def test_an_output_directory_that_does_not_exist(pttt):
     refused(pttt, "infosets", "--player", 0, "--output", "missing/list.txt", says=says)
     refused(pttt, "export", solution(), "--output", "old.zip/new", says=("old.zip is a file",))
     refused(pttt, "export", "0.zip", "--output", "out", says=("0.zip", "not the directory of a solution"))
+
+
+def test_results_of_the_workflow_are_not_written_over(pttt):
+    write_manifest(Path("out/export.json"), "export", products={"pttt_pl0.zip": {}, "player0-infosets.txt": {}})
+    for command in ("export", "uniform", "infosets"):
+        arguments = {
+            "export": (solution(), "--output", "out"),
+            "uniform": ("--player", 0, "--output", "out/pttt_pl0.zip"),
+            "infosets": ("--player", 0, "--output", "out/player0-infosets.txt"),
+        }[command]
+        refused(pttt, command, *arguments, says=("Cannot write out/", "a result of the workflow"))
+    assert pttt("uniform", "--player", 0, "--output", "out/mine.zip").code == 0
 
 
 def test_outputs_are_not_touched_by_an_error(pttt):

@@ -7,10 +7,12 @@ import jsonschema
 import pytest
 import yaml
 
-from pttt_ooc.config import Config, check_config, load_config, schema_text
+from pttt_ooc.config import Config, check_config, load_config, schema_text, shown
 from pttt_ooc.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
+BAD = ("", "..", "a/b", "a b", "-n", "runs/x", "a" * 65, "ä", "a\n", 7, None)  # names that are no run's
+NAME = "a name of at most 64 letters, digits, _, + and -, with a letter or digit first"
 FILES = [ROOT / "config.yaml", *sorted((ROOT / "config").glob("*.yaml"))]
 
 
@@ -97,8 +99,8 @@ def test_committed_schema_is_the_one_of_the_models():
         ),
         ({"report": {"title": 3}}, "report.title is 3, but must be a text."),
         ({"slove": {}}, "there is no key slove (did you mean solve?)."),
-        ({"colour": 1}, "there is no key colour; choose from game, symmetry, memory_mb, solve, export, report."),
-        ({1: 2}, "there is no key 1; choose from game, symmetry, memory_mb, solve, export, report."),
+        ({"colour": 1}, "there is no key colour; choose from game, symmetry, run, memory_mb, solve, export, report."),
+        ({1: 2}, "there is no key 1; choose from game, symmetry, run, memory_mb, solve, export, report."),
         ({"solve": None}, "solve is empty, but must be a section: keys with values, indented below it."),
         ({"solve": 3}, "solve is 3, but must be a section: keys with values, indented below it."),
         (
@@ -121,6 +123,8 @@ def test_committed_schema_is_the_one_of_the_models():
         ({"export": {"infosets_0": "no.txt"}}, "export.infosets_0 is 'no.txt', but there is no such file."),
         ({"export": {"infosets_0": "a" * 300}}, f"export.infosets_0 is '{'a' * 57}...', but there is no such file."),
         ({"export": {"infosets_1": 3}}, "export.infosets_1 is 3, but must be the name of a file."),
+        *[({"run": name}, f"run is {shown(name)}, but must be {NAME}.") for name in BAD],
+        ({"report": {"compare": ["a", "../b"]}}, f"report.compare[1] is '../b', but must be {NAME}."),
         ({"report": {"infosets": "|"}}, "report.infosets is '|', but must be a list."),
         ({"report": {"title": ""}}, "report.title is '', but must be a text that is not empty."),
         ([1], "there are no keys with values, but [1]."),

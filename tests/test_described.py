@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.config import Config, SolveConfig, check_config
 from pttt_ooc.errors import MemoryBudgetError, StoreError
-from pttt_ooc.stages import STAGES, common, described, enumerate, evaluate, export, index, report, solve
+from pttt_ooc.stages import STAGES, common, described, directories, enumerate, evaluate, export, index, report, solve
 from pttt_ooc.stages.described import asked, set_aside
 
 GAME = "mini-2x3k2-abrupt"
@@ -57,11 +57,11 @@ def made(made_once, tmp_path):
 
 
 def there(directory):
-    return [stage for stage in STAGES if common.manifest_of(directory, stage).exists()]
+    return [stage for stage in STAGES if directories.manifest_of(directory, stage).exists()]
 
 
 def manifest(directory, stage):
-    return json.loads(common.manifest_of(directory, stage).read_text())
+    return json.loads(directories.manifest_of(directory, stage).read_text())
 
 
 def test_nothing_is_set_aside_that_the_configuration_describes(made):
@@ -79,14 +79,14 @@ def test_nothing_is_set_aside_that_the_configuration_describes(made):
     ],
 )
 def test_other_settings_set_one_manifest_aside_and_changed_back_put_it_back(made, changes, stage, reason):
-    before = {name: common.manifest_of(made, name).stat().st_mtime_ns for name in STAGES}
+    before = {name: directories.manifest_of(made, name).stat().st_mtime_ns for name in STAGES}
     (sentence,) = set_aside(made, changed(**changes))
-    file = common.manifest_of(made, stage)
+    file = directories.manifest_of(made, stage)
     assert sentence.startswith(f"{file} {reason}") and sentence.endswith(f"; stage {stage} runs again.")
     assert set(STAGES) - set(there(made)) == {stage}
     assert set_aside(made, changed(**changes)) == [sentence], "it is told until the stage has run"
     assert set_aside(made, CONFIG) == [] and there(made) == list(STAGES)
-    assert before == {name: common.manifest_of(made, name).stat().st_mtime_ns for name in STAGES}
+    assert before == {name: directories.manifest_of(made, name).stat().st_mtime_ns for name in STAGES}
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer")

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from helpers import write_bundle
 
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products import bundle, export, infosets
@@ -46,7 +47,7 @@ def test_one_pass_on_any_number_of_threads_writes_what_each_writer_writes(
     for p in (0, 1):
         infosets.write_infosets(index, p, alone / f"player{p}-infosets.txt", rows[p])
         formats.export_strategy(plans[p], rows[p], alone / f"pttt_pl{p}.zip")
-    bundle.write_bundle(alone / "strategies.h5", index, plans, {"value": 0.5}, rows)
+    write_bundle(alone / "strategies.h5", index, plans, {"value": 0.5}, rows)
     assert contents(tmp_path / "1") == contents(tmp_path / "3") == contents(alone)
     assert set(contents(alone)) == FILES
 

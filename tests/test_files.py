@@ -14,7 +14,6 @@ import pytest
 from pttt_ooc.disk.files import (
     atomic_write_text,
     digest,
-    digest_files,
     fresh_store,
     fsync_tree,
     make_directory,
@@ -194,12 +193,3 @@ def test_digests_are_of_names_and_contents_only(tmp_path: Path) -> None:
     assert digest(tmp_path / "x" / "sub" / "a") == digest(tmp_path / "y" / "sub" / "a")
     with pytest.raises(StoreError, match="Cannot read .*nowhere: No such file"):
         digest(tmp_path / "nowhere")
-
-
-def test_a_digest_of_files_does_not_depend_on_their_order_or_place(tmp_path: Path) -> None:
-    a, b, moved = tmp_path / "a", tmp_path / "b", tmp_path / "elsewhere" / "a"
-    moved.parent.mkdir()
-    for file, text in ((a, "1"), (b, "2"), (moved, "1")):
-        file.write_text(text)
-    assert digest_files([a, b]) == digest_files([b, moved])
-    assert digest_files([a, b]) != digest_files([a])

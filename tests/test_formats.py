@@ -1,6 +1,7 @@
 """Strategy files, read and written with nothing but plain Python, zipfile and numpy."""
 
 import io
+import os
 import struct
 import zipfile
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pttt_ooc.errors import PtttError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.products import infosets
+from pttt_ooc.products import infosets, reading
 from pttt_ooc.products import tensors as formats
 from pttt_ooc.rules.catalogue import named_game
 
@@ -147,6 +148,14 @@ def zipped(path, *members, method=zipfile.ZIP_DEFLATED):
     return path
 
 
+def read_whole(path, shape):
+    """A tensor as :func:`strategy_from_tensor` asks for it, in native byte order."""
+    with reading.open_tensor(path, shape) as tensor:
+        assert tensor.shape == shape
+        parts = [tensor[start : start + 3] for start in range(0, shape[0], 3)]
+        return np.ascontiguousarray(np.concatenate(parts), tensor.dtype.newbyteorder("="))
+
+
 @pytest.mark.parametrize("level", [0, 1, 9])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zip_is_read_with_zipfile_and_numpy(tmp_path, level, dtype):
@@ -160,7 +169,7 @@ def test_zip_is_read_with_zipfile_and_numpy(tmp_path, level, dtype):
     assert data == npy(TENSOR.astype(dtype), version=(1, 0))
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.zip", "b.zip"]
-    back = formats.read_strategy_file(tmp_path / "a.zip", SHAPE)
+    back = read_whole(tmp_path / "a.zip", SHAPE)
     assert back.dtype == dtype and np.array_equal(back, TENSOR.astype(dtype))
 
 
@@ -180,23 +189,23 @@ def test_failed_writing_leaves_the_old_file(tmp_path):
 def test_all_kinds_of_floats_are_read(tmp_path, dtype, order, version, suffix):
     path, data = tmp_path / f"a{suffix}", npy(np.asarray(TENSOR, dtype, order=order), version=version)
     zipped(path, ("a.npy", data)) if suffix == ".zip" else path.write_bytes(data)
-    back = formats.read_strategy_file(path, SHAPE)
+    back = read_whole(path, SHAPE)
     assert back.dtype == np.dtype(dtype).newbyteorder("=") and back.flags.c_contiguous
     assert np.array_equal(back, TENSOR.astype(dtype))
 
 
 def test_stored_member_and_many_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats, "_BLOCK_BYTES", 1000)
-    monkeypatch.setattr(formats, "_HEADER_BYTES", 200)
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(reading, "HEADER_BYTES", 200)
     tensor = np.random.default_rng(0).random((5000, 9))
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         path = zipped(tmp_path / "a.zip", ("a.npy", npy(tensor)), method=method)
-        assert np.array_equal(formats.read_strategy_file(path, (5000, 9)), tensor)
+        assert np.array_equal(read_whole(path, (5000, 9)), tensor)
 
 
 def refused(path, sentence, error=StrategyFileError):
     with pytest.raises(error) as caught:
-        formats.read_strategy_file(path, SHAPE)
+        read_whole(path, SHAPE)
     assert str(caught.value).startswith(f"{path}: {sentence}"), str(caught.value)
     assert str(caught.value).endswith(".")
 
@@ -219,7 +228,7 @@ def test_members(tmp_path):
 
 def test_name_of_the_member_is_never_used(tmp_path):
     path = zipped(tmp_path / "a.zip", ("../../outside.npy", npy(TENSOR)))
-    assert np.array_equal(formats.read_strategy_file(path, SHAPE), TENSOR)
+    assert np.array_equal(read_whole(path, SHAPE), TENSOR)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -291,7 +300,7 @@ def test_damaged_bytes_are_a_sentence_or_nothing(tmp_path, suffix, seed):
         path.unlink()  # not overwritten: an earlier result may still be a map of it
         path.write_bytes(data)
         try:
-            assert formats.read_strategy_file(path, SHAPE).shape == SHAPE
+            assert read_whole(path, SHAPE).shape == SHAPE
         except PtttError as error:
             assert str(error).startswith(f"{path}: ")
 
@@ -324,7 +333,7 @@ def test_round_trip_through_files(tmp_path_factory, seed, player, game, dtype, l
     tensor = random_tensor(texts, seed, squares)
     shape = tensor.shape
     formats.write_strategy_zip(directory / "s.zip", [tensor], shape, dtype, level)
-    found = formats.read_strategy_file(directory / "s.zip", shape)
+    found = read_whole(directory / "s.zip", shape)
     assert np.array_equal(found, tensor.astype(dtype))
     probabilities = formats.strategy_from_tensor(index, player, found, rows)
     again = np.concatenate(list(formats.tensor_from_strategy(index, player, probabilities, rows, np.float64)))
@@ -336,7 +345,7 @@ def test_round_trip_through_files(tmp_path_factory, seed, player, game, dtype, l
 
 
 @pytest.mark.parametrize("block", [7, 10_000])
-@pytest.mark.parametrize(("suffix", "order"), [(".zip", "C"), (".zip", "F"), (".npy", "C")])
+@pytest.mark.parametrize(("suffix", "order"), [(".zip", "C"), (".zip", "F"), (".npy", "C"), (".npy", "F")])
 def test_rows_are_checked_while_they_are_read(tmp_path, monkeypatch, block, suffix, order):
     monkeypatch.setattr(infosets, "BLOCK_ROWS", block)
     index, rows = full_index(FILE_GAME), infosets.default_rows(full_index(FILE_GAME), 0)
@@ -345,7 +354,7 @@ def test_rows_are_checked_while_they_are_read(tmp_path, monkeypatch, block, suff
     np.save(tmp_path / "s.npy", tensor)
     if suffix == ".zip":
         zipped(path, ("s.npy", (tmp_path / "s.npy").read_bytes()))
-    with formats.open_tensor(path, tensor.shape) as opened:
+    with reading.open_tensor(path, tensor.shape) as opened:
         found = formats.strategy_from_tensor(index, 0, opened, rows)
     assert np.array_equal(found, formats.strategy_from_tensor(index, 0, tensor, rows))
 
@@ -360,7 +369,7 @@ def test_a_damaged_zip_is_told_as_such_and_not_by_its_rows(tmp_path, method):
     path.write_bytes(data)
     with (
         pytest.raises(StrategyFileError, match="Not a valid zip file"),
-        formats.open_tensor(path, tensor.shape) as opened,
+        reading.open_tensor(path, tensor.shape) as opened,
     ):
         formats.strategy_from_tensor(index, 0, opened, rows)
 
@@ -368,5 +377,38 @@ def test_a_damaged_zip_is_told_as_such_and_not_by_its_rows(tmp_path, method):
 def test_rows_come_in_sequence(tmp_path):
     path = tmp_path / "s.zip"
     formats.write_strategy_zip(path, [TENSOR], SHAPE, np.float32)
-    with pytest.raises(IndexError, match="the next is 0, not 1"), formats.open_tensor(path, SHAPE) as opened:
+    with pytest.raises(IndexError, match="the next is 0, not 1"), reading.open_tensor(path, SHAPE) as opened:
         opened[1:2]
+
+
+class Counted(io.BytesIO):
+    """A stream that keeps the largest size that it was asked for."""
+
+    largest = 0
+
+    def read(self, size=-1):
+        self.largest = max(self.largest, size)
+        assert size >= 0, "never all at once"
+        return super().read(size)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_stream_is_read_in_small_parts(tmp_path, order):
+    tensor = np.random.default_rng(0).random((20_000, 9))
+    stream = Counted(tensor.tobytes(order))
+    rows = reading.Rows(b"", stream, tensor.shape, tensor.dtype)
+    found = rows.in_columns(tmp_path) if order == "F" else rows[0:20_000]
+    assert np.array_equal(found, tensor) and stream.largest <= reading.BLOCK_BYTES < tensor.nbytes
+    assert not list(tmp_path.iterdir()), "the file for the columns has no name"
+
+
+def test_a_file_that_becomes_shorter_is_told(tmp_path):
+    path = tmp_path / "a.npy"
+    tensor = np.random.default_rng(0).random((50_000, 9))
+    np.save(path, tensor)
+    with (
+        pytest.raises(StrategyFileError, match=r"a\.npy: Exception parsing numpy tensor: .* are missing\.$"),
+        reading.open_tensor(path, tensor.shape) as opened,
+    ):
+        os.truncate(path, 1 << 18)
+        opened[0:50_000]

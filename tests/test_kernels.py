@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from pttt_ooc import jit
+from pttt_ooc.disk import locks
 from pttt_ooc.errors import PtttError
 from pttt_ooc.stages import compilation as kernels
 from pttt_ooc.stages.provenance import PACKAGE, source_file
@@ -204,11 +205,11 @@ def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys)
 
     def lock(file, how):  # the other process is through when the lock is free
         tried.append(how)
-        if how & kernels.fcntl.LOCK_NB:
+        if how & locks.fcntl.LOCK_NB:
             raise BlockingIOError
         (kernels.Path(file.name).parent / f"compiled-{jit.DIGEST}").touch()
 
-    monkeypatch.setattr(kernels.fcntl, "flock", lock)
+    monkeypatch.setattr(locks.fcntl, "flock", lock)
     kernels.ensure_compiled()
     assert len(tried) == 2 and not cache
     assert capsys.readouterr().err == "Waiting for another process, which compiles the kernels ...\n"

@@ -19,11 +19,12 @@ from patience import PATIENCE, wait_until
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.disk.files import digest
 from pttt_ooc.stages import STAGES, solve
-from pttt_ooc.stages.common import LOCK, forget_future
+from pttt_ooc.stages.common import LOCK, STRUCTURE_LOCK, forget_future
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "config.yaml", "config", "envs", "profiles", "workflow", "pttt_ooc")
 GAME = "mini-2x3k2-abrupt"
+LOCKS = (LOCK, STRUCTURE_LOCK)
 ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**6, "commit_seconds": 0}
 ENDLESS |= {"evaluate_every": 10**9, "algorithm": "cfr+"}  # evaluated once, when the gap is still large
 
@@ -87,7 +88,7 @@ class Workflow:
 
     def contents(self):
         """Everything that the workflow has made, with its digests."""
-        files = [f for f in (self.directory / "data").rglob("*") if f.is_file() and f.name != ".lock"]
+        files = [f for f in (self.directory / "data").rglob("*") if f.is_file() and f.name not in LOCKS]
         return {str(f.relative_to(self.directory)): digest(f) for f in files}
 
 
@@ -221,6 +222,51 @@ def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
     assert "Starting from the first iteration." in workflow.log("solve")
     assert len(list((workflow.data / "work").iterdir())) == 2
     assert workflow.stale() == []
+
+
+def test_runs_side_by_side(workflow):
+    """A run with a name shares the index, leaves other runs alone, and is compared with them."""
+    before = workflow.contents()
+    workflow.configure("solve", algorithm="cfr+")
+    workflow.configure("report", compare=["default"])
+    config = workflow.directory / "config.yaml"
+    config.write_text(f"run: dcfr+\n{config.read_text()}")
+    told = workflow.succeed()
+    assert "The results are in data/mini-2x3k2-abrupt/full/runs/dcfr+." in told
+    assert "rule index" not in told and "rule enumerate" not in told
+    after = workflow.contents()
+    assert {name: digest for name, digest in after.items() if name in before} == before
+    own = workflow.data / "runs/dcfr+"
+    made = {Path(name) for name in after.keys() - before.keys()}
+    assert all(own.relative_to(workflow.directory) in name.parents for name in made)
+    assert {"index.zarr", "views.zarr", "index.json"}.isdisjoint(part for name in made for part in name.parts)
+    names = {p.name for p in workflow.data.iterdir()}
+    shared = {"views.zarr", "index.zarr", "enumerate.json", "index.json", "runs", STRUCTURE_LOCK}
+    assert {p.name for p in own.iterdir()} == names - shared
+    assert workflow.stale() == []
+    page = (own / "report.html").read_text()
+    assert "Runs compared" in page and "Gaps of 2 runs over seconds" in page
+    assert "Runs compared" not in (workflow.data / "report.html").read_text()
+
+    # The other way round: the default run changes, the one with a name stays, but for its report.
+    ours = {name: content for name, content in after.items() if "/runs/" in name}
+    named = config.read_text()
+    config.write_text(named.replace("run: dcfr+", "run: default").replace("algorithm: cfr+", "algorithm: dcfr"))
+    workflow.succeed("--until", "solve")
+    assert workflow.manifest("solve")["settings"]["algorithm"] == "dcfr"
+    assert {name: content for name, content in workflow.contents().items() if "/runs/" in name} == ours
+    config.write_text(named)
+    assert workflow.stale() == ["report"]
+
+
+def test_a_run_that_is_not_there_is_not_compared(workflow):
+    workflow.configure("report", compare=["default", "nobody"])
+    done = workflow.run()
+    assert done.returncode != 0
+    assert done.stderr.strip().splitlines()[-1] == (
+        f"report.compare names the run nobody, but there is no solution in data/{GAME}/full/runs/nobody; "
+        "solve it first, with run: nobody, or leave it out."
+    )
 
 
 def test_a_solution_that_the_configuration_does_not_describe_is_made_anew(workflow):

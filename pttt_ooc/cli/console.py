@@ -12,8 +12,10 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.resources import small_threads
-from pttt_ooc.errors import NO_MEMORY, PtttError, StoreError, did_you_mean, interrupts_kept, of_system, on_one_line
+from pttt_ooc.errors import StoreError, did_you_mean, interrupts_kept, told_by
+from pttt_ooc.stages import STAGES
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None:
@@ -27,41 +29,37 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None
         Of the command; default: those of the process.
     """
     small_threads()
-    sentence = ""
-    try:
+    with told_by(say):
         if sys.stdout is None:
             raise StoreError("There is no standard output to write to: it is closed.")
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
-        app(args=arguments, prog_name=name)
-    except SystemExit:
-        sentence = _flushed()
-        if not sentence:
+        try:
+            app(args=arguments, prog_name=name)
+        except SystemExit:
+            _flush()
             raise
-    except PtttError as error:
-        sentence = str(error)
-    except OSError as error:
-        sentence = of_system(error)
-    except MemoryError:
-        sentence = NO_MEMORY
-    if sentence:
-        print(on_one_line(sentence), file=sys.stderr)
-        sys.exit(1)
 
 
-def _flushed() -> str:
+def say(sentence: str) -> None:
+    """Print a sentence on stderr."""
+    print(sentence, file=sys.stderr)
+
+
+def _flush() -> None:
     """Write what is left for standard output now: at the end of the process, an error would have no sentence.
 
-    Returns
-    -------
-    What went wrong; empty if nothing did, or if the reader has seen enough.
+    Raises
+    ------
+    StoreError
+        If it cannot be written, unless the reader has seen enough.
     """
     try:
         sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the rest goes
-        return "" if isinstance(error, BrokenPipeError) else f"Cannot write to standard output: {error.strerror}."
-    return ""
+        if not isinstance(error, BrokenPipeError):
+            raise StoreError(f"Cannot write to standard output: {error.strerror}.") from error
 
 
 class Commands(TyperGroup):
@@ -109,3 +107,12 @@ def check_output(path: Path, suffix: str = "") -> None:
     if path.suffix.lower() != suffix and suffix:
         raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
     check_output_directory(path.parent)
+    check_no_product(path)
+
+
+def check_no_product(path: Path) -> None:
+    """Refuse a file that a manifest beside it describes: another in its place would pass for damage."""
+    for stage in STAGES:
+        manifest = path.parent / f"{stage}.json"
+        if manifest.exists() and path.name in read_manifest(manifest, stage).get("products", {}):
+            raise StoreError(f"Cannot write {path}: it is a result of the workflow; name another place.")

@@ -17,7 +17,7 @@ from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.progress import duration
 from pttt_ooc.solving.evaluation import Evaluation
-from pttt_ooc.stages.common import manifest_of
+from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.structure.counts import counts_of, total_infosets
 from pttt_ooc.structure.views import Pairs, find_pairs
 

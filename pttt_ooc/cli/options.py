@@ -17,6 +17,10 @@ ToldGameOption = Annotated[
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where indices are kept; made if missing.")]
 ThreadsOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of threads; default: all cores.")]
+MemoryOption = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="MB", help="Most memory to use; the rest is mapped from files.  [default: 512]"),
+]
 LevelOption = Annotated[int, typer.Option(min=0, max=9, help="Of the zip files: 0 none, 1 fast, 9 small.")]
 Infosets0Option = Annotated[
     Path | None, typer.Option("--infosets0", metavar="FILE", help="Player 0's infosets, in the order of the rows.")

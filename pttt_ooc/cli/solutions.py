@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
-from pttt_ooc.cli.console import check_output_directory
+from pttt_ooc.cli.console import check_no_product, check_output_directory, say
 from pttt_ooc.cli.options import (
     DATA,
     DataOption,
@@ -22,7 +22,7 @@ from pttt_ooc.cli.options import (
     check_game,
 )
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.errors import StoreError, interrupts_kept
+from pttt_ooc.errors import StoreError, told_by
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -63,6 +63,8 @@ def export(
     for order in (infosets0, infosets1):
         if order is not None:
             check_infosets_file(order)
+    for name in [*FILES, BUNDLE]:
+        check_no_product(output / name)
     index = open_index(data, game_of(given, game).name)
     rows = (inputs.rows_of(index, 0, infosets0), inputs.rows_of(index, 1, infosets1))
     strategies = (inputs.load_strategy(given[0], index, data), inputs.load_strategy(given[1], index, data))
@@ -81,6 +83,9 @@ def solve(
         Path | None, typer.Option(metavar="FILE", help="A config.yaml; the options here come before what it says.")
     ] = None,
     symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
+    name: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="Keep the results apart.  [default: default]")
+    ] = None,
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
     beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
@@ -100,7 +105,13 @@ def solve(
     memory_mb: Annotated[int | None, typer.Option(help="Most memory to use, MB.")] = None,
     threads: ThreadsOption = None,
     data: Annotated[
-        Path, typer.Option("--output", "--data", metavar="DIR", help="All is made in DIR/GAME/SYMMETRY.")
+        Path,
+        typer.Option(
+            "--output",
+            "--data",
+            metavar="DIR",
+            help="Results go to DIR/GAME/SYMMETRY[/runs/NAME].",
+        ),
     ] = DATA,
 ) -> None:
     """Solve a game, or go on solving it.
@@ -119,21 +130,19 @@ def solve(
     asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
-    settings = _settings(config, {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}, asked)
+    settings = _settings(config, {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}, asked)
     from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
+    from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.prepare import prepared
 
-    directory = data / settings.game / settings.symmetry
+    directory = results_of(data, settings.game, settings.symmetry, settings.run)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with interrupts_kept():
+        with told_by(say):  # within the command, as typer has words of its own for an interrupt
             prepared(data, settings.game, settings.symmetry)
             budget = settings.memory_mb
             stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
-    except KeyboardInterrupt:
-        print("Interrupted; the same command continues from what is on disk.", file=sys.stderr)
-        raise typer.Exit(130) from None
     finally:
         signal.signal(signal.SIGTERM, before)
     display.solution(directory)

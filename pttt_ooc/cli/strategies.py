@@ -17,6 +17,7 @@ from pttt_ooc.cli.options import (
     Infosets0Option,
     Infosets1Option,
     LevelOption,
+    MemoryOption,
     PlayerOption,
     ThreadsOption,
     ToldGameOption,
@@ -24,6 +25,9 @@ from pttt_ooc.cli.options import (
 )
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.catalogue import named_game
+
+if TYPE_CHECKING:
+    from pttt_ooc.structure.strategy import Strategy
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -63,6 +67,7 @@ def validate(
     infosets: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The player's infosets, in the order of the rows.")
     ] = None,
+    memory_mb: MemoryOption = None,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
@@ -71,14 +76,20 @@ def validate(
     What is said is that it is valid, or the first thing that is wrong, with row, infoset and square.
     """
     check_game(game)
+    from pttt_ooc.config import MEMORY_MB
+    from pttt_ooc.disk.memory import MemoryNeeds, process_needs
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import game_of, given_strategy
+    from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.prepare import open_index
 
     given = given_strategy(file, player, infosets)
     name = game_of([given], game).name
     index = open_index(data, name)
-    inputs.load_strategy(given, index, data)
+    reading, scratch = inputs.reading_needs([given], index, data), results_of(data, name, "none")
+    needs = MemoryNeeds({**process_needs(), **reading.fixed}, reading.arrays)
+    [arrays] = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
+    inputs.load_strategy(given, index, data, arrays, scratch)
     count = int(index.players[player].infosets_by_slice().sum())
     print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
 
@@ -97,6 +108,7 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: ThreadsOption = None,
+    memory_mb: MemoryOption = None,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
@@ -109,22 +121,41 @@ def evaluate(
     import numpy as np
 
     from pttt_ooc.cli import display
+    from pttt_ooc.config import MEMORY_MB
+    from pttt_ooc.disk.memory import MemoryNeeds, process_needs
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import game_of, given_strategy
-    from pttt_ooc.solving.evaluation import evaluate as evaluated
+    from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
+    from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.engines import open_engine
-    from pttt_ooc.stages.prepare import open_index
+    from pttt_ooc.stages.prepare import prepared
+    from pttt_ooc.sweep.engine import thread_needs
     from pttt_ooc.sweep.parallel import in_order
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
     given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
     rules = game_of(given, game)
     known = inputs.known_value(rules, given, data)
-    index, threads = open_index(data, rules.name, symmetry), threads or cores()
-    # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
-    strategies = list(in_order(lambda one: inputs.load_strategy(one, index, data), given, threads))
-    strategies = inputs.folded_if_possible(strategies, data, threads)
-    index = strategies[0].index
-    with open_engine(index, data / rules.name / index.symmetry, np.float64, threads) as engine:
-        result = inputs.with_value(evaluated(strategies[0], strategies[1], engine), asked, known)
+    directory = prepared(data, rules.name, symmetry)
+    with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
+        reading = inputs.reading_needs(given, engine.index, data)
+        fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
+        needs = MemoryNeeds(fixed, (evaluation_arrays(engine.index), reading.arrays))
+        own, arrays = needs.within(memory_mb or MEMORY_MB, directory).allocate()
+
+        def loaded(player: int) -> Strategy:
+            return inputs.load_strategy(given[player], engine.index, data, arrays[player], directory)
+
+        # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
+        strategies = list(in_order(loaded, (0, 1), engine.threads))
+        strategies = inputs.folded_if_possible(strategies, data, engine.threads)
+        index = strategies[0].index
+        if index.symmetry == symmetry:
+            found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
+        else:
+            del own
+            folded = results_of(data, rules.name, index.symmetry)
+            with open_engine(folded, rules.name, index.symmetry, np.float64, engine.threads) as engine:
+                found = ProfileEvaluator(engine)(strategies[0], strategies[1])
+        result = inputs.with_value(found, asked, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

@@ -16,13 +16,11 @@ used twice; no time stamp is ever looked at.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -30,6 +28,7 @@ from typing import IO, Any, Self
 import numpy as np
 
 from pttt_ooc.disk.files import atomic_write_text, explained, fsync_directory, fsync_tree, make_directory, remove
+from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.record import Commit, Current, advice, crc_text
 from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, locate_array
 from pttt_ooc.errors import StoreError
@@ -70,7 +69,7 @@ class State:
         Commits that stay beside those that are made, until somebody goes on from one of them.
     """
 
-    def __init__(self, path: Path, lock: IO[str], arrays: dict[str, Array], current: Current, choice: Choice) -> None:
+    def __init__(self, path: Path, lock: IO[bytes], arrays: dict[str, Array], current: Current, choice: Choice) -> None:
         self.path = path
         self.arrays = arrays
         self._lock = lock
@@ -110,7 +109,7 @@ class State:
         """
         with explained(f"open the work directory {path}"):
             make_directory(path)
-            lock = _take_lock(path)
+            lock = hold(path / "lock", _busy(path))
             try:
                 current = _current_or_new(path, fingerprint)
                 choice = choose(current.saved)
@@ -213,26 +212,8 @@ class State:
         self.close()
 
 
-def _take_lock(path: Path) -> IO[str]:
-    lock = open(path / "lock", "a+", encoding="ascii")  # noqa: SIM115  (closing it is what unlocks)
-    try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _busy(path, lock) from None
-        lock.truncate(0)
-        lock.write(f"{os.getpid()}\n")
-        lock.flush()
-    except BaseException:
-        lock.close()
-        raise
-    return lock
-
-
-def _busy(path: Path, lock: IO[str]) -> StoreError:
-    lock.seek(0)
-    process = lock.read().strip() or "unknown"
-    return StoreError(f"Another solver is at work on {path} (process {process}); wait for it or stop it.")
+def _busy(path: Path) -> str:
+    return f"Another solver is at work on {path} (process {{process}}); wait for it or stop it."
 
 
 def _current_or_new(path: Path, fingerprint: str) -> Current:
@@ -326,20 +307,6 @@ def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
 # Checking
 
 
-@contextmanager
-def _shared_lock(path: Path) -> Iterator[None]:
-    file = path / "lock"
-    if not file.exists():
-        yield
-        return
-    with open(file, encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise _busy(path, lock) from None
-        yield
-
-
 def is_state(path: Path) -> bool:
     """Whether a directory is the work directory of a :class:`State`, be it damaged."""
     return (path / "CURRENT.json").exists() or (path / "commits").is_dir()
@@ -359,7 +326,9 @@ def fsck(path: Path) -> list[str]:
     StoreError
         If a solver is at work on it.
     """
-    with explained(f"check the work directory {path}"), _shared_lock(path):
+    with explained(f"check the work directory {path}"), ExitStack() as stack:
+        if (path / "lock").exists():
+            stack.enter_context(hold(path / "lock", _busy(path), shared=True, touch=False))
         if not _was_created(path):
             return []
         try:

@@ -194,11 +194,6 @@ def digest(path: Path) -> str:
         return _digest_names((name, _digest_file(files[name])) for name in sorted(files))
 
 
-def digest_files(paths: Iterable[Path]) -> str:
-    """One content hash of several files or trees: of their last names and contents, in any order."""
-    return _digest_names(sorted((path.name, digest(path)) for path in paths))
-
-
 def _digest_file(path: Path) -> str:
     with open(path, "rb") as f:
         return hashlib.file_digest(f, lambda: hashlib.blake2b(digest_size=32)).hexdigest()

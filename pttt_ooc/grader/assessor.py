@@ -18,7 +18,6 @@ from pttt_ooc.grader.settings import Settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.validation import read_strategy
 from pttt_ooc.products.infosets import default_rows
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.solving.assess import Assessment, Gradient, assess
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.prepare import prepared
@@ -133,6 +132,5 @@ def open_assessor(settings: Settings, storage: Storage, game_value: Interval, th
         If the index cannot be built or read.
     """
     directory = prepared(storage.index, settings.game, "none")
-    index = read_index(directory / "index.zarr", settings.game, "none")
-    with open_engine(index, directory, np.float64, threads) as engine:
+    with open_engine(directory, settings.game, "none", np.float64, threads) as engine:
         yield Assessor(engine, storage, game_value)

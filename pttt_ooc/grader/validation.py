@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -16,10 +15,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pttt_ooc.errors import StrategyError, StrategyFileError
-from pttt_ooc.products.tensors import SUM_TOLERANCE, npy_header, strategy_from_tensor
+from pttt_ooc.products.reading import Rows, npy_header
+from pttt_ooc.products.tensors import SUM_TOLERANCE, strategy_from_tensor
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
@@ -71,48 +70,18 @@ class _Bounded(io.BufferedReader):
         return data
 
 
-class _Tensor:
-    """The tensor of an open npy stream, given out block by block, in order."""
-
-    def __init__(self, head: bytes, stream: IO[bytes], shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-        self.shape, self.dtype = shape, dtype
-        self._rest, self._stream, self._next = head, stream, 0
-
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        assert rows.start == self._next, "a stream is read in order"
-        stop = min(rows.stop, self.shape[0])
-        self._next = stop
-        block = np.empty((stop - rows.start, self.shape[1]), self.dtype)
-        _fill(block.reshape(-1).view(np.uint8).data, self)
-        return block
-
-    def take(self, size: int) -> bytes:
-        if self._rest:
-            data, self._rest = self._rest[:size], self._rest[size:]
-            return data
-        return self._stream.read(min(size, _READ))
-
-
-def _fill(target: memoryview, source: _Tensor) -> None:
-    at = 0
-    while at < len(target):
-        data = source.take(len(target) - at)
-        if not data:
-            raise Refusal(NOT_A_ZIP, f"{len(target) - at} bytes and more of what it announces are missing.")
-        target[at : at + len(data)] = data
-        at += len(data)
-
-
 class _Told:
-    """A tensor that tells how far it has been read."""
+    """A stream that tells which share of it has been read."""
 
-    def __init__(self, tensor: Any, on_progress: Callable[[float], None]) -> None:
-        self.shape, self.dtype = tensor.shape, tensor.dtype
-        self._tensor, self._on_progress = tensor, on_progress
+    def __init__(self, stream: IO[bytes], size: int, on_progress: Callable[[float], None]) -> None:
+        self._stream, self._size, self._on_progress = stream, size, on_progress
+        self._read = 0
 
-    def __getitem__(self, rows: slice) -> Any:
-        self._on_progress(rows.start / self.shape[0])
-        return self._tensor[rows]
+    def read(self, size: int) -> bytes:
+        self._on_progress(self._read / max(self._size, 1))
+        data = self._stream.read(size)
+        self._read += len(data)
+        return data
 
 
 def read_strategy(
@@ -134,7 +103,7 @@ def read_strategy(
     scratch
         A directory: a tensor in Fortran order goes to a nameless file there, as its rows lie scattered.
     on_progress
-        Called with the share of the rows that have been read; what it raises ends the reading.
+        Called with the share of the file that has been read; what it raises ends the reading.
 
     Returns
     -------
@@ -144,7 +113,7 @@ def read_strategy(
     ------
     Refusal
         If the file is no strategy, at the first thing that is wrong.
-    OSError
+    OSError, StoreError
         If the file is not there or `scratch` is full: the server's fault, not the file's.
     """
     shape = (len(rows), index.game.squares)
@@ -191,21 +160,19 @@ def _read_member(
     scratch: Path,
     on_progress: Callable[[float], None],
 ) -> Strategy:
-    head = stream.read(_HEADER)
+    told = _Told(stream, member.file_size, on_progress)
+    head = told.read(_HEADER)
     try:
         found, fortran, dtype, start = npy_header(head)
     except StrategyFileError:
         raise Refusal(UNREADABLE, "The header of the .npy file is damaged, or of an unknown version.") from None
     _check_header(found, dtype, member.file_size - start, shape)
-    tensor: Any = _Tensor(head[start:], stream, shape, dtype)
-    with tempfile.TemporaryFile(dir=scratch) as aside:
-        if fortran:
-            tensor = _in_rows(tensor, aside, member.file_size - start, on_progress)
-        try:
-            told = _Told(tensor, on_progress)
-            probabilities = strategy_from_tensor(index, player, told, rows, source="The tensor")
-        except StrategyError as error:
-            raise Refusal(str(error).removeprefix("The tensor, ").removeprefix("The tensor: ").rstrip(".")) from None
+    tensor = Rows(head[start:], told, shape, dtype)
+    read = tensor.in_columns(scratch) if fortran else tensor
+    try:
+        probabilities = strategy_from_tensor(index, player, read, rows, source="The tensor")
+    except StrategyError as error:
+        raise Refusal(str(error).removeprefix("The tensor, ").removeprefix("The tensor: ").rstrip(".")) from None
     if stream.read(1):  # past the end, where zipfile compares checksums
         raise Refusal(NOT_A_ZIP, "The zipped file is longer than the zip announces.")
     return Strategy(index, player, probabilities)
@@ -224,17 +191,3 @@ def _check_header(found: tuple[int, ...], dtype: np.dtype[Any], size: int, shape
         raise Refusal(
             UNREADABLE, f"The .npy file {what}: it has {size} bytes of data, its header announces {expected}."
         )
-
-
-def _in_rows(tensor: _Tensor, aside: IO[bytes], size: int, on_progress: Callable[[float], None]) -> NDArray[Any]:
-    """The same tensor in a file, from which rows can be read."""
-    left = size
-    while left:
-        data = tensor.take(left)
-        if not data:
-            raise Refusal(NOT_A_ZIP, f"{left} bytes of what it announces are missing.")
-        aside.write(data)
-        left -= len(data)
-        on_progress(0.0)
-    aside.flush()
-    return np.memmap(aside, tensor.dtype, "r", 0, tensor.shape, order="F")

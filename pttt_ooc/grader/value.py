@@ -94,7 +94,7 @@ def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
     from pttt_ooc.config import SolveConfig, check_section
     from pttt_ooc.disk.manifests import read_manifest
     from pttt_ooc.stages import solve
-    from pttt_ooc.stages.common import manifest_of
+    from pttt_ooc.stages.directories import manifest_of
     from pttt_ooc.stages.prepare import prepared
 
     log.info("solving the game once, for its value", extra={"game": settings.game})

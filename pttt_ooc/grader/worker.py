@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from sqlalchemy import select
 
+from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import GraderError, PtttError
 from pttt_ooc.grader import queue
@@ -52,8 +51,9 @@ def run(data: Path, stopping: threading.Event) -> None:
     settings, storage = read_settings(data), Storage(data)
     threads = settings.threads or cores()
     pulse = Pulse(storage.alive)
+    busy = f"Another worker is at work in {data}; stop it first."
     with (
-        _alone(data),
+        hold(data / "worker.lock", busy, error=GraderError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
         pulse.beating(),
         lines_logged(log),
@@ -91,17 +91,6 @@ def judge_all(judge: Judge, stopping: threading.Event) -> None:
         except Exception:  # the database is away, or its disk is full: nothing is lost
             log.exception("the queue cannot be worked on")
             stopping.wait(_PAUSE)
-
-
-@contextmanager
-def _alone(data: Path) -> Iterator[None]:
-    # The operating system lets go of this lock however the process ends.
-    with open(data / "worker.lock", "a", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise GraderError(f"Another worker is at work in {data}; stop it first.") from None
-        yield
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.products.bundle import read_bundle_header
+from pttt_ooc.products.reading import tensor_shape
 from pttt_ooc.products.solution import solution_attrs
-from pttt_ooc.products.tensors import tensor_shape
 from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.counts import total_infosets

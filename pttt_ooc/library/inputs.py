@@ -9,59 +9,122 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from pttt_ooc.aliases import Interval, Symmetry
+from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.library.given import SOLUTION, Given
 from pttt_ooc.products.bundle import read_bundle_strategy
-from pttt_ooc.products.infosets import default_rows, read_infosets
-from pttt_ooc.products.solution import read_solution, solution_attrs
-from pttt_ooc.products.tensors import open_tensor, strategy_from_tensor
+from pttt_ooc.products.infosets import BLOCK_ROWS, default_rows, read_infosets
+from pttt_ooc.products.reading import open_tensor
+from pttt_ooc.products.solution import read_player, solution_attrs
+from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
 from pttt_ooc.solving.evaluation import Evaluation, narrowed
+from pttt_ooc.stages.directories import results_of, runs_of
 from pttt_ooc.stages.prepare import is_prepared, open_index
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, uniform_strategy
+from pttt_ooc.structure.strategy import Floats, Strategy, uniform_strategy
 from pttt_ooc.structure.symmetry import fold, fold_if_symmetric, unfold
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_order
 
 _ROUNDING = 1e-9
+_ROWS_BYTES = BLOCK_ROWS * 10 * 3 * 8  # as they are in the file, as numbers, and what HDF5 makes of them on the way
 
 
 # ---------------------------------------------------------------------------------------------
 # Strategies
 
 
-def load_strategy(given: Given, target: Index, data: Path) -> Strategy:
+class ReadingArrays(NamedTuple):
+    """The arrays that reading one strategy takes; an empty tuple stands for one that is not needed.
+
+    Attributes
+    ----------
+    probabilities
+        float, shape (sequences,): the strategy on the index that is wanted.
+    read
+        float, shape (sequences,): the strategy on the index of its own symmetry, where that is another one.
+    rows
+        int64, shape (infosets,): the node number of each row, where it has rows.
+    """
+
+    probabilities: Floats
+    read: Floats | tuple[()]
+    rows: Ints | tuple[()]
+
+
+def reading_needs(given: Sequence[Given], target: Index, data: Path) -> MemoryNeeds[tuple[ReadingArrays, ...]]:
+    """What :func:`load_strategy` needs for some strategies, each of which gets arrays of its own."""
+    fixed, arrays = {"rows being read": len(given) * _ROWS_BYTES}, []
+    for one in given:
+        in_rows = one.kind in ("tensor", "bundle")
+        dtype = np.float64 if in_rows else np.float32
+        own = target if one.kind == "uniform" else _own_index(one, target, data)
+        mine = own.players[one.player]
+        arrays.append(
+            ReadingArrays(
+                virtual_array(target.players[one.player].sequences, dtype),
+                () if own is target else virtual_array(mine.sequences, dtype),
+                virtual_array(int(mine.infosets_by_slice().sum()), np.int64) if in_rows else (),
+            )
+        )
+        if in_rows:
+            fixed[f"infosets read of player {one.player}"] = mine.nodes  # a byte each
+    return MemoryNeeds(fixed, tuple(arrays))
+
+
+def load_strategy(
+    given: Given, target: Index, data: Path, arrays: ReadingArrays | None = None, scratch: Path | None = None
+) -> Strategy:
     """Read a strategy, check it and bring it to the layout of the index `target`.
+
+    Parameters
+    ----------
+    arrays
+        As :func:`reading_needs` describes them; default: new ones in memory.
+    scratch
+        A directory for a tensor in Fortran order; default: that of its file.
 
     Raises
     ------
     PtttError
         If it cannot be read or is malformed, or is not symmetric where `target` wants that.
     """
+    if arrays is None:
+        [arrays] = in_memory(reading_needs([given], target, data).arrays)
     if given.kind == "uniform":
-        return uniform_strategy(target, given.player)
+        return uniform_strategy(target, given.player, into=arrays.probabilities)
+    own = _own_index(given, target, data)
+    if isinstance(arrays.read, tuple):
+        return _read(given, own, arrays.probabilities, arrays.rows, scratch)
+    strategy = _read(given, own, arrays.read, arrays.rows, scratch)
+    if target.symmetry == "none":
+        return unfold(strategy, target, arrays.probabilities)
+    return fold(strategy, target, into=arrays.probabilities)
+
+
+def _own_index(given: Given, target: Index, data: Path) -> Index:
+    """The index in whose layout a strategy is read."""
     symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
-    own = target if symmetry == target.symmetry else open_index(data, target.game.name, symmetry)
-    strategy = _read(given, own)
-    if own is target:
-        return strategy
-    return unfold(strategy, target) if target.symmetry == "none" else fold(strategy, target)
+    return target if symmetry == target.symmetry else open_index(data, target.game.name, symmetry)
 
 
-def _read(given: Given, own: Index) -> Strategy:
+def _read(given: Given, own: Index, into: Floats, rows: Ints | tuple[()], scratch: Path | None) -> Strategy:
     player = given.player
-    if given.kind == "solution":
-        return read_solution(given.path, own)[player]
+    if isinstance(rows, tuple):
+        return read_player(given.path, own, player, into)
     if given.kind == "bundle":
-        return Strategy(own, player, read_bundle_strategy(given.path, own, player))
-    rows = rows_of(own, player, given.infosets)
-    with open_tensor(given.path, (len(rows), own.game.squares)) as tensor:
-        return Strategy(own, player, strategy_from_tensor(own, player, tensor, rows, source=str(given.path)))
+        return Strategy(own, player, read_bundle_strategy(given.path, own, player, rows, into))
+    rows = rows_of(own, player, given.infosets, rows)
+    with open_tensor(given.path, (len(rows), own.game.squares), scratch) as tensor:
+        read = strategy_from_tensor(own, player, tensor, rows, source=str(given.path), into=into)
+    return Strategy(own, player, read)
 
 
 def folded_if_possible(strategies: Sequence[Strategy], data: Path, threads: int) -> list[Strategy]:
@@ -79,9 +142,9 @@ def folded_if_possible(strategies: Sequence[Strategy], data: Path, threads: int)
     return found if len(found) == len(strategies) else list(strategies)
 
 
-def rows_of(whole: Index, player: int, infosets: Path | None) -> Ints:
+def rows_of(whole: Index, player: int, infosets: Path | None, into: Ints | None = None) -> Ints:
     """Node number of each row of a tensor: in the order of a file of infosets, or else in the default order."""
-    return default_rows(whole, player) if infosets is None else read_infosets(whole, player, infosets)
+    return default_rows(whole, player, into) if infosets is None else read_infosets(whole, player, infosets, into)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -114,8 +177,9 @@ def known_value(game: Game, given: Sequence[Given], data: Path) -> Interval | No
     """
     said = [_said_value(one.said) for one in given]
     for symmetry in ("full", "none"):
-        with suppress(StoreError):  # most games have not been solved here
-            said.append(_said_value(solution_attrs(data / game.name / symmetry / SOLUTION)))
+        for results in runs_of(results_of(data, game.name, symmetry)):
+            with suppress(StoreError):  # most games have not been solved here
+                said.append(_said_value(solution_attrs(results / SOLUTION)))
     known = reference_value(game)
     for interval in said:
         if interval is not None:

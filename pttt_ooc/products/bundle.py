@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import h5py
 import numpy as np
@@ -24,12 +24,9 @@ from pttt_ooc.products.infosets import (
     BLOCK_ROWS,
     RowReader,
     as_lines,
-    default_rows,
-    infoset_texts,
-    row_blocks,
     text_width,
 )
-from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.views import Ints
 
@@ -61,61 +58,20 @@ _TURNS = {
 }
 
 
-class StrategyLike(Protocol):
-    """What is needed of a strategy; see :func:`~pttt_ooc.products.tensors.tensor_from_strategy` for the layout."""
-
-    @property
-    def player(self) -> int:
-        """Whose strategy it is."""
-
-    @property
-    def probabilities(self) -> NDArray[Any]:
-        """Float, shape (sequences,)."""
-
-
-def write_bundle(
-    path: Path,
-    index: Index,
-    strategies: tuple[StrategyLike, StrategyLike],
-    facts: Mapping[str, Any],
-    rows: tuple[Ints | None, Ints | None] = (None, None),
-    dtype: DTypeLike = np.float32,
-) -> None:
-    """Write both players' strategies and all that is known about them into one HDF5 file.
-
-    Parameters
-    ----------
-    index
-        With symmetry ``"none"``.
-    strategies
-        Player 0's and player 1's.
-    facts
-        Values, configuration, provenance: whatever JSON can hold.
-    rows
-        For each player, the node number of each row (int64, shape (infosets,)) or None for the default order.
-    dtype
-        Of the tensors.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
-    """
-    chosen = [default_rows(index, p) if r is None else r for p, r in enumerate(rows)]
-    with open_bundle(path, index, (len(chosen[0]), len(chosen[1])), facts, dtype) as parts:
-        for player, strategy in enumerate(strategies):
-            if strategy.player != player:
-                raise ValueError(f"strategy number {player} is player {strategy.player}'s")
-            blocks = tensor_from_strategy(index, player, strategy.probabilities, chosen[player], dtype)
-            for (start, nodes), block in zip(row_blocks(chosen[player]), blocks, strict=True):
-                parts[player].write(start, parts[player].packed(infoset_texts(index, player, nodes), block))
-
-
 @contextmanager
 def open_bundle(
     path: Path, index: Index, infosets: tuple[int, int], facts: Mapping[str, Any], dtype: DTypeLike = np.float32
 ) -> Iterator[tuple[PlayerPart, PlayerPart]]:
     """Write a hand-over file for so many infosets, in blocks of :data:`~pttt_ooc.products.infosets.BLOCK_ROWS` rows.
+
+    Parameters
+    ----------
+    index
+        With symmetry ``"none"``.
+    facts
+        Values, configuration, provenance: whatever JSON can hold.
+    dtype
+        Of the tensors.
 
     Yields
     ------
@@ -201,8 +157,21 @@ class PlayerPart:
         self._tensor.id.write_direct_chunk((start, 0), packed[1])
 
 
-def read_bundle_strategy(path: Path, index: Index, player: int) -> NDArray[np.floating[Any]]:
+def read_bundle_strategy(
+    path: Path,
+    index: Index,
+    player: int,
+    rows: Ints | None = None,
+    into: NDArray[np.floating[Any]] | None = None,
+) -> NDArray[np.floating[Any]]:
     """Read one player's strategy from a hand-over file, whatever the order of its rows.
+
+    Parameters
+    ----------
+    rows
+        int64, shape (infosets,): where to collect the node numbers of the rows; default: a new array.
+    into
+        Where to write the result; default: a new array.
 
     Returns
     -------
@@ -222,10 +191,11 @@ def read_bundle_strategy(path: Path, index: Index, player: int) -> NDArray[np.fl
         if game != index.game.name:
             raise StrategyFileError(f"{path}: The strategies are for {game}, not for {index.game.name}.")
         infosets, tensor = _datasets(path, f, player)
-        reader = RowReader(index, player, f"{path}, player{player}/infosets")
+        reader = RowReader(index, player, f"{path}, player{player}/infosets", rows)
         for start in range(0, len(infosets), BLOCK_ROWS):
             reader.feed(as_lines(infosets[start : start + BLOCK_ROWS]))
-        return strategy_from_tensor(index, player, tensor, reader.finish(), source=f"{path}, player{player}/strategy")
+        source = f"{path}, player{player}/strategy"
+        return strategy_from_tensor(index, player, tensor, reader.finish(), source=source, into=into)
 
 
 @dataclass(frozen=True)
@@ -237,7 +207,7 @@ class BundleHeader:
     game
         Its name for the game.
     facts
-        What :func:`write_bundle` was told.
+        What :func:`open_bundle` was told.
     shape
         Of the tensor of the player that was asked for.
     """

@@ -80,18 +80,19 @@ def read_solution(root: Path, index: Index, into: tuple[Floats, Floats] | None =
     StoreError
         If it is missing, damaged, or not of the game and symmetry of `index`.
     """
+    first, second = into or in_memory(strategy_arrays(index))
+    return read_player(root, index, 0, first), read_player(root, index, 1, second)
+
+
+def read_player(root: Path, index: Index, player: int, into: Floats) -> Strategy:
+    """One player's strategy of a solution, written to `into`: float, shape (sequences,); errors as `read_solution`."""
     attrs = solution_attrs(root)
     if (attrs["game"], attrs["symmetry"]) != (index.game.name, index.symmetry):
         raise StoreError(
             f"{root} is a solution of {attrs['game']} with symmetry {attrs['symmetry']}, "
             f"not of {index.game.name} with symmetry {index.symmetry}."
         )
-    first, second = into or in_memory(strategy_arrays(index))
-    return _read_player(root, index, 0, first), _read_player(root, index, 1, second)
-
-
-def _read_player(root: Path, index: Index, player: int, probabilities: Floats) -> Strategy:
     mine = index.players[player]
     for n in range(mine.slices):
-        read_array(root, f"strategy/{player}/{n}", probabilities[mine.sequences_of(n)])
-    return Strategy(index, player, probabilities)
+        read_array(root, f"strategy/{player}/{n}", into[mine.sequences_of(n)])
+    return Strategy(index, player, into)

@@ -3,17 +3,13 @@
 A tensor has one row for each infoset, in an order told by an array `rows` of node numbers (see
 :mod:`pttt_ooc.products.infosets`), and one column for each square.  The index has symmetry ``"none"``.
 
-Files are written aside, synced and renamed.  Files that are read may come from anybody: nothing in
-them is unpickled or extracted, and sizes are checked before memory is taken.
+Files are written aside, synced and renamed; :mod:`pttt_ooc.products.reading` reads them.
 """
 
 from __future__ import annotations
 
 import io
-import math
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +19,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.disk.files import replacing
-from pttt_ooc.errors import StrategyError, StrategyFileError
+from pttt_ooc.errors import StrategyError
 from pttt_ooc.jit import kernel
 from pttt_ooc.products import deflate
 from pttt_ooc.products.infosets import InfosetTables, infoset_tables, infoset_text, row_blocks, view_of
@@ -34,9 +30,6 @@ from pttt_ooc.structure.views import Ints
 SUM_TOLERANCE = {"float16": 1e-3, "float32": 1e-5, "float64": 1e-5}
 """How far from 1 a row's sum may be, by the dtype of the tensor that was read: rounding each entry to
 half precision moves the sum by up to 5e-4; the wider types leave room for careless normalisation."""
-
-_BLOCK_BYTES = 1 << 22
-_HEADER_BYTES = 1 << 17  # a version 1 header has at most 64 KiB; what claims more is refused unread
 
 
 # ---------------------------------------------------------------------------------------------
@@ -137,12 +130,14 @@ def _row_complaint(fault: int, row: NDArray[Any], square: int, tolerance: float)
     }[fault]
 
 
-def _check_dtype(dtype: np.dtype[Any], source: str) -> None:
+def check_dtype(dtype: np.dtype[Any], source: str) -> None:
+    """Raise a StrategyError unless a tensor of this dtype can be read."""
     if dtype.newbyteorder("=").name not in SUM_TOLERANCE:
         raise StrategyError(f"{source}: Invalid dtype: found {dtype}, expected one of {', '.join(SUM_TOLERANCE)}.")
 
 
-def _check_shape(shape: tuple[int, ...], expected: tuple[int, ...], source: str) -> None:
+def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], source: str) -> None:
+    """Raise a StrategyError unless a tensor has the shape that is expected."""
     if shape != expected:
         raise StrategyError(f"{source}: Invalid tensor shape: found {shape}, expected {expected}.")
 
@@ -154,6 +149,7 @@ def strategy_from_tensor(
     rows: Ints,
     dtype: DTypeLike = np.float64,
     source: str = "The tensor",
+    into: NDArray[np.floating[Any]] | None = None,
 ) -> NDArray[np.floating[Any]]:
     """The strategy that a tensor describes, checked row by row and then normalised.
 
@@ -169,6 +165,8 @@ def strategy_from_tensor(
         Of the result, float32 or float64.  In float64 the sums are 1 to double precision.
     source
         What errors call the tensor.
+    into
+        Where to write the result; default: a new array.
 
     Returns
     -------
@@ -181,11 +179,11 @@ def strategy_from_tensor(
         and 1, mass on an illegal action, or a sum further from 1 than :data:`SUM_TOLERANCE`.
     """
     tables = infoset_tables(index, player)
-    _check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)
-    _check_dtype(np.dtype(tensor.dtype), source)
+    check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)
+    check_dtype(np.dtype(tensor.dtype), source)
     tolerance = SUM_TOLERANCE[np.dtype(tensor.dtype).newbyteorder("=").name]
     wide = np.float64 if np.dtype(tensor.dtype).itemsize == 8 else np.float32
-    probabilities = np.empty(index.players[player].sequences, dtype)
+    probabilities = np.empty(index.players[player].sequences, dtype) if into is None else into
     for start, nodes in row_blocks(rows):
         block = np.ascontiguousarray(tensor[start : start + len(nodes)], wide)
         fault, i, square = _scatter(tables, nodes, block, tolerance, probabilities)
@@ -292,10 +290,6 @@ def write_strategy_zip(
             tensor.write(tensor.packed(block))
 
 
-# What zipfile raises on damaged or hostile files, besides OSError.
-_BAD_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
-
-
 def export_strategy(
     strategy: Strategy, rows: Ints, path: Path, dtype: DTypeLike = np.float32, compression_level: int = 1
 ) -> None:
@@ -317,191 +311,3 @@ def export_strategy(
     blocks = tensor_from_strategy(index, player, strategy.probabilities, rows, dtype)
     shape, member = (len(rows), index.game.squares), f"pttt_pl{player}.npy"
     write_strategy_zip(path, blocks, shape, dtype, compression_level, member)
-
-
-def read_strategy_file(path: Path, expected_shape: tuple[int, int]) -> NDArray[np.floating[Any]]:
-    """Read a tensor from a ``.zip`` with a single ``.npy`` file, or from an ``.npy`` file.
-
-    Entries are not looked at (see :func:`strategy_from_tensor`).
-
-    Returns
-    -------
-    float16, float32 or float64, shape `expected_shape`; C order, native byte order.  Of an ``.npy`` file that has
-    both already, a read-only map of the file.
-
-    Raises
-    ------
-    StrategyFileError
-        If the file is unreadable, damaged or of another format.
-    StrategyError
-        If the tensor's shape or dtype is not what is expected.
-    """
-    with _opened(Path(path)) as (stream, size):
-        if Path(path).suffix.lower() == ".zip":
-            return _read_stream(path, stream, size, expected_shape)
-        _, dtype, fortran, start = _parse_header(path, stream.read(_HEADER_BYTES), size, expected_shape)
-        return _native(np.memmap(path, dtype, "r", start, expected_shape, order="F" if fortran else "C"))
-
-
-class _Rows:
-    """A tensor that is read from a zip while its rows are asked for, in their sequence."""
-
-    def __init__(
-        self, path: Path, stream: IO[bytes], first: bytes, shape: tuple[int, int], dtype: np.dtype[Any]
-    ) -> None:
-        self.shape, self.dtype = shape, dtype
-        self._path, self._stream, self._first, self._row = path, stream, first, 0
-
-    def __getitem__(self, part: slice) -> NDArray[Any]:
-        if part.start != self._row:
-            raise IndexError(f"rows come in sequence: the next is {self._row}, not {part.start}")
-        self._row = min(part.stop, self.shape[0])
-        wanted = (self._row - part.start) * self.shape[1] * self.dtype.itemsize
-        data, self._first = self._first[:wanted], self._first[wanted:]
-        if len(data) < wanted:
-            data += self._stream.read(wanted - len(data))
-        if len(data) < wanted:
-            raise StrategyFileError(
-                f"{self._path}: Not a valid zip file ({wanted - len(data)} bytes of what it announces are missing)."
-            )
-        return np.frombuffer(data, self.dtype).reshape(-1, self.shape[1])
-
-    def finish(self) -> None:
-        """Read what is left: only at its end does a zip tell whether it is whole."""
-        while self._stream.read(_BLOCK_BYTES):
-            pass
-
-
-@contextmanager
-def open_tensor(path: Path, expected_shape: tuple[int, int]) -> Iterator[Any]:
-    """A tensor in a file for :func:`strategy_from_tensor`; of a zip, no more is in memory than the rows in work.
-
-    Errors as of :func:`read_strategy_file`; that a zip is damaged may be found when its rows are read.
-    """
-    path = Path(path)
-    if path.suffix.lower() == ".zip":
-        with _opened(path) as (stream, size):
-            head = stream.read(_HEADER_BYTES)
-            _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
-            if not fortran:
-                rows = _Rows(path, stream, head[start:], expected_shape, dtype)
-                try:
-                    yield rows
-                except StrategyError:
-                    rows.finish()  # a damaged zip has rows that are no distributions, and should be told so
-                    raise
-                rows.finish()
-                return
-    yield read_strategy_file(path, expected_shape)
-
-
-def tensor_shape(path: Path) -> tuple[int, ...]:
-    """Shape of the tensor in a file of a strategy, by its header alone, which takes no time.
-
-    Raises
-    ------
-    StrategyFileError
-        If the file is unreadable or of another format, or of another size than its header says.
-    StrategyError
-        If the dtype is none that a strategy has.
-    """
-    with _opened(path) as (stream, size):
-        return _parse_header(path, stream.read(_HEADER_BYTES), size, None)[0]
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
-    """The npy file that `path` is or zips, and its size."""
-    suffix = path.suffix.lower()
-    if suffix not in (".zip", ".npy"):
-        raise StrategyFileError(f"{path}: A strategy's file is a .zip or .npy, and its name must end so.")
-    try:
-        if suffix == ".npy":
-            with open(path, "rb") as stream:
-                yield stream, path.stat().st_size
-            return
-        with zipfile.ZipFile(path) as archive:
-            member = _only_member(path, archive.infolist())
-            with archive.open(member) as stream:
-                yield stream, member.file_size
-    except OSError as error:
-        raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
-    except _BAD_ZIP as error:
-        if suffix == ".npy":
-            raise
-        raise StrategyFileError(f"{path}: Not a valid zip file ({str(error).rstrip('.')}).") from error
-
-
-def _only_member(path: Path, members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
-    if not members:
-        raise StrategyFileError(f"{path}: The zip is empty.")
-    if len(members) > 1:
-        raise StrategyFileError(f"{path}: The zip contains more than one file.")
-    if not members[0].filename.endswith(".npy"):
-        raise StrategyFileError(f"{path}: The zipped file does not end with .npy.")
-    if members[0].flag_bits & 1:
-        raise StrategyFileError(f"{path}: The zipped file is encrypted.")
-    # Other methods would let a small file ask for gigabytes of dictionary.
-    if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise StrategyFileError(f"{path}: The zipped file is compressed by another method than deflate.")
-    return members[0]
-
-
-def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Shape, whether the order is Fortran's, dtype, and where the data begin, of the beginning of an npy file.
-
-    Raises
-    ------
-    StrategyFileError
-        If it is no header of version 1 or 2, or no array can have this shape.
-    """
-    f = io.BytesIO(head)
-    try:
-        version = np.lib.format.read_magic(f)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-        shape, fortran, dtype = read(f)
-        if not all(0 <= n < 1 << 63 for n in shape):
-            raise ValueError("no array has this shape")
-    except Exception as error:  # numpy evaluates a literal of the file, which can fail in many ways
-        raise StrategyFileError("Exception parsing numpy tensor: the header is damaged.") from error
-    return shape, fortran, dtype, f.tell()
-
-
-def _parse_header(
-    path: Path, head: bytes, size: int, expected: tuple[int, int] | None
-) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
-    """Shape, dtype, whether the order is Fortran's, and where the data begin, of an npy file of `size` bytes."""
-    try:
-        shape, fortran, dtype, start = npy_header(head)
-    except StrategyFileError as error:
-        raise StrategyFileError(f"{path}: {error}") from error
-    if expected is not None:
-        _check_shape(shape, expected, str(path))
-    _check_dtype(dtype, str(path))
-    found, wanted = size - start, math.prod(shape) * dtype.itemsize
-    if found != wanted:
-        what = "is truncated" if found < wanted else "goes on after the tensor"
-        raise StrategyFileError(
-            f"{path}: Exception parsing numpy tensor: the file {what}, found {found} bytes of data, expected {wanted}."
-        )
-    return shape, dtype, fortran, start
-
-
-def _read_stream(path: Path, stream: IO[bytes], size: int, shape: tuple[int, int]) -> NDArray[np.floating[Any]]:
-    head = stream.read(_HEADER_BYTES)
-    _, dtype, fortran, start = _parse_header(path, head, size, shape)
-    data = np.empty(size - start, np.uint8)
-    at = len(head) - start
-    data[:at] = np.frombuffer(head[start:], np.uint8)
-    while block := stream.read(_BLOCK_BYTES):  # never more than the announced size in all
-        data[at : at + len(block)] = np.frombuffer(block, np.uint8)
-        at += len(block)
-    if at != len(data):
-        raise StrategyFileError(
-            f"{path}: Not a valid zip file ({len(data) - at} bytes of what it announces are missing)."
-        )
-    return _native(data.view(dtype).reshape(shape, order="F" if fortran else "C"))
-
-
-def _native(tensor: NDArray[Any]) -> NDArray[np.floating[Any]]:
-    return np.ascontiguousarray(tensor, tensor.dtype.newbyteorder("="))

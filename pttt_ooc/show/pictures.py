@@ -37,6 +37,9 @@ PALETTE = {
 }
 """Colours of the pictures; on the page each is a CSS variable, which the dark scheme sets anew."""
 
+_LINE_COLOURS = ("accent", "warm", "muted", "shade", "ink")  # of curves that are compared
+_LINE_STYLES = ("-", "--", ":")  # of the first five, the next five, ...
+
 _STYLE = {
     **{"svg.fonttype": "none", "svg.hashsalt": "pttt-ooc", "figure.facecolor": PALETTE["paper"]},
     **{"axes.facecolor": "none", "axes.spines.top": False, "axes.spines.right": False, "grid.linewidth": 0.5},
@@ -128,14 +131,32 @@ def convergence_figure(
     with _style():
         figure = _figure(4.2 * len(panels), 3.1)
         for i, x in enumerate(panels):
-            _draw_gap(figure.add_subplot(1, len(panels), i + 1), rows, x, target)
+            _draw_gap(figure.add_subplot(1, len(panels), i + 1), {"": rows}, x, target)
         figure.tight_layout(pad=0.5)
         return figure
 
 
-def _draw_gap(axes: Axes, rows: Sequence[Row], x: str, target: float | None) -> None:
+def comparison_figure(curves: Mapping[str, Sequence[Row]], x: str) -> Figure:
+    """The gap of several runs, by their names, over ``"iteration"`` or ``"seconds"``, log-log."""
+    with _style():
+        figure = _figure(4.2, 3.1 + 0.18 * len(curves))
+        axes = figure.add_subplot(1, 1, 1)
+        _draw_gap(axes, curves, x, None)
+        if axes.lines:
+            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.16), fontsize=9, frameon=False, borderaxespad=0)
+        figure.tight_layout(pad=0.5)
+        return figure
+
+
+def _points(rows: Sequence[Row], x: str) -> list[tuple[float, float]]:
     points = [(row.get(x) or 0, row.get("nashconv") or 0) for row in rows]
-    points = [(a, b) for a, b in points if a > 0 and b > 0]
+    return [(a, b) for a, b in points if a > 0 and b > 0]
+
+
+def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[Row]], x: str, target: float | None) -> None:
+    """Draw the gap over `x`: one line for each curve, of rows under a name, and a dashed one for the target."""
+    lines = {name: _points(rows, x) for name, rows in curves.items()}
+    points = [point for line in lines.values() for point in line]
     axes.set_xlabel({"iteration": "iterations", "seconds": "seconds of iterations"}[x], fontsize=10)
     axes.set_title("gap (NashConv)", fontsize=10, loc="left", color=PALETTE["muted"])
     if not points:
@@ -154,7 +175,10 @@ def _draw_gap(axes: Axes, rows: Sequence[Row], x: str, target: float | None) -> 
         axes.axhline(target, color=PALETTE["warm"], linewidth=1, linestyle=(0, (4, 3)))
         across = axes.get_yaxis_transform()
         axes.text(0.03, target * 1.15, f"target {target:g}", transform=across, fontsize=9, color=PALETTE["warm"])
-    axes.plot(xs, ys, color=PALETTE["accent"], linewidth=1.6, marker="o", markersize=3.2)
+    for i, (name, line) in enumerate(lines.items()):
+        colour, style = PALETTE[_LINE_COLOURS[i % len(_LINE_COLOURS)]], _LINE_STYLES[i // len(_LINE_COLOURS) % 3]
+        xs, ys = zip(*line, strict=True) if line else ((), ())
+        axes.plot(xs, ys, color=colour, linewidth=1.6, linestyle=style, marker="o", markersize=3.2, label=name)
 
 
 def _log_ticks(axis: Any, ratio: float) -> None:

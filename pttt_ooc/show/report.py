@@ -17,12 +17,14 @@ from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.comparison import RunFacts, common_gap, compared
 from pttt_ooc.show.pictures import (
     PALETTE,
     Attempts,
     Row,
     attempts_of,
     board_figure,
+    comparison_figure,
     convergence_figure,
     figure_bytes,
     inline_svg,
@@ -77,6 +79,8 @@ class ReportData:
         ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
     convergence
         Rows of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ``value_lower``, ``value_upper``.
+    runs
+        This run and those that it is compared with; with fewer than two, nothing is compared.
     openings
         For each player, the probability of each square at its first infoset.
     stages
@@ -96,6 +100,7 @@ class ReportData:
     openings: tuple[Sequence[float], Sequence[float]]
     uniform_evaluation: Mapping[str, Any] = field(default_factory=dict)
     infosets: Sequence[InfosetPicture] = ()
+    runs: Sequence[RunFacts] = ()
     stages: Sequence[StageFacts] = ()
     counts: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -199,6 +204,17 @@ def _infoset(data: ReportData, number: int) -> dict[str, Any]:
     return {**vars(shown), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
 
 
+def _comparison(data: ReportData) -> dict[str, Any]:
+    runs = data.runs if len(data.runs) > 1 else ()
+    curves = {run.name: run.rows for run in runs}
+    panels = [
+        inline_svg(comparison_figure(curves, x), f"compared-{x}", f"Gaps of {len(runs)} runs over {x}")
+        for x in ("iteration", "seconds")
+        if runs
+    ]
+    return {"runs": compared(runs), "common_gap": common_gap(runs), "comparison": panels}
+
+
 def _context(data: ReportData) -> dict[str, Any]:
     import yaml
 
@@ -220,6 +236,7 @@ def _context(data: ReportData) -> dict[str, Any]:
             inline_svg(board_figure(game, p, "|", data.openings[p], 3), f"opening{p}", f"Opening of player {p}")
             for p in (0, 1)
         ],
+        **_comparison(data),
         "value_svg": inline_svg(value_figure(data.evaluation), "value", "Bounds on the value of the game"),
         "infosets": [_infoset(data, i) for i in range(len(data.infosets))],
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import math
 import os
 import signal
@@ -13,26 +12,24 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.disk.files import atomic_write_text, digest, explained
+from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
-from pttt_ooc.errors import NO_MEMORY, MemoryBudgetError, PtttError, StoreError, interrupts_kept, of_system
+from pttt_ooc.errors import MemoryBudgetError, StoreError, told_by
 from pttt_ooc.stages import STAGES
+from pttt_ooc.stages.directories import SHARED, home_of, manifest_of, structure_of
 from pttt_ooc.stages.provenance import source_digest, versions
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy and Zarr
     from pttt_ooc.disk.memory import MemoryNeeds, Tree
 
 Facts = dict[str, Any]
-LOCK = ".lock"  # in the directory of a game and symmetry
+LOCK = ".lock"  # of a directory of results
+STRUCTURE_LOCK = ".structure.lock"  # beside an index: runs that read it share it
 ASIDE = ".aside"  # added to the name of a manifest that describes something else than what is asked for
-
-
-def manifest_of(directory: Path, stage: str) -> Path:
-    """The manifest of a stage."""
-    return directory / f"{stage}.json"
 
 
 @contextmanager
@@ -44,7 +41,7 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
     name
         Of the stage.
     directory
-        Where manifests and products are.  Only one stage at a time may be at work there.
+        Of the results.  Only one stage at a time may be at work there, and none while another run makes the index.
     products
         Names of the files and stores that the block makes there.
     threads
@@ -59,7 +56,7 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
     StoreError
         If another stage is at work in the directory, or it cannot be written.
     """
-    with _locked(directory):
+    with _locked(directory, name):
         # Without a manifest, nothing that an interruption leaves behind passes for a product.
         manifest = manifest_of(directory, name)
         before = {}
@@ -125,9 +122,10 @@ def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
 
 def check_product(directory: Path, name: str, manifest: Facts, product: str) -> None:
     """Raise a StoreError unless a product of the stage `name` is the one that its manifest describes."""
-    if digest(directory / product) != manifest["products"][product]["digest"]:
+    path = home_of(directory, name) / product
+    if digest(path) != manifest["products"][product]["digest"]:
         raise StoreError(
-            f"{directory / product} is not what stage {name!r} made: it was changed or damaged; "
+            f"{path} is not what stage {name!r} made: it was changed or damaged; "
             f"delete {manifest_of(directory, name)} to make it anew."
         )
 
@@ -208,15 +206,14 @@ def _extent(path: Path) -> list[int]:
 
 
 @contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    # The operating system lets go of this lock however the process ends; a file that merely exists would stay.
+def _locked(directory: Path, name: str) -> Iterator[None]:
+    structure, shared = structure_of(directory), name not in SHARED
     with ExitStack() as stack:
         with explained(f"lock the directory {directory}"):
             directory.mkdir(parents=True, exist_ok=True)
-            lock = stack.enter_context(open(directory / LOCK, "a+b", buffering=0))
-            _flock(directory, lock, fcntl.LOCK_EX)
-            lock.truncate(0)
-            lock.write(f"{os.getpid()}\n".encode())
+            stack.enter_context(hold(structure / STRUCTURE_LOCK, _busy(structure), shared=shared))
+            if shared:
+                stack.enter_context(hold(directory / LOCK, _busy(directory)))
         yield
 
 
@@ -230,21 +227,15 @@ def undisturbed(directory: Path) -> Iterator[None]:
         If a stage is at work there.
     """
     with ExitStack() as stack:
-        if (directory / LOCK).exists():
-            with explained(f"lock the directory {directory}"):
-                _flock(directory, stack.enter_context(open(directory / LOCK, "rb")), fcntl.LOCK_SH)
+        for file in (directory / LOCK, directory / STRUCTURE_LOCK):
+            if file.exists():
+                with explained(f"lock the directory {directory}"):
+                    stack.enter_context(hold(file, _busy(directory), shared=True, touch=False))
         yield
 
 
-def _flock(directory: Path, lock: IO[bytes], kind: int) -> None:
-    try:
-        fcntl.flock(lock, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        process = lock.read().decode(errors="replace").strip() or "unknown"
-        raise StoreError(
-            f"Another run is at work in {directory} (process {process}); wait for it or stop it."
-        ) from None
+def _busy(directory: Path) -> str:
+    return f"Another run is at work in {directory} (process {{process}}); wait for it or stop it."
 
 
 @contextmanager
@@ -252,27 +243,18 @@ def told(log: Path) -> Iterator[None]:
     """End the program with one sentence, on stderr and in the log, where a person can do something about it."""
     signal.signal(signal.SIGTERM, _interrupt)
     small_threads()
-    sentence, code = "", 1
-    try:
-        with explained(f"write the log {log}"):
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.write_text("", encoding="utf-8")
-        with interrupts_kept():
-            yield
-    except PtttError as error:
-        sentence = str(error)
-    except KeyboardInterrupt:
-        sentence, code = "Interrupted; the same command continues from what is on disk.", 130
-    except OSError as error:
-        sentence = of_system(error)
-    except MemoryError:
-        sentence = NO_MEMORY
-    if sentence:
+
+    def tell(sentence: str) -> None:
         print(sentence, file=sys.stderr)
         # On a disk that is full or read-only, the terminal has to do.
         with suppress(OSError), open(log, "a", encoding="utf-8") as file:
             print(sentence, file=file)
-        sys.exit(code)
+
+    with told_by(tell):
+        with explained(f"write the log {log}"):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text("", encoding="utf-8")
+        yield
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:

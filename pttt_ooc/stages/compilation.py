@@ -7,7 +7,6 @@ stage begins, or while a stage is at work that needs no kernels.
 
 from __future__ import annotations
 
-import fcntl
 import math
 import os
 import re
@@ -26,6 +25,7 @@ from typing import Self
 from rich.console import Console
 
 from pttt_ooc import jit
+from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import PtttError
 from pttt_ooc.sweep import gradient
 
@@ -57,7 +57,8 @@ def ensure_compiled(running: list[subprocess.Popen[str]] | None = None) -> None:
     if stamp.exists():
         return
     directory.mkdir(parents=True, exist_ok=True)
-    with _alone(directory):
+    waiting = "Waiting for another process, which compiles the kernels ..."
+    with hold(directory / "compiling.lock", waiting, wait=True):
         if not stamp.exists():
             stamp.write_text(f"{_compile([] if running is None else running)}\n", encoding="ascii")
             for name in jit.SOURCES:
@@ -81,18 +82,6 @@ def compiled_meanwhile() -> Iterator[None]:
             for child in running:
                 child.terminate()
             raise
-
-
-@contextmanager
-def _alone(directory: Path) -> Iterator[None]:
-    """Let one process at a time compile; the operating system ends the lock however the process ends."""
-    with open(directory / "compiling.lock", "a", encoding="ascii") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("Waiting for another process, which compiles the kernels ...", file=sys.stderr, flush=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _compile(running: list[subprocess.Popen[str]]) -> int:

@@ -14,7 +14,8 @@ from typing import Any
 from pttt_ooc.config import Config
 from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.stages.common import ASIDE, Facts, is_whole, made_from_others, manifest_of
+from pttt_ooc.stages.common import ASIDE, Facts, is_whole, made_from_others
+from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.provenance import source_digest
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import read_solution
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays, narrowed
 from pttt_ooc.stages.common import allocated, digests, inputs, stage
@@ -36,8 +35,8 @@ def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory
     with stage("evaluate", directory, [], threads) as facts:
         before = inputs(directory, "enumerate", "index", "solve")
         facts.update(game=game, symmetry=symmetry, made_from=digests(before))
-        index = read_index(directory / "index.zarr", game, symmetry)
-        with open_engine(index, directory, np.float64, threads) as engine:
+        with open_engine(directory, game, symmetry, np.float64, threads) as engine:
+            index = engine.index
             arrays = (evaluation_arrays(index), strategy_arrays(index))
             needs = MemoryNeeds({**process_needs(threads), **thread_needs(engine)}, arrays)
             own, probabilities = allocated(needs, memory_mb, directory, facts)

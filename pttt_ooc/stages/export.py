@@ -14,8 +14,8 @@ from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.export import BLOCK_BYTES, BUNDLE, FILES, MOST_THREADS, write_export
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.solution import Strategies, read_solution
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
+from pttt_ooc.stages.engines import index_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import unfold
@@ -44,10 +44,7 @@ def run(
         before = inputs(directory, "enumerate", "index", "solve", "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"))
         facts["made_from"] = digests(before)
-        folded, whole = (
-            read_index(directory / "index.zarr", game, symmetry),
-            read_index(directory / "index.zarr", game, "none"),
-        )
+        folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
         unfolded = () if symmetry == "none" else strategy_arrays(whole)
         needed = {**process_needs(threads), "blocks of rows": (threads + 2) * BLOCK_BYTES}
         needs = MemoryNeeds(needed, (strategy_arrays(folded), row_arrays(whole), unfolded))

@@ -14,7 +14,8 @@ from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import check_product, manifest_of, undisturbed
+from pttt_ooc.stages.common import check_product, undisturbed
+from pttt_ooc.stages.directories import home_of, manifest_of
 
 
 @dataclass
@@ -68,7 +69,8 @@ def _check_below(directory: Path, found: Findings) -> bool:
     if commits.is_state(directory):
         _check_state(directory, found)
         return True
-    stages = [stage for stage in STAGES if manifest_of(directory, stage).exists()]
+    here = [stage for stage in STAGES if home_of(directory, stage) == directory]
+    stages = [stage for stage in here if manifest_of(directory, stage).exists()]
     try:
         with undisturbed(directory):
             for stage in stages:

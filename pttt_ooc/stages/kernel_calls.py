@@ -49,7 +49,8 @@ def call_structure(directory: Path) -> None:
     folded, whole = _structure("full")[0], _structure("none")[0]
 
     from pttt_ooc.products.infosets import default_rows, read_infosets, write_infosets
-    from pttt_ooc.products.tensors import export_strategy, read_strategy_file, strategy_from_tensor
+    from pttt_ooc.products.reading import open_tensor
+    from pttt_ooc.products.tensors import export_strategy, strategy_from_tensor
     from pttt_ooc.structure.strategy import uniform_strategy
     from pttt_ooc.structure.symmetry import Symmetriser, fold, fold_if_symmetric, unfold
 
@@ -63,7 +64,8 @@ def call_structure(directory: Path) -> None:
         write_infosets(whole, player, file, default_rows(whole, player))
         rows = read_infosets(whole, player, file)
         export_strategy(unfolded, rows, tensor)
-        strategy_from_tensor(whole, player, read_strategy_file(tensor, (len(rows), GAME.squares)), rows)
+        with open_tensor(tensor, (len(rows), GAME.squares)) as read:
+            strategy_from_tensor(whole, player, read, rows)
 
 
 def call_solver(directory: Path) -> None:
@@ -118,8 +120,9 @@ class _Names(Listener):
         kernel = event.data["dispatcher"].py_func
         if kernel.__module__.startswith("pttt_ooc."):
             types = zlib.crc32(str(event.data["args"]).encode())
-            # Several processes write to the same pipe: one short line at a time.
-            print(f"{kernel.__module__}.{kernel.__name__} {types}", flush=True)
+            # Several processes write to the same pipe: one short line, end included, in one write.
+            sys.stdout.write(f"{kernel.__module__}.{kernel.__name__} {types}\n")
+            sys.stdout.flush()
 
     def on_end(self, event: Event) -> None:
         pass

@@ -9,11 +9,12 @@ from typing import Any
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages import common, enumerate, index
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.described import difference
+from pttt_ooc.stages.directories import SHARED, manifest_of, results_of
+from pttt_ooc.stages.engines import index_of
 from pttt_ooc.structure.index import Index
 
 
@@ -31,7 +32,7 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
         If the game is unknown, a product is damaged, another run is at work there, or the disk cannot be written to.
     """
     named_game(game)
-    directory = data / game / symmetry
+    directory = results_of(data, game, symmetry)
     _check_directory(directory)
     ensure_compiled()
     common.forget_lost(directory)
@@ -45,7 +46,7 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
         enumerate.run(game, directory)
     if stale:
         index.run(game, symmetry, directory)
-    common.inputs(directory, "enumerate", "index")
+    common.inputs(directory, *SHARED)
     return directory
 
 
@@ -68,13 +69,13 @@ def _check_directory(directory: Path) -> None:
     there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not there.is_dir():
         raise StoreError(f"Cannot make {directory}: {there} is a file; choose another directory.")
-    if not all((directory / f"{stage}.json").exists() for stage in ("enumerate", "index")):
+    if not all(manifest_of(directory, stage).exists() for stage in SHARED):
         common.check_writable(directory)
 
 
 def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
     """Whether a stage has been run for what is wanted, and by this version of its sources."""
-    manifest = common.manifest_of(directory, stage)
+    manifest = manifest_of(directory, stage)
     if not manifest.exists():
         return False
     return not difference(read_manifest(manifest, stage), stage, wanted, {})
@@ -82,4 +83,4 @@ def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
     """The index of a game, from the products in `data`; errors as :func:`prepared`."""
-    return read_index(prepared(data, game, symmetry) / "index.zarr", game, symmetry)
+    return index_of(prepared(data, game, symmetry), game, symmetry)

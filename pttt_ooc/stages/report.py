@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.config import Config
+from pttt_ooc.config import Config, ReportConfig
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products.infosets import parse_infoset
 from pttt_ooc.products.solution import Strategies, read_solution
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import Facts, allocated, digests, inputs, manifest_of, stage
+from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
+from pttt_ooc.stages.comparison import read_comparison
+from pttt_ooc.stages.directories import DEFAULT_RUN, manifest_of, run_of
+from pttt_ooc.stages.engines import index_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import probabilities_at
@@ -41,24 +44,26 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         # Of the other stages only the manifests are read, so that their files need no check.
         before = {name: read.get(name) or read_manifest(manifest_of(directory, name), name) for name in STAGES[:-1]}
         facts.update(game=config.game, symmetry=config.symmetry, settings=config.report.model_dump(mode="json"))
-        facts["made_from"] = digests(before)
-        index = read_index(directory / "index.zarr", config.game, config.symmetry)
+        runs, others = read_comparison(directory, config.report.compare, before["solve"])
+        facts["made_from"] = {**digests(before), **others}
+        index = index_of(directory, config.game, config.symmetry)
         needs = MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(index))
-        solution = allocated(needs, memory_mb, directory, facts)
-        data = _data(config, directory, before, read_solution(directory / "solution.zarr", index, solution))
+        arrays = allocated(needs, memory_mb, directory, facts)
+        solution = read_solution(directory / "solution.zarr", index, arrays)
+        data = replace(_data(config, directory, before, solution), runs=runs)
         write_report(data, directory / "report.html")
         save_figures(data, directory)
 
 
 def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution: Strategies) -> ReportData:
-    whole = read_index(directory / "index.zarr", config.game, "none")
+    whole = index_of(directory, config.game, "none")
     shown = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
     pictures = [_picture(s, whole, text) for s, text in shown]
     openings = [_picture(s, whole, _first_text(whole.game, s.player)).probabilities for s in solution]
     rows = (directory / "convergence.jsonl").read_text(encoding="utf-8").splitlines()
     return ReportData(
         game=named_game(config.game),
-        config=in_force(before, config.report.model_dump(mode="json")),
+        config=in_force(before, _shown(config.report), run_of(directory)),
         evaluation=before["evaluate"]["solution"],
         uniform_evaluation=before["evaluate"]["uniform"],
         convergence=[json.loads(row) for row in rows],
@@ -73,12 +78,17 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution
     )
 
 
-def in_force(before: Mapping[str, Facts], report: Facts) -> Facts:
+def _shown(report: ReportConfig) -> Facts:
+    return report.model_dump(mode="json", exclude=None if report.compare else {"compare"})
+
+
+def in_force(before: Mapping[str, Facts], report: Facts, run: str = DEFAULT_RUN) -> Facts:
     """The configuration that the products were made with, as their manifests tell it."""
     solve, budget = before["solve"], before["solve"]["memory"]["budget_mb"]
     memory = {} if budget is None else {"memory_mb": budget}
     sections = {"solve": solve["settings"], "export": before["export"]["settings"], "report": report}
-    return {"game": solve["game"], "symmetry": solve["symmetry"], **memory, **sections}
+    named = {} if run == DEFAULT_RUN else {"run": run}
+    return {"game": solve["game"], "symmetry": solve["symmetry"], **named, **memory, **sections}
 
 
 def _first_text(game: Game, player: int) -> str:

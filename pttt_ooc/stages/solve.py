@@ -18,7 +18,6 @@ from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.products.solution import write_solution
-from pttt_ooc.products.tables import read_index
 from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve, solver_arrays
@@ -61,9 +60,9 @@ def run(
         facts.update(parameters=parameters(settings), made_from=digests(before))
         ends = (settings.target_nashconv, settings.max_iterations, settings.max_minutes)
         dtype = np.dtype(settings.precision).type
-        index = read_index(directory / "index.zarr", game, symmetry)
-        with open_engine(index, directory, dtype, threads) as engine, Progress(*ends, log) as progress:
-            needs = MemoryNeeds({**process_needs(threads), **thread_needs(engine)}, solver_arrays(index, settings))
+        with open_engine(directory, game, symmetry, dtype, threads) as engine, Progress(*ends, log) as progress:
+            fixed = {**process_needs(threads), **thread_needs(engine)}
+            needs = MemoryNeeds(fixed, solver_arrays(engine.index, settings))
             arrays = allocated(needs, memory_mb, directory, facts)
             work = directory / "work" / name
             for sentence in _others(work):

@@ -201,8 +201,8 @@ def probabilities_at(strategy: Strategy, whole: Index, node: int) -> Floats:
     return out
 
 
-def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy:
-    """A strategy without symmetry, kept for the representatives only.
+def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6, into: Floats | None = None) -> Strategy:
+    """A strategy without symmetry, kept for the representatives only: in a new array unless one is given.
 
     Raises
     ------
@@ -212,6 +212,9 @@ def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6) -> Strategy
     images = _Images(strategy.index, folded, strategy.player)
     mine = strategy.index.players[strategy.player]
     probabilities = images.kept(strategy.probabilities)
+    if into is not None:
+        into[:] = probabilities
+        probabilities = into
     for v in np.flatnonzero(mine.decides):
         places = [images.of(int(v), symmetry) for symmetry in images.symmetries(int(v))]
         difference = max(_largest_difference(probabilities, strategy.probabilities, *place) for place in places)

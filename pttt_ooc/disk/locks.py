@@ -1,0 +1,74 @@
+"""Locks between processes, which end with the process that holds them.
+
+A lock is a file that the operating system has locked (``flock``).  It is released however the process ends; the file
+stays, because a file that merely exists means nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+from pttt_ooc.errors import PtttError, StoreError
+
+
+def hold(
+    file: Path,
+    busy: str,
+    *,
+    shared: bool = False,
+    touch: bool = True,
+    wait: bool = False,
+    error: type[PtttError] = StoreError,
+) -> IO[bytes]:
+    """Take a lock until the returned file is closed, be it by a ``with`` block, by hand or by the end of the process.
+
+    Parameters
+    ----------
+    file
+        The file of the lock; its content is the number of the process that has taken it last.
+    busy
+        One sentence for the case that another process holds the lock; ``{process}`` in it becomes that process's
+        number.
+    shared
+        Whether others may hold the lock at the same time, if they share it too.
+    touch
+        Whether the file is made if it is missing, and the number of this process written to it.
+    wait
+        Whether to say `busy` on stderr and wait, where the lock is not free.
+    error
+        What to raise otherwise.
+
+    Raises
+    ------
+    StoreError
+        Or another `error`: if another process holds the lock, and `wait` is false.
+    OSError
+        If the file cannot be opened or locked.
+    """
+    lock = open(file, "a+b" if touch else "rb", buffering=0)  # noqa: SIM115  (closing it is what unlocks)
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        try:
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sentence = busy.replace("{process}", _holder(lock))
+            if not wait:
+                raise error(sentence) from None
+            print(sentence, file=sys.stderr, flush=True)
+            fcntl.flock(lock, kind)
+        if touch:
+            lock.truncate(0)
+            lock.write(f"{os.getpid()}\n".encode())
+    except BaseException:
+        lock.close()
+        raise
+    return lock
+
+
+def _holder(lock: IO[bytes]) -> str:
+    lock.seek(0)
+    return lock.read().decode(errors="replace").strip() or "unknown"

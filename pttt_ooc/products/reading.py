@@ -1,0 +1,231 @@
+"""Tensors in files of others, read row by row: whatever the kind of the file, only blocks of it are in memory.
+
+A tensor is an ``.npy`` file, zipped or not.  Files may come from anybody: nothing in them is unpickled or extracted,
+and sizes are checked before memory is taken.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.disk.store import scratch_array
+from pttt_ooc.errors import StrategyError, StrategyFileError
+from pttt_ooc.products.tensors import check_dtype, check_shape
+
+HEADER_BYTES = 1 << 17
+"""A header of version 1 has at most 64 KiB; what claims more is refused unread."""
+
+BLOCK_BYTES = 1 << 18
+"""What is asked of a stream at a time."""
+
+# What zipfile raises on damaged or hostile files, besides OSError.
+_BAD_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
+
+
+class Stream(Protocol):
+    """What bytes come from."""
+
+    def read(self, size: int, /) -> bytes:
+        """As many bytes as there are, `size` at most; none at the end."""
+
+
+class Rows:
+    """The tensor of an npy stream, whose rows are given out in their sequence.
+
+    Parameters
+    ----------
+    head
+        What has been read of the stream past the header.
+    stream
+        Where the rest comes from.
+    shape, dtype
+        Of the tensor.
+    """
+
+    def __init__(self, head: bytes, stream: Stream, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype = shape, dtype
+        self._head, self._stream, self._row = memoryview(head), stream, 0
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        """Rows that follow those that were given out last; EOFError if the stream ends before."""
+        if rows.start != self._row:
+            raise IndexError(f"rows come in sequence: the next is {self._row}, not {rows.start}")
+        self._row = min(rows.stop, self.shape[0])
+        block = np.empty((self._row - rows.start, self.shape[1]), self.dtype)
+        self._fill(block.reshape(-1).view(np.uint8).data)
+        return block
+
+    def in_columns(self, scratch: Path) -> NDArray[Any]:
+        """The whole tensor, if the stream has it column by column: mapped from a file without a name in `scratch`.
+
+        Raises
+        ------
+        StoreError
+            If there is no room on the disk.
+        """
+        size = math.prod(self.shape) * self.dtype.itemsize
+        data = scratch_array(scratch, "of a tensor in Fortran order", size, np.uint8)
+        self._fill(data.data)
+        return data.view(self.dtype).reshape(self.shape, order="F")
+
+    def _fill(self, target: memoryview) -> None:
+        at = min(len(self._head), len(target))
+        target[:at] = self._head[:at]
+        self._head = self._head[at:]
+        while at < len(target):
+            data = self._stream.read(min(len(target) - at, BLOCK_BYTES))
+            if not data:
+                raise EOFError(f"{len(target) - at} bytes of what it announces are missing")
+            target[at : at + len(data)] = data
+            at += len(data)
+
+    def finish(self) -> None:
+        """Read what is left: only at its end does a zip tell whether it is whole."""
+        while self._stream.read(BLOCK_BYTES):
+            pass
+
+
+@contextmanager
+def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | None = None) -> Iterator[Any]:
+    """A tensor in a file, for :func:`~pttt_ooc.products.tensors.strategy_from_tensor`.
+
+    Parameters
+    ----------
+    path
+        A ``.zip`` with a single ``.npy`` file, or an ``.npy`` file.
+    scratch
+        A directory: a zipped tensor in Fortran order goes to a file without a name there, as its rows lie scattered.
+        Default: that of the file.
+
+    Yields
+    ------
+    float16, float32 or float64 of shape `expected_shape`: gives an array for a slice of rows.  Rows are to be asked for
+    in their sequence.
+
+    Raises
+    ------
+    StrategyFileError
+        If the file is unreadable, damaged or of another format; that may be found when rows are read.
+    StrategyError
+        If the tensor's shape or dtype is not what is expected.
+    StoreError
+        If there is no room in `scratch`.
+    """
+    with _opened(path) as (stream, size):
+        head = stream.read(HEADER_BYTES)
+        _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
+        rows = Rows(head[start:], stream, expected_shape, dtype)
+        if fortran and path.suffix.lower() == ".npy":
+            yield np.memmap(path, dtype, "r", start, expected_shape, order="F")
+            return
+        try:
+            yield rows.in_columns(scratch or path.parent) if fortran else rows
+        except StrategyError:
+            rows.finish()  # a damaged zip has rows that are no distributions, and should be told so
+            raise
+        rows.finish()
+
+
+def tensor_shape(path: Path) -> tuple[int, ...]:
+    """Shape of the tensor in a file of a strategy, by its header alone, which takes no time.
+
+    Raises
+    ------
+    StrategyFileError
+        If the file is unreadable or of another format, or of another size than its header says.
+    StrategyError
+        If the dtype is none that a strategy has.
+    """
+    with _opened(path) as (stream, size):
+        return _parse_header(path, stream.read(HEADER_BYTES), size, None)[0]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """The npy file that `path` is or zips, and its size."""
+    suffix = path.suffix.lower()
+    if suffix not in (".zip", ".npy"):
+        raise StrategyFileError(f"{path}: A strategy's file is a .zip or .npy, and its name must end so.")
+    try:
+        if suffix == ".npy":
+            with open(path, "rb") as stream:
+                yield stream, path.stat().st_size
+            return
+        with zipfile.ZipFile(path) as archive:
+            member = _only_member(path, archive.infolist())
+            with archive.open(member) as stream:
+                yield stream, member.file_size
+    except OSError as error:
+        raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
+    except _BAD_ZIP as error:
+        if suffix == ".npy" and isinstance(error, EOFError):  # it has become shorter while it was read
+            raise StrategyFileError(f"{path}: Exception parsing numpy tensor: {error}.") from error
+        if suffix == ".npy":
+            raise
+        raise StrategyFileError(f"{path}: Not a valid zip file ({str(error).rstrip('.')}).") from error
+
+
+def _only_member(path: Path, members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
+    if not members:
+        raise StrategyFileError(f"{path}: The zip is empty.")
+    if len(members) > 1:
+        raise StrategyFileError(f"{path}: The zip contains more than one file.")
+    if not members[0].filename.endswith(".npy"):
+        raise StrategyFileError(f"{path}: The zipped file does not end with .npy.")
+    if members[0].flag_bits & 1:
+        raise StrategyFileError(f"{path}: The zipped file is encrypted.")
+    # Other methods would let a small file ask for gigabytes of dictionary.
+    if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise StrategyFileError(f"{path}: The zipped file is compressed by another method than deflate.")
+    return members[0]
+
+
+def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
+    """Shape, whether the order is Fortran's, dtype, and where the data begin, of the beginning of an npy file.
+
+    Raises
+    ------
+    StrategyFileError
+        If it is no header of version 1 or 2, or no array can have this shape.
+    """
+    f = io.BytesIO(head)
+    try:
+        version = np.lib.format.read_magic(f)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, fortran, dtype = read(f)
+        if not all(0 <= n < 1 << 63 for n in shape):
+            raise ValueError("no array has this shape")
+    except Exception as error:  # numpy evaluates a literal of the file, which can fail in many ways
+        raise StrategyFileError("Exception parsing numpy tensor: the header is damaged.") from error
+    return shape, fortran, dtype, f.tell()
+
+
+def _parse_header(
+    path: Path, head: bytes, size: int, expected: tuple[int, int] | None
+) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
+    """Shape, dtype, whether the order is Fortran's, and where the data begin, of an npy file of `size` bytes."""
+    try:
+        shape, fortran, dtype, start = npy_header(head)
+    except StrategyFileError as error:
+        raise StrategyFileError(f"{path}: {error}") from error
+    if expected is not None:
+        check_shape(shape, expected, str(path))
+    check_dtype(dtype, str(path))
+    found, wanted = size - start, math.prod(shape) * dtype.itemsize
+    if found != wanted:
+        what = "is truncated" if found < wanted else "goes on after the tensor"
+        raise StrategyFileError(
+            f"{path}: Exception parsing numpy tensor: the file {what}, found {found} bytes of data, expected {wanted}."
+        )
+    return shape, dtype, fortran, start

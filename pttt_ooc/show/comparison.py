@@ -1,0 +1,62 @@
+"""Several runs of one game next to each other: how fast the gap of each closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy
+    from pttt_ooc.show.pictures import Row
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the report tells of one run.
+
+    Attributes
+    ----------
+    name
+        Of the run.
+    algorithm, parameters, precision
+        As in effect.
+    rows
+        Of its ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ...
+    stopped_by
+        What ended it.
+    """
+
+    name: str
+    algorithm: str
+    parameters: Mapping[str, Any]
+    precision: str
+    rows: Sequence[Row]
+    stopped_by: str
+
+    @property
+    def last(self) -> Row:
+        """The last evaluation."""
+        return self.rows[-1] if self.rows else {}
+
+
+def common_gap(runs: Sequence[RunFacts]) -> float | None:
+    """The smallest gap that every run has reached; None if there is none."""
+    gaps = [[float(row["nashconv"]) for row in run.rows] for run in runs]
+    return max(map(min, gaps)) if gaps and all(gaps) else None
+
+
+def first_at(run: RunFacts, gap: float | None) -> Row:
+    """The first evaluation of a run whose gap is at most `gap`; empty if there is none."""
+    return next((row for row in run.rows if gap is not None and row["nashconv"] <= gap), {})
+
+
+def compared(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
+    """One row of the report's table for each run: what it is, where it ended, and when it reached the common gap."""
+    gap = common_gap(runs)
+    return [{**vars(run), "last": run.last, "reached": first_at(run, gap), "settings": _settings(run)} for run in runs]
+
+
+def _settings(run: RunFacts) -> str:
+    given = [f"{name} {value:g}" for name, value in run.parameters.items() if isinstance(value, int | float)]
+    words = [str(value) for value in run.parameters.values() if isinstance(value, str) and value != "alternating"]
+    return ", ".join([*given, *words, *[run.precision] * (run.precision != "float32")])

@@ -1,0 +1,66 @@
+"""Other runs of the same game and symmetry, for a report that compares them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.show.comparison import RunFacts
+from pttt_ooc.stages.common import Facts, check_product
+from pttt_ooc.stages.directories import manifest_of, run_of, sibling
+
+CONVERGENCE = "convergence.jsonl"
+
+
+def compared_runs(results: Path, names: Sequence[str]) -> dict[str, Path]:
+    """Directories of the runs that `results` is compared with, by name: each once, and not itself."""
+    return {name: sibling(results, name) for name in names if name != run_of(results)}
+
+
+def compared_files(results: Path, names: Sequence[str]) -> list[Path]:
+    """The files that a comparison reads."""
+    runs = compared_runs(results, names).values()
+    return [file for run in runs for file in (manifest_of(run, "solve"), run / CONVERGENCE)]
+
+
+def check_compared(results: Path, names: Sequence[str]) -> None:
+    """Raise a ConfigError unless all runs that are to be compared have been solved."""
+    for name, run in compared_runs(results, names).items():
+        if not (manifest_of(run, "solve").exists() and (run / CONVERGENCE).exists()):
+            raise ConfigError(
+                f"report.compare names the run {name}, but there is no solution in {run}; "
+                f"solve it first, with run: {name}, or leave it out."
+            )
+
+
+def read_comparison(results: Path, names: Sequence[str], own: Facts) -> tuple[list[RunFacts], dict[str, str]]:
+    """The run itself and those that it is compared with, and the digests of what was read of the others.
+
+    Parameters
+    ----------
+    own
+        The manifest of the run's own stage "solve".
+
+    Raises
+    ------
+    PtttError
+        If a run is missing, or its products are not those that its manifest describes.
+    """
+    check_compared(results, names)
+    runs, read = [_facts(results, run_of(results), own)], {}
+    for name, run in compared_runs(results, names).items():
+        manifest = read_manifest(manifest_of(run, "solve"), "solve")
+        check_product(run, "solve", manifest, CONVERGENCE)
+        read[f"{CONVERGENCE} of run {name}"] = manifest["products"][CONVERGENCE]["digest"]
+        runs.append(_facts(run, name, manifest))
+    return runs, read
+
+
+def _facts(results: Path, name: str, manifest: Facts) -> RunFacts:
+    settings, parameters = manifest["settings"], manifest["parameters"]
+    rows = [json.loads(row) for row in (results / CONVERGENCE).read_text(encoding="utf-8").splitlines()]
+    stopped_by = manifest["result"]["stopped_by"]
+    return RunFacts(name, settings["algorithm"], parameters, settings["precision"], rows, stopped_by)

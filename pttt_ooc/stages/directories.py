@@ -1,0 +1,55 @@
+"""Where the stages keep what they make: the structure of a game once, and beside it the results of each run.
+
+The default run has the directory of the game and symmetry to itself, ``data/GAME/SYMMETRY``.  Any other run has
+``runs/NAME`` below it, for all but views, index and operators, which the runs share.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+DEFAULT_RUN = "default"
+"""The name of the run whose results lie beside the structure."""
+
+SHARED = ("enumerate", "index")
+"""The stages whose products all runs share."""
+
+RUNS = "runs"
+
+
+def results_of(data: Path, game: str, symmetry: str, run: str = DEFAULT_RUN) -> Path:
+    """The directory of a run's results."""
+    structure = data / game / symmetry
+    return structure if run == DEFAULT_RUN else structure / RUNS / run
+
+
+def structure_of(results: Path) -> Path:
+    """The directory with views and index that belongs to a directory of results."""
+    return results.parent.parent if results.parent.name == RUNS else results
+
+
+def home_of(results: Path, stage: str) -> Path:
+    """The directory of a stage's manifest and products."""
+    return structure_of(results) if stage in SHARED else results
+
+
+def run_of(results: Path) -> str:
+    """The name of the run that has this directory of results."""
+    return DEFAULT_RUN if structure_of(results) == results else results.name
+
+
+def sibling(results: Path, run: str) -> Path:
+    """The results of another run of the same game and symmetry."""
+    structure = structure_of(results)
+    return results_of(structure.parent.parent, structure.parent.name, structure.name, run)
+
+
+def runs_of(structure: Path) -> list[Path]:
+    """The directories of results beside a structure: of the default run, and of all that have a name."""
+    named = sorted(path for path in (structure / RUNS).glob("*") if path.is_dir())
+    return [structure, *named]
+
+
+def manifest_of(results: Path, stage: str) -> Path:
+    """The manifest of a stage."""
+    return home_of(results, stage) / f"{stage}.json"

@@ -1,0 +1,51 @@
+"""Locks between processes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.errors import GraderError, StoreError
+
+BUSY = "Process {process} is at work."
+
+
+def test_one_process_at_a_time_is_let_in_and_the_other_is_named(tmp_path):
+    with hold(tmp_path / "lock", BUSY):
+        with pytest.raises(StoreError, match=f"^Process {os.getpid()} is at work.$"):
+            hold(tmp_path / "lock", BUSY)
+        with pytest.raises(StoreError):
+            hold(tmp_path / "lock", BUSY, shared=True)
+        with pytest.raises(GraderError):
+            hold(tmp_path / "lock", BUSY, error=GraderError)
+    hold(tmp_path / "lock", BUSY).close()
+
+
+def test_readers_share_a_lock_and_keep_writers_out(tmp_path):
+    readers = [hold(tmp_path / "lock", BUSY, shared=True) for _ in range(2)]
+    with pytest.raises(StoreError, match=str(os.getpid())):
+        hold(tmp_path / "lock", BUSY)
+    for reader in readers:
+        reader.close()
+    hold(tmp_path / "lock", BUSY).close()
+
+
+def test_who_only_looks_writes_nothing(tmp_path):
+    file = tmp_path / "lock"
+    with pytest.raises(FileNotFoundError):
+        hold(file, BUSY, shared=True, touch=False)
+    file.write_text("7\n")
+    with hold(file, BUSY, shared=True, touch=False), pytest.raises(StoreError, match="Process 7 "):
+        hold(file, BUSY)
+    assert file.read_text() == "7\n"
+
+
+def test_a_lock_ends_with_its_process(tmp_path):
+    script = (
+        f"import os; from pathlib import Path; from pttt_ooc.disk.locks import hold\n"
+        f"lock = hold(Path({str(tmp_path / 'lock')!r}), 'busy'); os._exit(3)"
+    )
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 3
+    hold(tmp_path / "lock", BUSY).close()
