@@ -54,7 +54,7 @@ def is_prepared(data: Path, game: str, symmetry: Symmetry) -> bool:
     """Whether the products that :func:`prepared` makes are there already, by names and sizes."""
     directory = data / game / symmetry
     return all(
-        _is_current(directory, stage, facts) and common.is_whole(common.manifest_of(directory, stage), stage)
+        _is_current(directory, stage, facts) and common.is_whole(manifest_of(directory, stage), stage)
         for stage, facts in _wanted(game, symmetry).items()
     )
 
