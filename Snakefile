@@ -2,9 +2,9 @@
 #
 #   enumerate -> index -> solve -> evaluate -> export -> report
 #
-# Each leaves a manifest, <stage>.json, with content hashes of what it made, and these manifests are
-# the edges between the rules.  Stores, which are directories, are not declared: Snakemake cannot see
-# what is in them.  Instead, a manifest whose products are gone or incomplete is deleted right here,
+# Each leaves a manifest, <stage>.json, with content hashes of its products, and these manifests are
+# the edges between the rules.  Stores, which are directories, are not declared: Snakemake does not
+# look inside them.  Instead, a manifest whose products are gone or incomplete is deleted right here,
 # before Snakemake looks; one that describes other products than config.yaml does is set aside; and
 # times in the future, of a clock that was wrong, are set right.  A rule's parameters are the part of
 # config.yaml that it depends on, and a digest of its sources.  What the solver resumes from is in

@@ -1,4 +1,4 @@
-"""The configuration: its keys, their defaults, what is allowed, and sentences about what is not.
+"""The configuration: its keys, their defaults and allowed values, and sentences about refused ones.
 
 ``python -m pttt_ooc.config`` prints the JSON schema of these models, which is kept in
 ``workflow/schemas/config.schema.json`` for editors.
@@ -35,7 +35,7 @@ def _known_game(value: Any) -> Any:
 
 
 MEMORY_MB = 512
-"""What a stage, or a command that reads strategies, may use unless it is told otherwise, MB."""
+"""Default memory budget of a stage, or of a command that reads strategies, MB."""
 
 _RUN = r"^[A-Za-z0-9][A-Za-z0-9_+-]{0,63}$"
 
@@ -177,7 +177,7 @@ def load_config(path: Path) -> Config:
 
 
 def read_yaml(path: Path) -> Any:
-    """What a YAML file holds: None if it is empty.
+    """The content of a YAML file; None if it is empty.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
     Parameters
     ----------
     content
-        What the YAML file holds.
+        The content of the YAML file.
     source
         The name of the file, for messages.
 

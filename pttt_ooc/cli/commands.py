@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
     Parameters
     ----------
     arguments
-        Of the command; default: those of the process.
+        Of the command; default: the arguments of the process.
     """
     run(app, "pttt", arguments)
 

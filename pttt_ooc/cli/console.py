@@ -26,7 +26,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None
     name
         Of the program.
     arguments
-        Of the command; default: those of the process.
+        Of the command; default: the arguments of the process.
     """
     small_threads()
     with told_by(say):
@@ -47,7 +47,7 @@ def say(sentence: str) -> None:
 
 
 def _flush() -> None:
-    """Write what is left for standard output now: at the end of the process, an error would have no sentence.
+    """Flush standard output now; an error at the end of the process would give no sentence.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def _flush() -> None:
 
 
 class Commands(TyperGroup):
-    """All commands; what is wrong with an option's value is said in our words."""
+    """The commands, with messages of our own about refused values of options."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the arguments name."""
@@ -76,7 +76,7 @@ class Commands(TyperGroup):
 
 
 def _refusal(error: typer.BadParameter) -> str:
-    """What is wrong with a value, where typer repeats the words of pydantic, which checks options for it."""
+    """The message about a refused value; where pydantic checked it for typer, in our words."""
     problems = getattr(error.__cause__, "errors", None)
     if problems is None:
         return error.message

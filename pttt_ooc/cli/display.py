@@ -1,4 +1,4 @@
-"""What the command line prints: tables of games, of evaluations and of solutions."""
+"""Tables that the command line prints: games, evaluations, solutions."""
 
 from __future__ import annotations
 

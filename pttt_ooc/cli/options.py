@@ -12,7 +12,7 @@ from pttt_ooc.rules.catalogue import named_game
 GameOption = Annotated[str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.")]
 ToldGameOption = Annotated[
     str | None,
-    typer.Option("--game", metavar="NAME", help="The game; default: what the files tell, or else pttt-abrupt."),
+    typer.Option("--game", metavar="NAME", help="The game; default: found in the files, or else pttt-abrupt."),
 ]
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where indices are kept; made if missing.")]
@@ -31,7 +31,7 @@ Infosets1Option = Annotated[
 KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
 
 DATA = Path("data")
-"""Where the workflow keeps what it makes."""
+"""The directory of the workflow's results."""
 
 
 def check_game(name: str | None) -> None:

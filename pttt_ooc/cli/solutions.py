@@ -80,7 +80,7 @@ def solve(
         str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A config.yaml; the options here come before what it says.")
+        Path | None, typer.Option(metavar="FILE", help="A config.yaml; options of this command override it.")
     ] = None,
     symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
     name: Annotated[
@@ -116,8 +116,8 @@ def solve(
 ) -> None:
     """Solve a game, or go on solving it.
 
-    After an interruption, or with larger budgets, the same command continues.  What is not said here has the
-    defaults that config.yaml documents.
+    After an interruption, or with larger budgets, the same command continues.  Options that are left out have
+    the defaults that config.yaml documents.
     """
     asked: dict[str, Any] = {
         "algorithm": algorithm,

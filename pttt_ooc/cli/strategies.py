@@ -73,7 +73,7 @@ def validate(
 ) -> None:
     """Check a strategy, row by row.
 
-    What is said is that it is valid, or the first thing that is wrong, with row, infoset and square.
+    The answer is that it is valid, or the first mistake with its row, infoset and square.
     """
     check_game(game)
     from pttt_ooc.config import MEMORY_MB
@@ -114,8 +114,8 @@ def evaluate(
 ) -> None:
     """Evaluate two strategies exactly.
 
-    Found are the value for player 0, what the best responses of both players get, NashConv (their sum), and how far
-    each player's worst case is below the value of the game: its exploitability.
+    The results are the value for player 0, the values of both players' best responses, their sum (NashConv), and each
+    player's exploitability: how far its worst case is below the value of the game.
     """
     check_game(game)
     import numpy as np

@@ -1,1 +1,1 @@
-"""What is kept on disk and in memory: files, manifests, Zarr stores, commits, budgets.  Nothing here knows of games."""
+"""Data on disk and memory budgets: files, locks, manifests, Zarr stores, commits.  Nothing here knows of games."""

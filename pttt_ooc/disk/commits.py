@@ -55,7 +55,7 @@ class State:
     """A solver's arrays, changed in place, with commits that survive a kill at any instant.
 
     Made by :meth:`open`; a context manager that closes it.  Only one process at a time can have a
-    work directory open.  Memory is that of the maps: pages of files, which the kernel of the
+    work directory open.  Its memory consists of mapped files, whose pages the kernel of the
     operating system writes back and drops as it needs.
 
     Attributes
@@ -129,7 +129,7 @@ class State:
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What was committed along with the arrays: a copy, JSON values."""
+        """A copy of the JSON values that were committed with the arrays."""
         copy: dict[str, Any] = json.loads(json.dumps(self._base.extra if self._base else {}))
         return copy
 
@@ -197,7 +197,7 @@ class State:
             shutil.rmtree(_snapshot(self.path, generation), ignore_errors=True)
 
     def close(self) -> None:
-        """Drop the maps and let the next process in; what was not committed is lost."""
+        """Drop the maps and release the lock; changes since the last commit are lost."""
         self.arrays.clear()
         if not self._lock.closed:
             shutil.rmtree(self.path / "working", ignore_errors=True)  # it would only take room
@@ -238,7 +238,7 @@ def _was_created(path: Path) -> bool:
 
 
 def _working_arrays(path: Path, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    # New files each time: maps that somebody still holds of the old ones cannot do harm.
+    # New files each time, so that maps of the old files, which may still be referenced, do no harm.
     remove(path / "working")
     working = path / "working"
     return {name: create_array(working, name, array.shape, array.dtype) for name, array in arrays.items()}

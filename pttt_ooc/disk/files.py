@@ -1,6 +1,6 @@
 """Files and directories that are whole or not there, and their content hashes.
 
-What is written goes aside, is synced and then renamed.  Errors of the operating system (disk full,
+New content is written beside its final place, synced, and then renamed.  Errors of the operating system (disk full,
 read-only directory) leave this module as :class:`~pttt_ooc.errors.StoreError` with one sentence that
 names the path.
 """
@@ -81,7 +81,7 @@ def remove(path: Path) -> None:
 
 @contextmanager
 def fresh_store(path: Path) -> Iterator[Path]:
-    """Write a directory aside and put it in place, instead of what was there, when it is whole.
+    """Write a directory beside `path` and, when it is complete, let it replace the one at `path`.
 
     Yields the directory ``<name>.wip`` beside `path`, empty.  When the block succeeds, all of it is
     synced and renamed to `path`; the old store is renamed to ``<name>.old`` just before and deleted
@@ -154,7 +154,7 @@ def atomic_write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Name of a file to write, which then takes the place of `path`, or is deleted if an error leaves the block.
+    """Yield the name of a temporary file, which replaces `path` after the block, or is deleted if the block fails.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The record of what a solver has saved: which snapshots are good, and what they are.
+"""The record of a solver's snapshots: which of them are valid, and what they contain.
 
 It is the file ``CURRENT.json`` of a work directory; see :mod:`pttt_ooc.disk.commits`.
 """
@@ -25,7 +25,7 @@ class Commit:
     generation
         Its number, which names its directory.
     iteration, extra
-        What it was committed with.
+        The values that were passed to ``State.commit``.
     checksums
         CRC-32 of each array's bytes, in hex.
     """
@@ -63,7 +63,7 @@ class Current:
 
     @property
     def checksums(self) -> dict[str, str]:
-        """Those of the newest snapshot."""
+        """The checksums of the newest snapshot."""
         return self.saved[0].checksums if self.saved else {}
 
     def text(self) -> str:

@@ -178,7 +178,7 @@ def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
 
 
 def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> Array:
-    """A writable array in a file of its own that no other program sees and that ends with the array.
+    """A writable array, mapped from a file without a name, which the system deletes together with the array.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What is written for others to read: indices and solutions as Zarr, infosets as text, tensors, HDF5."""
+"""The package's files: indices and solutions as Zarr, infosets as text, tensors, HDF5."""

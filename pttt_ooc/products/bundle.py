@@ -120,7 +120,7 @@ def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield name, value
         elif isinstance(value, list | tuple) and value and all(isinstance(v, int | float) for v in value):
             yield name, np.array(value)
-        # What is left (None, lists of other things) is in the JSON only.
+        # Other values (None, other lists) are in the JSON only.
 
 
 class PlayerPart:
@@ -182,7 +182,7 @@ def read_bundle_strategy(
     StrategyFileError
         If the file is unreadable, damaged or no hand-over file, or of another game or format version.
     InfosetFileError
-        If its infosets are not exactly those of the player.
+        If its infosets are not exactly the player's.
     StrategyError
         If the tensor has another shape or dtype, or a row that is no probability distribution.
     """
@@ -200,14 +200,14 @@ def read_bundle_strategy(
 
 @dataclass(frozen=True)
 class BundleHeader:
-    """What a hand-over file says of itself.
+    """The header of a hand-over file.
 
     Attributes
     ----------
     game
         Its name for the game.
     facts
-        What :func:`open_bundle` was told.
+        The facts that :func:`open_bundle` got.
     shape
         Of the tensor of the player that was asked for.
     """
@@ -218,7 +218,7 @@ class BundleHeader:
 
 
 def read_bundle_header(path: Path, player: int) -> BundleHeader:
-    """What a hand-over file says of itself, which takes no time; errors as :func:`read_bundle_strategy`."""
+    """The header of a hand-over file, without its arrays; errors as :func:`read_bundle_strategy`."""
     with _opened(path) as f:
         game, facts = _said(path, f)
         return BundleHeader(game, facts, tuple(_datasets(path, f, player)[1].shape))

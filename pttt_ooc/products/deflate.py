@@ -1,8 +1,8 @@
 """Deflate by the fastest library for each level.
 
 Level 1, the default of exports, is ISA-L's: four times as fast as zlib's and a little tighter.  The other
-levels are zlib's.  What is packed in parts, each independent of the others, has the same bytes whoever
-packs a part and when.
+levels are zlib's.  Data is compressed in independent parts, so that the bytes do not depend on which
+thread compresses a part, and when.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ def crc32(data: Any) -> int:
 
 
 def crc32_of_both(first: int, second: int, length: int) -> int:
-    """The checksum of two parts in a row, of which the second is `length` bytes long, from those of each."""
+    """The checksum of two consecutive parts, from the checksum of each; the second part has `length` bytes."""
     return int(isal_zlib.crc32_combine(first, second, length))

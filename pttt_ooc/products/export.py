@@ -25,10 +25,10 @@ from pttt_ooc.sweep.parallel import in_order
 FILES = [f"player{p}-infosets.txt" for p in (0, 1)] + [f"pttt_pl{p}.zip" for p in (0, 1)]
 BUNDLE = "strategies.h5"
 BLOCK_BYTES = 16_000_000
-"""What a block holds in memory at most, with all that is made of it, in double precision."""
+"""Upper bound of the memory for one block and all arrays that are derived from it, in double precision."""
 
 MOST_THREADS = 4
-"""More would hold more blocks, and wait for the thread that writes."""
+"""More threads would hold more blocks and wait for the one that writes."""
 
 
 def write_export(
@@ -54,7 +54,7 @@ def write_export(
     rows
         For each player int64, shape (infosets,): node number of each row.
     facts
-        What the hand-over file tells of the strategies; None: no such file.
+        Facts about the strategies, for the hand-over file; None: write no such file.
 
     Raises
     ------

@@ -27,7 +27,7 @@ HEADER_BYTES = 1 << 17
 """A header of version 1 has at most 64 KiB; what claims more is refused unread."""
 
 BLOCK_BYTES = 1 << 18
-"""What is asked of a stream at a time."""
+"""Largest read request to a stream."""
 
 # What zipfile raises on damaged or hostile files, besides OSError.
 _BAD_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
@@ -106,7 +106,7 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
         A ``.zip`` with a single ``.npy`` file, or an ``.npy`` file.
     scratch
         A directory: a zipped tensor in Fortran order goes to a file without a name there, as its rows lie scattered.
-        Default: that of the file.
+        Default: the directory of the file.
 
     Yields
     ------
@@ -132,13 +132,13 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
         try:
             yield rows.in_columns(scratch or path.parent) if fortran else rows
         except StrategyError:
-            rows.finish()  # a damaged zip has rows that are no distributions, and should be told so
+            rows.finish()  # if the zip is damaged, that is the better message
             raise
         rows.finish()
 
 
 def tensor_shape(path: Path) -> tuple[int, ...]:
-    """Shape of the tensor in a file of a strategy, by its header alone, which takes no time.
+    """Shape of the tensor in a file of a strategy; only the header is read.
 
     Raises
     ------

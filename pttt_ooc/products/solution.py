@@ -3,7 +3,7 @@
 ====================== ========================================================================
 ``strategy/<p>/<n>``   probabilities at player p's infosets after n own attempts: view by view,
                        action by action, order by order, as in the index of the same symmetry
-attributes             game, symmetry, format_version, and what the solver says of the solution
+attributes             game, symmetry, format_version, and the attributes that the solver gives
 ====================== ========================================================================
 """
 
@@ -49,7 +49,7 @@ def write_solution(root: Path, strategies: Strategies, attrs: Mapping[str, Any])
 
 
 def solution_attrs(root: Path) -> dict[str, Any]:
-    """What is said of a solution: its game, symmetry and the solver's own words.
+    """The attributes of a solution: its game, its symmetry, and those that the solver gave.
 
     Raises
     ------

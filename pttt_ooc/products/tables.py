@@ -41,7 +41,7 @@ def read_pairs(root: Path, game: str) -> Pairs:
     Raises
     ------
     StoreError
-        If they are missing, damaged, or those of another game.
+        If they are missing, damaged, or belong to another game.
     """
     attrs = _attrs_of(root, game)
     arrays = {name: read_array(root, f"pairs/{name}") for name in _PAIRS}
@@ -71,7 +71,7 @@ def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
     Raises
     ------
     StoreError
-        If it is missing, damaged, or that of another game.
+        If it is missing, damaged, or belongs to another game.
     """
     _attrs_of(root, game)
     players = [_mapped(PlayerIndex, root, f"{symmetry}/players/{p}") for p in (0, 1)]
@@ -98,7 +98,7 @@ def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
     Raises
     ------
     StoreError
-        If they are missing, damaged, or those of another game.
+        If they are missing, damaged, or belong to another game.
     """
     _attrs_of(root, game)
     return _mapped(Timing, root, "timing/0"), _mapped(Timing, root, "timing/1")

@@ -1,1 +1,1 @@
-"""What is shown to people: pictures, the report, the progress of a solve."""
+"""Output for people: pictures, the report, the progress of a solve."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for nump
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What the report tells of one run.
+    """One run, as the report compares it.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ def first_at(run: RunFacts, gap: float | None) -> Row:
 
 
 def compared(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
-    """One row of the report's table for each run: what it is, where it ended, and when it reached the common gap."""
+    """A row of the report's table for each run: its settings, last evaluation, and when it reached the common gap."""
     gap = common_gap(runs)
     return [{**vars(run), "last": run.last, "reached": first_at(run, gap), "settings": _settings(run)} for run in runs]
 

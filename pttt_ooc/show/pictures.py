@@ -1,6 +1,6 @@
 """The report's pictures: boards, the gap over iterations and time, bounds on the value.
 
-The same data give the same bytes.  Matplotlib is imported on use, for the command line's sake.
+The same data give the same bytes.  Matplotlib is imported on use, so that commands start quickly.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The page is made from plain data only (:class:`ReportData`), holds its pictures 
 neither scripts nor a network.  The same data give the same bytes.  Text and layout are in
 ``templates/report.html.j2``; this module prepares numbers and sentences.
 
-Jinja and YAML are imported on use, for the command line's sake.
+Jinja and YAML are imported on use, so that commands start quickly.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class StageFacts:
 
 @dataclass(frozen=True)
 class ReportData:
-    """All that the report is made from; what is empty is left out.
+    """The data of the report; sections without data are left out.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def decimals(number: float | None, digits: int = 5) -> str:
 
 
 def interval(bounds: Sequence[float], digits: int = 5) -> str:
-    """An interval, its ends rounded outward: what is proved stays true in print."""
+    """An interval whose ends are rounded outward, so that the printed bounds still hold."""
     low, high = (round(end * 10**digits, 4) for end in bounds)  # 4: no step for an error in the 16th digit
     return f"[{decimals(math.floor(low) / 10**digits, digits)}, {decimals(math.ceil(high) / 10**digits, digits)}]"
 

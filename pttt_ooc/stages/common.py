@@ -1,4 +1,4 @@
-"""What all stages share: manifests, the lock, time and memory, and errors told in one sentence."""
+"""Shared by all stages: manifests, locks, measurements of time and memory, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for nump
 Facts = dict[str, Any]
 LOCK = ".lock"  # of a directory of results
 STRUCTURE_LOCK = ".structure.lock"  # beside an index: runs that read it share it
-ASIDE = ".aside"  # added to the name of a manifest that describes something else than what is asked for
+ASIDE = ".aside"  # suffix of a manifest that does not describe what the configuration asks for
 
 
 @contextmanager
@@ -103,8 +103,8 @@ def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
     Raises
     ------
     StoreError
-        If a manifest or product is missing, a product is not what its manifest says, or it was made from others
-        than those that are there.
+        If a manifest or product is missing, a product differs from its manifest, or was made from other products
+        than the present ones.
     """
     manifests: dict[str, Facts] = {}
     for name in stages:
@@ -173,8 +173,8 @@ def check_writable(directory: Path) -> None:
 def forget_future(directory: Path) -> None:
     """Give files from the future a time just before now, in the same sequence.
 
-    They are there when the clock was wrong and has been set back.  Snakemake compares times to see what is older
-    than what, and refuses all that is made from such a file, again and again.
+    Such files exist if the clock was wrong and has been set back.  Snakemake compares times to decide what is stale,
+    and would run everything that depends on such a file again and again.
     """
     now = time.time_ns()
     with explained(f"correct the times of files in {directory}"):

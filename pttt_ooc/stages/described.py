@@ -1,8 +1,8 @@
 """Whether the manifests on disk describe what the configuration asks for.
 
-A workflow engine compares a rule's parameters with those of its own last run.  But products may also have been made
-by ``pttt solve`` with other options, come from another version of the package, or have been copied from elsewhere.  So
-each manifest says what it was made with, and from which products; here that is compared with what is asked for.
+A workflow engine compares a rule's parameters with the parameters of its own last run.  But products may also have
+been made by ``pttt solve`` with other options, by another version of the package, or copied from elsewhere.  So each
+manifest names the settings and the products that it was made from.  This module compares them with the configuration.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pttt_ooc.stages.provenance import source_digest
 
 
 def asked(config: Config) -> dict[str, Facts]:
-    """For each stage, what its manifest must say: the part of the configuration that it depends on."""
+    """For each stage, the part of the configuration that it depends on, as its manifest must contain it."""
     content = config.model_dump(mode="json")
     game = {"game": config.game}
     board = {**game, "symmetry": config.symmetry}
@@ -70,7 +70,7 @@ def set_aside(directory: Path, config: Config) -> list[str]:
 
 
 def difference(manifest: Facts, name: str, wanted: Facts, before: Mapping[str, Facts]) -> str:
-    """How a manifest differs from what is asked for, to follow its name; empty if it does not.
+    """How a manifest differs from the configuration, as the rest of a sentence; empty if it does not differ.
 
     Parameters
     ----------

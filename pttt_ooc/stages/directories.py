@@ -1,7 +1,7 @@
-"""Where the stages keep what they make: the structure of a game once, and beside it the results of each run.
+"""The directories of the stages' products: one structure for each game and symmetry, and results for each run.
 
-The default run has the directory of the game and symmetry to itself, ``data/GAME/SYMMETRY``.  Any other run has
-``runs/NAME`` below it, for all but views, index and operators, which the runs share.
+The default run keeps its results beside the structure, in ``data/GAME/SYMMETRY``.  Every other run keeps them in
+``runs/NAME`` below that directory.  All runs share the structure: views, index and operators.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def index_of(directory: Path, game: str, symmetry: Symmetry) -> Index:
     Raises
     ------
     StoreError
-        If it is missing or damaged, or that of another game.
+        If it is missing or damaged, or belongs to another game.
     """
     return read_index(structure_of(directory) / INDEX, game, symmetry)
 

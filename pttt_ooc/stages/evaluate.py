@@ -22,8 +22,8 @@ from pttt_ooc.sweep.engine import thread_needs
 def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory_mb: float = math.inf) -> None:
     """Write the manifest with the figures of the solution and, to compare them with, of uniform play.
 
-    The value of the game, which exploitability is measured against, is as narrow an interval as the
-    solution's best responses and the reference that the package carries allow.
+    Exploitability is measured against the value of the game.  Its interval is the intersection of the bounds that
+    the solution's best responses prove and the package's reference.
 
     Raises
     ------

@@ -77,7 +77,7 @@ def _rows(
 
 
 def _told(before: Mapping[str, Facts]) -> dict[str, Any]:
-    """What the bundle says of itself."""
+    """The facts for the bundle."""
     solve = before["solve"]
     return {
         "evaluation": before["evaluate"]["solution"],

@@ -19,7 +19,7 @@ from pttt_ooc.structure.index import Index
 
 
 def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
-    """The directory with the products of the stages "enumerate" and "index"; what is missing is made.
+    """The directory with the products of the stages "enumerate" and "index", which run if products are missing.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _check_directory(directory: Path) -> None:
 
 
 def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
-    """Whether a stage has been run for what is wanted, and by this version of its sources."""
+    """Whether a stage has run with the wanted settings and with the present version of its sources."""
     manifest = manifest_of(directory, stage)
     if not manifest.exists():
         return False

@@ -1,4 +1,4 @@
-"""What a result depends on: the sources of each stage, the solver's fingerprint, versions of libraries.
+"""Dependencies of results: the sources of each stage, the solver's fingerprint, versions of libraries.
 
 A workflow engine sees that a script has changed, but not the modules that it imports.  So each rule
 carries a digest of its stage's sources as a parameter.

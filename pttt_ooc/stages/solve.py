@@ -76,7 +76,7 @@ def run(
 
 
 def _others(work: Path) -> Iterator[str]:
-    """What the states of other parameters take on disk, so that nobody wonders."""
+    """A sentence about the disk space that states of other parameters take."""
     others = [path for path in work.parent.glob("*") if path != work and is_state(path)]
     size = sum(file.stat().st_size for path in others for file in path.rglob("*") if file.is_file())
     if others:
@@ -87,7 +87,7 @@ def _others(work: Path) -> Iterator[str]:
 
 
 def _told(settings: SolveConfig, row: Facts) -> Facts:
-    """What the solution says of itself: no times, so that the same solution is the same bytes."""
+    """The attributes of the solution, without times, so that equal solutions have equal bytes."""
     timeless = {name: value for name, value in row.items() if "second" not in name}
     return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless}
 
