@@ -127,9 +127,9 @@ def test_symmetric_strategies_are_evaluated_by_symmetry_where_its_index_is(tmp_p
     folded = folded_if_possible(symmetric, tmp_path, 2)
     assert [one.index.symmetry for one in folded] == ["full", "full"]
     assert folded_if_possible(folded, tmp_path, 2) == folded
-    with open_engine(whole, tmp_path / name / "none", np.float64, 1) as engine:
+    with open_engine(tmp_path / name / "none", name, "none", np.float64, 1) as engine:
         expected = evaluate(*symmetric, engine)
-    with open_engine(folded[0].index, tmp_path / name / "full", np.float64, 1) as engine:
+    with open_engine(tmp_path / name / "full", name, "full", np.float64, 1) as engine:
         found = evaluate(*folded, engine)
     for figure in ("value", "best_response_0", "best_response_1"):
         assert getattr(found, figure) == pytest.approx(getattr(expected, figure), abs=1e-14)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +41,8 @@ _ROWS_BYTES = BLOCK_ROWS * 10 * 3 * 8  # as they are in the file, as numbers, an
 # Strategies
 
 
-class ReadingArrays(NamedTuple):
+@dataclass(frozen=True)
+class ReadingArrays:
     """The arrays that reading one strategy takes; an empty tuple stands for one that is not needed.
 
     Attributes
