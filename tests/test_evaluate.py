@@ -1,19 +1,15 @@
 """Evaluation: what it refuses, its precision, intervals.  Values themselves are in test_gradient.py."""
 
-import random
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers import as_strategy, full_index, random_table, small_engine
+from helpers import full_index, small_engine
 
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.library.inputs import folded_if_possible
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.assess import assess, plan_of
 from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, narrowed
-from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.stages.prepare import open_index, prepared
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.structure.symmetry import fold
@@ -110,26 +106,3 @@ def test_probabilities_of_another_shape_are_refused(change):
     assert refused((Strategy(engine.index, 0, probabilities), other)).endswith(shapes)
     with pytest.raises(ValueError, match="572 sequences"):
         engine.reach(0, probabilities)
-
-
-def test_symmetric_strategies_are_evaluated_by_symmetry_where_its_index_is(tmp_path):
-    name = NAME
-    game, rng = named_game(name), random.Random(8)
-    whole = open_index(tmp_path, name)
-    tables = [
-        [random_table(game, player, rng, symmetric=symmetric) for player in (0, 1)] for symmetric in (True, False)
-    ]
-    symmetric, other = ([as_strategy(whole, player, both[player]) for player in (0, 1)] for both in tables)
-    assert folded_if_possible(symmetric, tmp_path, 2) == symmetric  # there is no other index
-    prepared(tmp_path, name, "full")
-    for both in (other, [symmetric[0], other[1]], [other[0], symmetric[1]]):
-        assert folded_if_possible(both, tmp_path, 2) == both
-    folded = folded_if_possible(symmetric, tmp_path, 2)
-    assert [one.index.symmetry for one in folded] == ["full", "full"]
-    assert folded_if_possible(folded, tmp_path, 2) == folded
-    with open_engine(tmp_path / name / "none", name, "none", np.float64, 1) as engine:
-        expected = evaluate(*symmetric, engine)
-    with open_engine(tmp_path / name / "full", name, "full", np.float64, 1) as engine:
-        found = evaluate(*folded, engine)
-    for figure in ("value", "best_response_0", "best_response_1"):
-        assert getattr(found, figure) == pytest.approx(getattr(expected, figure), abs=1e-14)

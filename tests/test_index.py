@@ -14,7 +14,7 @@ from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.structure.index import build_index, infoset_counts
 from pttt_ooc.structure.orders import all_orders, order_counts, rank_order, unrank
 from pttt_ooc.structure.strategy import uniform_strategy
-from pttt_ooc.structure.symmetry import Symmetriser, fold, fold_if_symmetric, unfold
+from pttt_ooc.structure.symmetry import fold, unfold
 from pttt_ooc.structure.views import find_pairs
 
 
@@ -106,35 +106,6 @@ def test_a_strategy_that_is_not_symmetric_is_refused():
     with pytest.raises(StrategyError, match="not symmetric"):
         fold(strategy, folded)
     fold(uniform_strategy(whole, 0, np.float64), folded)
-
-
-@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
-@pytest.mark.parametrize("player", [0, 1])
-def test_only_symmetric_strategies_are_folded(name, player):
-    whole, folded = helpers.small_engine(name, "none").index, helpers.small_engine(name, "full").index
-    rng = np.random.default_rng(player)
-    strategy = uniform_strategy(folded, player, np.float64)
-    strategy.probabilities[...] = rng.random(len(strategy.probabilities))
-    Symmetriser(folded, player)(strategy.probabilities)
-    unfolded = unfold(strategy, whole)
-    symmetric = unfolded.probabilities.copy()
-    assert np.array_equal(fold_if_symmetric(unfolded, folded).probabilities, strategy.probabilities)
-    refused = 0
-    for at in rng.choice(len(symmetric), 60, replace=False):
-        unfolded.probabilities[at] = np.nextafter(symmetric[at], 2)
-        assert fold_if_symmetric(unfolded, folded) is not None
-        unfolded.probabilities[at] = symmetric[at] + 1e-10
-        try:
-            fold(unfolded, folded, tolerance=1e-12)
-        except StrategyError:
-            assert fold_if_symmetric(unfolded, folded) is None
-            refused += 1
-        else:  # an infoset that is its own only image
-            assert fold_if_symmetric(unfolded, folded) is not None
-        unfolded.probabilities[at] = symmetric[at]
-    assert refused > 40
-    unfolded.probabilities[at] = np.nan
-    assert fold_if_symmetric(unfolded, folded) is None
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])

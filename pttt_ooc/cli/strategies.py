@@ -126,7 +126,6 @@ def evaluate(
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import game_of, given_strategy
     from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
-    from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.engines import open_engine
     from pttt_ooc.stages.prepare import prepared
     from pttt_ooc.sweep.engine import thread_needs
@@ -148,14 +147,6 @@ def evaluate(
 
         # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
         strategies = list(in_order(loaded, (0, 1), engine.threads))
-        strategies = inputs.folded_if_possible(strategies, data, engine.threads)
-        index = strategies[0].index
-        if index.symmetry == symmetry:
-            found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
-        else:
-            del own
-            folded = results_of(data, rules.name, index.symmetry)
-            with open_engine(folded, rules.name, index.symmetry, np.float64, engine.threads) as engine:
-                found = ProfileEvaluator(engine)(strategies[0], strategies[1])
+        found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
         result = inputs.with_value(found, asked, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

@@ -26,12 +26,11 @@ from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
 from pttt_ooc.solving.evaluation import Evaluation, narrowed
 from pttt_ooc.stages.directories import results_of, runs_of
-from pttt_ooc.stages.prepare import is_prepared, open_index
+from pttt_ooc.stages.prepare import open_index
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Floats, Strategy, uniform_strategy
-from pttt_ooc.structure.symmetry import fold, fold_if_symmetric, unfold
+from pttt_ooc.structure.symmetry import fold, unfold
 from pttt_ooc.structure.views import Ints
-from pttt_ooc.sweep.parallel import in_order
 
 _ROUNDING = 1e-9
 _ROWS_BYTES = BLOCK_ROWS * 10 * 3 * 8  # as they are in the file, as numbers, and what HDF5 makes of them on the way
@@ -126,21 +125,6 @@ def _read(given: Given, own: Index, into: Floats, rows: Ints | tuple[()], scratc
     with open_tensor(given.path, (len(rows), own.game.squares), scratch) as tensor:
         read = strategy_from_tensor(own, player, tensor, rows, source=str(given.path), into=into)
     return Strategy(own, player, read)
-
-
-def folded_if_possible(strategies: Sequence[Strategy], data: Path, threads: int) -> list[Strategy]:
-    """Strategies on the index with symmetry, which is a seventh of the work, or else as they are.
-
-    It is possible if all are symmetric up to rounding and that index is in `data` already: building it would take
-    longer than it saves.
-    """
-    game = strategies[0].index.game.name
-    if any(one.index.symmetry != "none" for one in strategies) or not is_prepared(data, game, "full"):
-        return list(strategies)
-    index = open_index(data, game, "full")
-    folded = list(in_order(lambda one: fold_if_symmetric(one, index), strategies, threads))
-    found = [one for one in folded if one is not None]
-    return found if len(found) == len(strategies) else list(strategies)
 
 
 def rows_of(whole: Index, player: int, infosets: Path | None, into: Ints | None = None) -> Ints:

@@ -52,7 +52,7 @@ def call_structure(directory: Path) -> None:
     from pttt_ooc.products.reading import open_tensor
     from pttt_ooc.products.tensors import export_strategy, strategy_from_tensor
     from pttt_ooc.structure.strategy import uniform_strategy
-    from pttt_ooc.structure.symmetry import Symmetriser, fold, fold_if_symmetric, unfold
+    from pttt_ooc.structure.symmetry import Symmetriser, fold, unfold
 
     for player in (0, 1):
         file, tensor = directory / "infosets.txt", directory / "tensor.zip"
@@ -60,7 +60,6 @@ def call_structure(directory: Path) -> None:
         Symmetriser(folded, player)(strategy.probabilities)
         unfolded = unfold(strategy, whole)
         fold(unfolded, folded)
-        fold_if_symmetric(unfolded, folded)
         write_infosets(whole, player, file, default_rows(whole, player))
         rows = read_infosets(whole, player, file)
         export_strategy(unfolded, rows, tensor)

@@ -50,15 +50,6 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
     return directory
 
 
-def is_prepared(data: Path, game: str, symmetry: Symmetry) -> bool:
-    """Whether the products that :func:`prepared` makes are there already, by names and sizes."""
-    directory = data / game / symmetry
-    return all(
-        _is_current(directory, stage, facts) and common.is_whole(manifest_of(directory, stage), stage)
-        for stage, facts in _wanted(game, symmetry).items()
-    )
-
-
 def _wanted(game: str, symmetry: Symmetry) -> dict[str, dict[str, Any]]:
     """What the manifests of the stages say."""
     return {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}

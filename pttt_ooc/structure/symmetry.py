@@ -13,8 +13,6 @@ from pttt_ooc.structure.relabelling import relabellings
 from pttt_ooc.structure.strategy import Floats, Strategy
 from pttt_ooc.structure.views import Ints, image_of, number_below
 
-ROUNDING = 4 * float(np.finfo(np.float64).eps)
-
 
 @kernel
 def _copy_views(source, target, source_start, target_start, orders, table_start, actions, tables):
@@ -34,22 +32,6 @@ def _copy_views(source, target, source_start, target_start, orders, table_start,
             else:
                 for r in range(count):
                     target[here + r] = source[there + tables[table + r]]
-
-
-@kernel
-def _agree(source, target, source_start, target_start, orders, table_start, actions, tables, tolerance):
-    """Whether the target is what :func:`_copy_views` would make of the source, up to `tolerance`."""
-    for view in range(len(orders)):
-        count, table = orders[view], table_start[view]
-        for j in range(actions.shape[1]):
-            if actions[view, j] < 0:
-                break
-            here, there = target_start[view] + j * count, source_start[view] + actions[view, j] * count
-            for r in range(count):
-                rank = np.int64(r) if table < 0 else np.int64(tables[table + r])
-                if not abs(target[here + r] - source[there + rank]) <= tolerance:
-                    return False
-    return True
 
 
 @kernel
@@ -223,26 +205,4 @@ def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6, into: Float
                 f"Player {strategy.player}'s strategy is not symmetric: infosets that mirror each other differ by "
                 f"{difference:.3g}; evaluate it with symmetry none."
             )
-    return Strategy(folded, strategy.player, probabilities)
-
-
-def fold_if_symmetric(strategy: Strategy, folded: Index) -> Strategy | None:
-    """A strategy without symmetry, kept for the representatives only, in double precision; None if it is not symmetric.
-
-    Every infoset is compared with its images.  They may differ by :data:`ROUNDING`, which is what scaling rows to sum
-    to 1 leaves, so that what is computed from the result is as exact as it would be without symmetry.
-    """
-    images = _Images(strategy.index, folded, strategy.player)
-    given = strategy.probabilities.astype(np.float64, copy=False)
-    probabilities, decides = images.kept(given), np.flatnonzero(images.whole.decides)
-    placed, failed = images.whole.placed[decides], images.whole.failed[decides]
-    wanted = images.folded.placed[images.view[decides]], images.folded.failed[images.view[decides]]
-    for number, g in enumerate(images.group):  # a view is compared under each symmetry that takes it there
-        taken = (image_of(placed, g) == wanted[0]) & (image_of(failed, g) == wanted[1])
-        v, symmetry = decides[taken], np.full(int(taken.sum()), number)
-        table_start, tables = relabellings(images.counts, images.group, placed[taken], failed[taken], symmetry)
-        starts = images.folded.sequence_start[images.view[v]], images.whole.sequence_start[v]
-        views = (*starts, np.diff(images.whole.node_start)[v], table_start)
-        if not _agree(probabilities, given, *views, images.actions(v, symmetry), tables, ROUNDING):
-            return None
     return Strategy(folded, strategy.player, probabilities)
