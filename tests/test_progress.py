@@ -4,19 +4,12 @@ import io
 
 import pytest
 
-from pttt_ooc.show.progress import Progress, duration, seconds_left
+from pttt_ooc.show.progress import Progress, seconds_left
 
 
 def event(iteration, seconds, gap, speed=10.0):
     row = {"iteration": iteration, "seconds": seconds, "iterations_per_second": speed, "nashconv": gap}
     return {**row, "value_lower": 0.5, "value_upper": 0.5 + gap}
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0 s"), (59.6, "1 min 00 s"), (200, "3 min 20 s"), (7500, "2 h 05 min")]
-)
-def test_duration(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_time_left_follows_the_power_law():

@@ -15,7 +15,7 @@ from rich.table import Table
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES
 from pttt_ooc.rules.game import Game
-from pttt_ooc.show.progress import duration
+from pttt_ooc.show.numbers import duration
 from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.structure.counts import counts_of, total_infosets
@@ -162,7 +162,7 @@ def _figures(found: Evaluation) -> list[tuple[str, str]]:
         ("exploitability of P0", exploitability(found.exploitability_0)),
         ("exploitability of P1", exploitability(found.exploitability_1)),
         ("value of the game lies in", f"{value[0]:.9f} .. {value[1]:.9f}" if value else "unknown; see --game-value"),
-        ("time", f"{found.seconds:.1f} s"),
+        ("time", duration(found.seconds, 1)),
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.grader.models import Submission
-from pttt_ooc.show.report import decimals, gap, interval
+from pttt_ooc.show.numbers import decimals, gap, interval
 
 STEPS = 5
 """Shades on either side of the middle of the matrix's scale."""

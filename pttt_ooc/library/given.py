@@ -17,6 +17,7 @@ from pttt_ooc.products.reading import tensor_shape
 from pttt_ooc.products.solution import solution_attrs
 from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import listed
 from pttt_ooc.structure.counts import total_infosets
 
 Kind = Literal["uniform", "tensor", "bundle", "solution"]
@@ -207,11 +208,11 @@ def _game_by_shape(shaped: Sequence[Given]) -> Game:
             _refuse_shape(one, "as no game has")
     common = [name for name in possible[0] if all(name in games for games in possible)]
     if not common:
-        told = [f"{one.name} fits {_either(games)}" for one, games in zip(shaped, possible, strict=True)]
+        told = [f"{one.name} fits {listed(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
         raise StrategyError(f"The strategies are for different games: {', but '.join(told)}.")
     if len(common) > 1:
         raise StrategyError(
-            f"{shaped[0].name}: The shape {shaped[0].shape} fits {_either(common)}; say which by --game."
+            f"{shaped[0].name}: The shape {shaped[0].shape} fits {listed(common, 'or')}; say which by --game."
         )
     return named_game(common[0])
 
@@ -228,13 +229,9 @@ def _refuse_shape(one: Given, expected: str, game: Game | None = None) -> None:
     where = f" for player {one.player}" + (f" in {game.name}" if game else "")
     hint = ""
     if (game.name in other) if game else other:
-        hint = f"; it fits player {1 - one.player}" + ("" if game else f" in {_either(other)}")
+        hint = f"; it fits player {1 - one.player}" + ("" if game else f" in {listed(other, 'or')}")
     elif own:
-        hint = f"; it fits {_either(own)}: name the game by --game"
+        hint = f"; it fits {listed(own, 'or')}: name the game by --game"
     elif other:
-        hint = f"; it fits player {1 - one.player} in {_either(other)}"
+        hint = f"; it fits player {1 - one.player} in {listed(other, 'or')}"
     raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint}.")
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join([", ".join(names[:-1])] * (len(names) > 1) + [names[-1]])

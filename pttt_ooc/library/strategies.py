@@ -24,6 +24,7 @@ from pttt_ooc.products.infosets import (
 )
 from pttt_ooc.products.tensors import SUM_TOLERANCE, export_strategy, strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import listed
 from pttt_ooc.structure import strategy as core
 from pttt_ooc.structure import symmetry
 from pttt_ooc.structure.views import Ints
@@ -171,7 +172,7 @@ class Strategy(core.Strategy):
             raise StrategyFileError(f"{path}: This is no file; Strategy.uniform gives the uniform strategy.")
         several = games_of_shape(given.shape, given.player)
         if game is None and given.game is None and len(several) > 1:
-            raise StrategyError(f"{path}: Its shape {given.shape} fits {' or '.join(several)}; say which by game=.")
+            raise StrategyError(f"{path}: Its shape {given.shape} fits {listed(several, 'or')}; say which by game=.")
         if game is not None and not is_named(checked_game(game)):
             rules = game
         else:

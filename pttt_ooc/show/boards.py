@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import probability
 from pttt_ooc.show.pictures import attempts_of
 
 MARKS = "xo"
@@ -26,18 +27,9 @@ def board_text(game: Game, player: int, infoset: str, probabilities: Sequence[fl
     Lines, of which the last one has no end.
     """
     marks = {square: MARKS[player if placed else 1 - player] for square, placed in attempts_of(infoset)}
-    cells = [marks.get(square, _number(probabilities[square])).center(_WIDTH) for square in range(game.squares)]
+    cells = [marks.get(square, probability(probabilities[square])).center(_WIDTH) for square in range(game.squares)]
     lines = ["|".join(cells[r * game.columns : (r + 1) * game.columns]).rstrip() for r in range(game.rows)]
     return ("\n" + "+".join(["-" * _WIDTH] * game.columns) + "\n").join(lines)
-
-
-def _number(probability: float) -> str:
-    """Four digits after the point; what is positive never looks like 0, nor what is below 1 like 1."""
-    if probability in (0, 1):
-        return str(int(probability))
-    if probability < 0.00005:
-        return "<0.0001"
-    return ">0.9999" if probability >= 0.99995 else f"{probability:.4f}"
 
 
 def attempts_sentence(infoset: str, setup: int = 0) -> str:

@@ -13,18 +13,9 @@ from rich.console import Console
 from rich.status import Status
 
 from pttt_ooc.disk.files import explained
+from pttt_ooc.show.numbers import duration
 
 Event = Mapping[str, Any]
-
-
-def duration(seconds: float) -> str:
-    """A time for people: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
 def seconds_left(events: list[Event], target: float, max_iterations: int, max_seconds: float) -> float:

@@ -9,7 +9,6 @@ Jinja and YAML are imported on use, so that commands start quickly.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.comparison import RunFacts, common_gap, compared
+from pttt_ooc.show.numbers import decimals, duration, gap, interval, listed, thousands
 from pttt_ooc.show.pictures import (
     PALETTE,
     Attempts,
@@ -112,50 +112,7 @@ class ReportData:
 
 
 # ---------------------------------------------------------------------------------------------
-# Numbers and sentences
-
-
-def decimals(number: float | None, digits: int = 5) -> str:
-    """A number with a fixed number of decimals, a true minus sign and no negative zero."""
-    if number is None:
-        return "—"
-    text = f"{number:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
-
-
-def interval(bounds: Sequence[float], digits: int = 5) -> str:
-    """An interval whose ends are rounded outward, so that the printed bounds still hold."""
-    low, high = (round(end * 10**digits, 4) for end in bounds)  # 4: no step for an error in the 16th digit
-    return f"[{decimals(math.floor(low) / 10**digits, digits)}, {decimals(math.ceil(high) / 10**digits, digits)}]"
-
-
-def gap(number: float | None) -> str:
-    """A small number to three significant digits."""
-    if number is None:
-        return "—"
-    mantissa, _, exponent = f"{number:.3g}".partition("e")
-    power = f" × 10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}" if exponent else ""
-    return mantissa.replace("-", "−") + power
-
-
-def duration(seconds: float | None) -> str:
-    """A time span in the unit that suits it."""
-    if seconds is None:
-        return "—"
-    if seconds < 99.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def thousands(number: Any) -> str:
-    """An integer with thin spaces between its thousands; anything else as it is."""
-    return f"{number:,}".replace(",", "\u202f") if isinstance(number, int) else str(number)
-
-
-def _listed(squares: Sequence[int]) -> str:
-    words = [str(s) for s in squares]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+# Sentences
 
 
 def _seen(attempts: Attempts) -> str:
@@ -179,7 +136,7 @@ def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
     if len(top) == len(legal) > 1:
         return f"{seen} attempts all {len(legal)} squares left alike."
     if len(top) > 1:
-        return f"{seen} attempts {_listed(sorted(top))} most often ({best} each)."
+        return f"{seen} attempts {listed(sorted(top))} most often ({best} each)."
     placed = sum({1 << s for s, ok in attempts if ok}) | game.setup_mask(picture.player) | 1 << top[0]
     wins = ", which wins if it is empty" if game.wins(picture.player, placed) else ""
     if len(legal) == 1 or p[top[0]] >= 0.995:

@@ -16,8 +16,8 @@ from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import is_state
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
-from pttt_ooc.disk.resources import MB
 from pttt_ooc.products.solution import write_solution
+from pttt_ooc.show.numbers import size
 from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve, solver_arrays
@@ -78,10 +78,10 @@ def run(
 def _others(work: Path) -> Iterator[str]:
     """A sentence about the disk space that states of other parameters take."""
     others = [path for path in work.parent.glob("*") if path != work and is_state(path)]
-    size = sum(file.stat().st_size for path in others for file in path.rglob("*") if file.is_file())
+    taken = sum(file.stat().st_size for path in others for file in path.rglob("*") if file.is_file())
     if others:
         yield (
-            f"Saved runs of other parameters or versions, {len(others)} in number, take {size / MB:.1f} MB in "
+            f"Saved runs of other parameters or versions, {len(others)} in number, take {size(taken)} in "
             f"{work.parent}; delete those directories in it that you do not want to go on from."
         )
 

@@ -1,9 +1,8 @@
-"""Filters that all templates have: times, sizes, ends of addresses."""
+"""Filters that all templates have: times and ends of addresses."""
 
 from __future__ import annotations
 
 import datetime
-import math
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,14 +19,6 @@ def iso(seconds: float | None) -> str:
 
 def _date(seconds: float) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-
-
-def size(count: int, at_most: bool = False) -> str:
-    """A number of bytes for people; a limit (`at_most`) is rounded down, so that what it allows is taken."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= factor:
-            return f"{(math.floor(10 * count / factor) / 10 if at_most else count / factor):.1f} {unit}"
-    return f"{count} bytes"
 
 
 def query(**keys: Any) -> str:

@@ -14,7 +14,7 @@ import jinja2
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.show.report import decimals, thousands
+from pttt_ooc.show.numbers import decimals, duration, size, thousands
 from pttt_ooc.web import filters
 from pttt_ooc.web.forms import VISITOR, form_token, new_visitor, set_cookie
 from pttt_ooc.web.parts import Part
@@ -23,10 +23,11 @@ from pttt_ooc.web.shell import Account, shell_of
 HERE = Path(__file__).parent
 _FILTERS = {
     "decimals": decimals,
+    "duration": duration,
     "thousands": thousands,
     "utc": filters.utc,
     "iso": filters.iso,
-    "size": filters.size,
+    "size": size,
 }
 
 

@@ -1,0 +1,71 @@
+"""Numbers as people read them: decimals, intervals, small gaps, times, sizes, probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+_UNKNOWN = "—"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def decimals(number: float | None, digits: int = 5) -> str:
+    """A number with a fixed number of decimals, a true minus sign and no negative zero."""
+    if number is None:
+        return _UNKNOWN
+    text = f"{number:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def interval(bounds: Sequence[float], digits: int = 5) -> str:
+    """An interval whose ends are rounded outward, so that the printed bounds still hold."""
+    low, high = (round(end * 10**digits, 4) for end in bounds)  # 4: no step for an error in the 16th digit
+    return f"[{decimals(math.floor(low) / 10**digits, digits)}, {decimals(math.ceil(high) / 10**digits, digits)}]"
+
+
+def gap(number: float | None) -> str:
+    """A small number to three significant digits: ``"9.93 × 10⁻⁵"``."""
+    if number is None:
+        return _UNKNOWN
+    mantissa, _, exponent = f"{number:.3g}".partition("e")
+    power = f" × 10{str(int(exponent)).translate(_RAISED)}" if exponent else ""
+    return mantissa.replace("-", "−") + power
+
+
+def duration(seconds: float | None, digits: int = 0) -> str:
+    """A time for people: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``; below a minute with `digits` decimals."""
+    if seconds is None:
+        return _UNKNOWN
+    if round(seconds, digits) < 60:
+        return f"{seconds:.{digits}f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def size(count: int, at_most: bool = False) -> str:
+    """A number of bytes for people; a limit (`at_most`) is rounded down, so that what it allows is taken."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{(math.floor(10 * count / factor) / 10 if at_most else count / factor):.1f} {unit}"
+    return f"{count} bytes"
+
+
+def thousands(number: Any) -> str:
+    """An integer with thin spaces between its thousands; anything else as it is."""
+    return f"{number:,}".replace(",", "\u202f") if isinstance(number, int) else str(number)
+
+
+def probability(number: float) -> str:
+    """A probability with four decimals; a positive one never looks like 0, and one below 1 never like 1."""
+    if number in (0, 1):
+        return str(int(number))
+    if number < 0.00005:
+        return "<0.0001"
+    return ">0.9999" if number >= 0.99995 else f"{number:.4f}"
+
+
+def listed(items: Sequence[Any], word: str = "and") -> str:
+    """Several things in a sentence: ``"0, 4 and 8"``."""
+    words = [str(item) for item in items]
+    return f" {word} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,58 @@
+"""Numbers, times and sizes as people read them."""
+
+import pytest
+
+from pttt_ooc.show.numbers import decimals, duration, gap, interval, listed, probability, size, thousands
+
+
+def test_decimals_have_a_true_minus_and_no_negative_zero():
+    assert decimals(-0.000001) == "0.00000"
+    assert decimals(-0.25, 2) == "−0.25"
+    assert decimals(None) == "—"
+
+
+def test_intervals_are_rounded_outward():
+    assert interval([0.549996, 0.550311], 5) == "[0.54999, 0.55032]"
+    assert interval([0.550111, 0.550218], 6) == "[0.550111, 0.550218]"
+    assert interval([-0.1234567, -0.1], 3) == "[−0.124, −0.100]"
+
+
+def test_gaps_have_three_digits():
+    assert [gap(number) for number in (None, 0.000993, 9.93e-5)] == ["—", "0.000993", "9.93 × 10⁻⁵"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "digits", "text"),
+    [
+        *((0.4, 0, "0 s"), (59.6, 0, "1 min 00 s"), (200, 0, "3 min 20 s"), (7500, 0, "2 h 05 min")),
+        *(
+            (None, 1, "—"),
+            (0.04, 1, "0.0 s"),
+            (59.94, 1, "59.9 s"),
+            (59.96, 1, "1 min 00 s"),
+            (3599.6, 1, "1 h 00 min"),
+        ),
+    ],
+)
+def test_times(seconds, digits, text):
+    assert duration(seconds, digits) == text
+
+
+def test_sizes_and_limits():
+    assert [size(n) for n in (12, 1200, 3_400_000, 5_600_000_000)] == ["12 bytes", "1.2 kB", "3.4 MB", "5.6 GB"]
+    assert [size(n, at_most=True) for n in (1_099_999, 2_000_000, 950)] == ["1.0 MB", "2.0 MB", "950 bytes"]
+
+
+def test_thousands_are_set_apart():
+    assert thousands(1234567) == "1\u202f234\u202f567"
+    assert thousands("3.11.2") == "3.11.2"
+
+
+def test_probabilities_never_look_certain():
+    near = (0, 1, 0.00004, 0.00005, 0.25, 0.99994, 0.99996)
+    assert [probability(p) for p in near] == ["0", "1", "<0.0001", "0.0001", "0.2500", "0.9999", ">0.9999"]
+
+
+def test_things_listed_in_a_sentence():
+    assert [listed(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
+    assert listed(["a", "b", "c"], "or") == "a, b or c"
