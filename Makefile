@@ -94,6 +94,10 @@ $(BIN)/pip:
 # uv installs several times as fast as pip.  Where uv cannot be installed, or finds no package index, pip is used.
 install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1)
 
+# uv leaves byte code to the first import of each module.  Where Python is told to write none, as in many containers,
+# that would be every import: a second or two at each start.  What cannot be compiled is not imported either.
+bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib/python3*/site-packages || true
+
 $(UV): envs/requirements-uv.txt | $(BIN)/pip
 	@$(PIP) install --only-binary :all: --require-hashes -r envs/requirements-uv.txt || true
 	@touch $@
@@ -102,25 +106,30 @@ $(RUNTIME): envs/requirements.txt pyproject.toml | $(UV)
 	@echo "Installing envs/requirements.txt (less than a minute) ..."
 	@$(call install,--require-hashes -r envs/requirements.txt)
 	@$(call install,--no-deps --no-build-isolation -e .)
+	@$(bytecode)
 	@touch $@
 
 $(GRADER): envs/requirements-grader.txt $(RUNTIME)
 	@echo "Installing envs/requirements-grader.txt ..."
 	@$(call install,--require-hashes -r envs/requirements-grader.txt)
+	@$(bytecode)
 	@touch $@
 
 $(DEV): envs/requirements-dev.txt $(RUNTIME)
 	@echo "Installing envs/requirements-dev.txt ..."
 	@$(call install,--require-hashes -r envs/requirements-dev.txt)
+	@$(bytecode)
 	@touch $@
 
 $(DOCS): envs/requirements-docs.txt $(RUNTIME)
 	@echo "Installing envs/requirements-docs.txt ..."
 	@$(call install,--require-hashes -r envs/requirements-docs.txt)
+	@$(bytecode)
 	@touch $@
 
 # Optional: without it, tests that compare with it are skipped.  Wheels only, because it takes very long to build.
 $(REFEREE): envs/requirements-referee.txt $(DEV)
 	@echo "Installing envs/requirements-referee.txt ..."
-	@if $(call install,--only-binary :all: --require-hashes -r envs/requirements-referee.txt); then touch $@; \
+	@if $(call install,--only-binary :all: --require-hashes -r envs/requirements-referee.txt); then \
+		$(bytecode); touch $@; \
 		else echo "open_spiel cannot be installed here, for the reason above: tests that need it are skipped." >&2; fi

@@ -137,6 +137,26 @@ def test_without_snakemake_make_says_so(tmp_path):
     assert done.returncode == 2 and done.stderr.startswith("The workflow needs Snakemake, which is not in .venv: ")
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_make_compiles_what_it_installs_but_no_tests(tmp_path):
+    for part in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / part, tmp_path)
+    shutil.copytree(ROOT / "envs", tmp_path / "envs")
+    environment = tmp_path / ".venv"
+    run([sys.executable, "-m", "venv", "--without-pip", environment], tmp_path)
+    [packages] = environment.glob("lib/python3*/site-packages")
+    installer = f"""#!/bin/sh
+        mkdir -p {packages}/some/tests
+        echo 'number = 1' | tee {packages}/some/module.py > {packages}/some/tests/test_module.py
+        echo 'no Python' > {packages}/some/template.py
+    """
+    for name, text in {"bin/uv": installer, "bin/pip": "", ".uv": ""}.items():
+        (environment / name).write_text(text, encoding="utf-8")
+        (environment / name).chmod(0o755)
+    run(["make", "--quiet", ".venv/.runtime"], tmp_path)
+    assert [file.name.partition(".")[0] for file in (packages / "some").rglob("*.pyc")] == ["module"]
+
+
 # ---------------------------------------------------------------------------------------------
 # What it does alone
 
