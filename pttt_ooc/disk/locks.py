@@ -15,6 +15,33 @@ from typing import IO
 from pttt_ooc.errors import PtttError, StoreError
 
 
+def lock_open(file: IO[bytes], *, shared: bool = False, wait: bool = False) -> bool:
+    """Lock an open file until it is closed.
+
+    Parameters
+    ----------
+    shared
+        Whether others may hold the lock at the same time, if they share it too.
+    wait
+        Whether to wait while others hold it.
+
+    Returns
+    -------
+    Whether it is locked now; always true after waiting.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be locked.
+    """
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    try:
+        fcntl.flock(file, kind if wait else kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def hold(
     file: Path,
     busy: str,
@@ -50,16 +77,13 @@ def hold(
         If the file cannot be opened or locked.
     """
     lock = open(file, "a+b" if touch else "rb", buffering=0)  # noqa: SIM115  (closing it is what unlocks)
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     try:
-        try:
-            fcntl.flock(lock, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock_open(lock, shared=shared):
             sentence = busy.replace("{process}", _holder(lock))
             if not wait:
-                raise error(sentence) from None
+                raise error(sentence)
             print(sentence, file=sys.stderr, flush=True)
-            fcntl.flock(lock, kind)
+            lock_open(lock, shared=shared, wait=True)
         if touch:
             lock.truncate(0)
             lock.write(f"{os.getpid()}\n".encode())

@@ -6,7 +6,6 @@ Names of files are the server's own; nothing that was uploaded names anything.
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import secrets
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
+from pttt_ooc.disk.locks import lock_open
 from pttt_ooc.errors import GraderError, StoreError
 from pttt_ooc.grader.pulse import read_sign
 from pttt_ooc.grader.settings import SETTINGS
@@ -119,10 +119,10 @@ class Storage:
         """Delete uploads that nobody is writing any more; returns how many."""
         swept = 0
         for path in self.incoming.iterdir():
-            with suppress(FileNotFoundError, BlockingIOError), open(path, "rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # whoever writes it holds this lock
-                path.unlink()
-                swept += 1
+            with suppress(FileNotFoundError), open(path, "rb") as file:
+                if lock_open(file):  # whoever writes it holds this lock
+                    path.unlink()
+                    swept += 1
         return swept
 
     # -----------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class Incoming:
         self.name = f"{secrets.token_hex(16)}.zip"
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115
-        fcntl.flock(self._file, fcntl.LOCK_EX)  # ends with this process, however it ends
+        lock_open(self._file, wait=True)  # ends with this process, however it ends
         self._hash = hashlib.blake2b(digest_size=32)
         self.size = 0
 
