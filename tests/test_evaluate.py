@@ -8,7 +8,7 @@ from helpers import full_index, small_engine
 
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.solving.assess import assess, plan_of
+from pttt_ooc.solving.assess import assess
 from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, narrowed
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
@@ -37,7 +37,7 @@ def test_evaluation_is_exact_whatever_the_precision_of_the_engine():
     exact, found = assess(strategies[0], double), assess(strategies[0], single)
     assert found.best_response == exact.best_response
     assert found.gradient.sequences.tobytes() == exact.gradient.sequences.tobytes()
-    assert plan_of(strategies[0], single).tobytes() == exact.plan.tobytes() == found.plan.tobytes()
+    assert found.plan.tobytes() == exact.plan.tobytes()
 
 
 def test_an_engine_works_in_the_precision_that_it_is_told():

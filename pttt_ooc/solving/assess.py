@@ -70,12 +70,6 @@ class Assessment:
         return self.best_response + (middle if self.player == 0 else -middle)
 
 
-def plan_of(strategy: Strategy, engine: Engine) -> Floats:
-    """Realization plan of a strategy: float64, shape (own sequences,)."""
-    check_layout(strategy, engine.index, strategy.player)
-    return engine.in_precision(np.float64).reach(strategy.player, strategy.probabilities).sequences
-
-
 def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], None] = lambda share: None) -> Assessment:
     """Find the opponent's best response to a strategy, and the opponent's gradient.
 
