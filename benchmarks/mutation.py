@@ -44,6 +44,7 @@ TESTS: dict[str, Sequence[str]] = {
     "structure/views": ["test_views.py", "test_index.py", "test_gradient.py -k tiny", "test_benchmarks.py -k walk"],
     "structure/index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
     "structure/relabelling": ["test_index.py", "test_gradient.py -k tiny", "test_formats.py"],
+    "structure/patterns": ["test_gradient.py", "test_solve.py"],
     "structure/cells": ["test_gradient.py", "test_solve.py"],
     "structure/timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
     "sweep/gradient": ["test_gradient.py", "test_solve.py"],
@@ -52,6 +53,7 @@ TESTS: dict[str, Sequence[str]] = {
     "structure/symmetry": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
     "solving/regret": ["test_solve.py"],
     "solving/best_response": ["test_best_response.py"],
+    "solving/resuming": ["test_solve.py", "test_faults_cli.py"],
     "solving/solver": [
         "test_solve.py",
         "test_budgets.py",

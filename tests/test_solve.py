@@ -27,17 +27,8 @@ from pttt_ooc.solving import solver as solve_module
 from pttt_ooc.solving.assess import assess
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.solving.regret import RULES, Parameters
-from pttt_ooc.solving.solver import (
-    CHEAP_SECONDS,
-    Solver,
-    going_on,
-    is_on_the_way,
-    is_scheduled,
-    last_scheduled,
-    solve,
-    solver_arrays,
-    state_arrays,
-)
+from pttt_ooc.solving.resuming import CHEAP_SECONDS, going_on, is_on_the_way, is_scheduled, last_scheduled
+from pttt_ooc.solving.solver import Solver, solve, solver_arrays, state_arrays
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.sweep import engine, tree

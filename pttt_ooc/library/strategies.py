@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
 from pttt_ooc.library.given import Given, game_of, games_of_shape, given_strategy
 from pttt_ooc.library.inputs import load_strategy, rows_of
+from pttt_ooc.library.policies import Policy, PolicyTensor
 from pttt_ooc.library.structures import checked_game, data_directory, index_of, is_named, remember, widest_symmetry
 from pttt_ooc.products.infosets import (
     RowReader,
@@ -30,7 +31,6 @@ from pttt_ooc.structure import symmetry
 from pttt_ooc.structure.views import Ints
 
 Row = NDArray[np.float64]
-Policy = Callable[[str], Sequence[float] | NDArray[Any] | Mapping[int, float]]
 Infosets = str | Path | Iterable[str]
 
 
@@ -106,7 +106,7 @@ class Strategy(core.Strategy):
         """
         index = index_of(game)
         rows = default_rows(index, checked_player(player))
-        asked = _Asked(policy, game, player, rows)
+        asked = PolicyTensor(policy, game, player, rows)
         return cls(index, player, strategy_from_tensor(index, player, asked, rows, source="The policy"))
 
     @classmethod
@@ -334,53 +334,6 @@ class Strategy(core.Strategy):
     def __repr__(self) -> str:
         kept = ", kept up to symmetry" if self.index.symmetry == "full" else ""
         return f"Strategy of player {self.player} in {self.game.name}: {len(self):,} infosets{kept}"
-
-
-class _Asked:
-    """A policy as a tensor, whose rows are asked for when they are read."""
-
-    dtype = np.dtype(np.float64)
-
-    def __init__(self, policy: Policy, game: Game, player: int, rows: Ints) -> None:
-        self.shape = (len(rows), game.squares)
-        self._policy, self._game, self._player, self._rows = policy, game, player, rows
-
-    def __getitem__(self, part: slice) -> NDArray[np.float64]:
-        texts = infoset_texts(index_of(self._game), self._player, self._rows[part])
-        block = np.zeros((len(texts), self._game.squares))
-        for row, text in zip(block, texts.tolist(), strict=True):
-            self._fill(row, text.decode("ascii"))
-        return block
-
-    def _fill(self, row: Row, text: str) -> None:
-        given, squares = self._policy(text), self._game.squares
-        try:
-            if isinstance(given, Mapping):
-                for square, probability in given.items():
-                    if not 0 <= square < squares or square != int(square):
-                        raise StrategyError(
-                            f"The policy gave square {square!r} for infoset {text!r}, but the board has squares 0 to "
-                            f"{squares - 1}."
-                        )
-                    row[int(square)] = probability
-                return
-            if len(given) == squares:
-                row[:] = given
-                return
-        except (TypeError, ValueError) as error:
-            raise StrategyError(
-                f"The policy gave {_short(given)} for infoset {text!r}; it must give {squares} probabilities, or a "
-                "mapping from squares to probabilities."
-            ) from error
-        raise StrategyError(
-            f"The policy gave {len(given)} numbers for infoset {text!r}; it must give {squares} probabilities, one for "
-            "each square, or a mapping from squares to probabilities."
-        )
-
-
-def _short(given: Any) -> str:
-    text = repr(given)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def checked_player(player: int) -> int:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,10 +17,9 @@ from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.memory import in_memory, leaves, virtual_array, with_leaves
 from pttt_ooc.disk.record import Commit
-from pttt_ooc.disk.resources import MB
-from pttt_ooc.errors import StoreError
 from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
+from pttt_ooc.solving.resuming import ENDS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import Symmetriser
@@ -32,9 +29,6 @@ from pttt_ooc.sweep.tree import Discounts, Floats, Reach, Regrets
 
 Row = dict[str, Any]
 LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
-ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that decide at which iteration a run ends
-KEPT = 2  # saved runs besides the one that goes on
-CHEAP_SECONDS = 600  # a saved run that took less time may be deleted for another one
 
 
 @dataclass(frozen=True)
@@ -107,65 +101,9 @@ def solve(
     with State.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
         loop = Solver(engine, config, state, on_progress, arrays)
-        for sentence in _beginning(state):
+        for sentence in told_at_start(state):
             on_start(sentence)
         return loop.run()
-
-
-def going_on(config: SolveConfig, saved: Sequence[Commit], work: Path) -> tuple[Commit | None, Sequence[Commit]]:
-    """Of saved runs, the one that a configuration goes on from (None: it starts anew), and those to keep besides.
-
-    Parameters
-    ----------
-    saved
-        With the ``extra`` that the solver commits.
-    work
-        The work directory, for the message.
-
-    Raises
-    ------
-    StoreError
-        If there would be more than `KEPT` to keep, and all of them took long.
-    """
-    base = max((run for run in saved if is_on_the_way(config, run)), key=lambda run: run.iteration, default=None)
-    kept = [run for run in saved if run is not base]
-    while len(kept) > KEPT:
-        cheapest = min(kept, key=lambda run: float(run.extra["seconds"]))
-        if cheapest.extra["seconds"] > CHEAP_SECONDS:
-            runs = "; ".join(f"iteration {run.iteration} ({_ends_of(run)})" for run in kept)
-            raise StoreError(
-                f"This configuration goes on from none of the runs saved in {work}, and there is no room for one more: "
-                f"{runs}; set these keys as they were, or delete {work} to start anew."
-            )
-        kept.remove(cheapest)
-    return base, kept
-
-
-def is_on_the_way(config: SolveConfig, run: Commit) -> bool:
-    """Whether a fresh run of this configuration comes to the iteration of a saved run, as far as is known."""
-    if run.iteration > config.max_iterations:
-        return False
-    gaps = {row["iteration"]: row["nashconv"] for row in run.extra["rows"]}
-    looks = takewhile(lambda t: t < run.iteration, schedule(config.evaluate_every))
-    return config.target_nashconv == 0 or all(t in gaps and not _reached(config, gaps[t]) for t in looks)
-
-
-def _reached(config: SolveConfig, nashconv: float) -> bool:
-    return config.target_nashconv > 0 and nashconv <= config.target_nashconv
-
-
-def _beginning(state: State) -> Iterator[str]:
-    at = state.iteration
-    yield f"Continuing from iteration {at}." if at else "Starting from the first iteration."
-    for run in state.kept:
-        yield (
-            f"The run to iteration {run.iteration} is kept in {state.path} ({state.nbytes / MB:.1f} MB); "
-            f"to go on from there, set {_ends_of(run)}."
-        )
-
-
-def _ends_of(run: Commit) -> str:
-    return ", ".join(f"{key}: {run.extra[key]:g}" for key in ENDS)
 
 
 @dataclass(frozen=True)
@@ -222,25 +160,6 @@ def state_arrays(index: Index, config: SolveConfig, rule: Rule | None = None) ->
         for mine in index.players
     )
     return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
-
-
-def is_scheduled(iteration: int, factor: float) -> bool:
-    """Whether the gap is to be computed after this iteration: see :func:`last_scheduled`."""
-    return last_scheduled(iteration, factor) == iteration
-
-
-def last_scheduled(iteration: int, factor: float) -> int:
-    """The last iteration of a :func:`schedule` that is not after `iteration`."""
-    *_, last = takewhile(lambda t: t <= iteration, schedule(factor))
-    return last
-
-
-def schedule(factor: float) -> Iterator[int]:
-    """It starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``."""
-    following = 1
-    while True:
-        yield following
-        following = max(following + 1, math.floor(following * factor))
 
 
 class Iterates(Protocol):
@@ -368,7 +287,7 @@ class Solver:
         last = self.rows[-1] if self.rows else {"iteration": -1}
         # An evaluation off the schedule, at the end of an earlier budget, must not end a run that others would not end.
         counts = last["iteration"] == self.iteration and is_scheduled(self.iteration, self.config.evaluate_every)
-        if counts and _reached(self.config, last["nashconv"]):
+        if counts and is_reached(self.config, last["nashconv"]):
             return "target_nashconv"
         if self.iteration >= self.config.max_iterations:
             return "max_iterations"

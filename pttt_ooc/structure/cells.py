@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from pttt_ooc.jit import kernel
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.orders import all_orders, order_counts
+from pttt_ooc.structure.patterns import NO_KEY, Kinds, Pattern, keys_of
 from pttt_ooc.structure.views import Ints
 
 BASE = 16  # of the codes that tell tuples of times apart; times stay below BASE - 1
-NO_KEY = -1
 _SLOTS = 1024  # of a hash table; a code replaces another one in the same slot
 _MULTIPLIER = 0x9E3779B1
-
-Kinds = tuple[int, ...]  # of squares: 0 failed, 1 placed, 2 failed on a mark of the opponent's setup
-Pattern = tuple[tuple[int, int], ...]  # for each square of a view, ascending: kind, key number
 
 
 @kernel
@@ -139,11 +136,6 @@ def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
         out[rank] = tables.base[at] + place
 
 
-def keys_of(pattern: Pattern) -> Ints:
-    """Position, among a view's squares, of key 0, 1, ..."""
-    return np.array([i for _, i in sorted((key, i) for i, (_, key) in enumerate(pattern) if key != NO_KEY)], np.int64)
-
-
 class Cells:
     """The cells of one side of an operator: for each prefix set a matrix (suffixes, prefixes).
 
@@ -187,8 +179,3 @@ class Cells:
         t = self.tables
         codes, first = (t.row_code, t.first_row) if rows else (t.column_code, t.first_column)
         return (codes[first[which] : first[which + 1], None] >> 4 * np.arange(self.keys)) % BASE - 1
-
-
-def count_of(pattern: Pattern, kind: int) -> int:
-    """Number of a view's squares of one kind."""
-    return sum(k == kind for k, _ in pattern)

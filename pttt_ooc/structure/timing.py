@@ -1,16 +1,14 @@
 """Timing operators: which orders of two players are consistent with each other.
 
-Two views that fit together constrain each other's orders only through the *key squares*, on which
-one player failed because the other had placed there before.  The *timing operator* takes a vector
-over the source's key times to a vector over the receiver's key times: each entry is the sum of all
-entries whose times are consistent with it.
+Two views that fit together constrain each other's orders only through the *key squares*, on which one player failed
+because the other had placed there before.  The *timing operator* takes a vector over the source's key times to a vector
+over the receiver's key times: each entry is the sum of all entries whose times are consistent with it.
 
-An operator is kept in two factors.  The game is cut at a moment; each key square falls, for each
-player, before the cut (the *prefix*) or after it (the *suffix*).  Given which key squares are in
-the source's prefix (``B``) and in the receiver's (``A``), the condition splits into one on prefix
-times and one on suffix times, so that the operator is a Kronecker product of two small 0/1
-matrices, or zero.  A *cell* is one tuple of key times; the cells of one prefix set are a matrix,
-suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB Z_B U_AB``.
+An operator is kept in two factors.  The game is cut at a moment; each key square falls, for each player, before the cut
+(the *prefix*) or after it (the *suffix*).  Given which key squares are in the source's prefix (``B``) and in the
+receiver's (``A``), the condition splits into one on prefix times and one on suffix times, so that the operator is a
+Kronecker product of two small 0/1 matrices, or zero.  A *cell* is one tuple of key times; the cells of one prefix set
+are a matrix, suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB Z_B U_AB``.
 """
 
 from __future__ import annotations
@@ -22,16 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel
-from pttt_ooc.structure.cells import BASE, Cells, Pattern, Side, count_of, find_cells, keys_of
+from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells
 from pttt_ooc.structure.index import Index, read_only
+from pttt_ooc.structure.patterns import Pattern, codes_of, count_of, decoded, keys_of, kinds_of
 from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
 
 WORD = 64  # bits of a row of a matrix that are one number
 
-# Of the numbers that stand for patterns: ten squares fit 60 bits.
-_KIND_BITS, _KEY_BITS = 2, 4
-_SQUARE_BITS = _KIND_BITS + _KEY_BITS
-_ALL_KINDS = sum((1 << _KIND_BITS) - 1 << _SQUARE_BITS * place for place in range(10))
 _NEVER = -1  # the time of no square
 
 Column = TypeVar("Column")
@@ -206,10 +201,9 @@ def consistent(source, receiver, received):
 
 class _Builder:
     def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
-        self.index, self.game = index, index.game
+        self.index, self.game, self.pairs = index, index.game, pairs
         self.receiver, self.source = receiver, 1 - receiver
-        self.pairs = pairs
-        self.images, self.permutations = images_of(index.group), np.array(index.group)
+        self.images = images_of(index.group)
         self.sides = (Side(self.game, 0), Side(self.game, 1))
         self.cells: list[tuple[Cells, Cells]] = []  # of the source, of the receiver
         self.factors: list[Factors[int]] = []
@@ -218,7 +212,7 @@ class _Builder:
         self.matrix: list[NDArray[np.uint64]] = []
         self._matrix_size = 0
         self._matrices: dict[tuple[int, bytes], int] = {}
-        self._weights: dict[int, int] = {}  # number of ones of each matrix
+        self._ones: dict[int, int] = {}  # in each matrix
 
     def build(self) -> Timing:
         table, pattern_start, order_cell = self._sources()
@@ -254,18 +248,17 @@ class _Builder:
         mine, view = self.index.players[r], self.index.orbits[r].view[at]
         chosen = (mine.placed[view] == pairs.placed[r]) & (mine.failed[view] == pairs.failed[r])
         i = np.flatnonzero(chosen & (pairs.winning_squares != 0) & (at >= 0))
-        placed, failed, mover, winning = (
-            pairs.placed[:, i],
-            pairs.failed[:, i],
-            pairs.mover[i],
-            pairs.winning_squares[i],
-        )
+        placed, failed = pairs.placed[:, i], pairs.failed[:, i]
+        mover, winning = pairs.mover[i], pairs.winning_squares[i]
         at_s = self.index.orbits[s].find(placed[s] << size | failed[s])
         # The receiver's view is a representative already.
         symmetry = {r: np.zeros(len(i), np.int64), s: self.index.orbits[s].symmetry[at_s]}
         # Squares on which the receiver failed come first, then those on which the source did.
         keys = (failed[r] & placed[s], failed[s] & placed[r])
-        code = {p: self._pattern_codes(p, placed[p], failed[p], keys, symmetry[p]) for p in (r, s)}
+        code = {
+            p: codes_of(placed[p], failed[p], self.sides[p].counts.hidden, keys, self.index.group, symmetry[p])
+            for p in (r, s)
+        }
         number = self._operators(placed, failed, code, keys)
         patterns, start, cell = self._patterns(placed, failed, code, mover, number)
         actions = {
@@ -276,19 +269,6 @@ class _Builder:
         theirs = (self.index.orbits[s].view[at_s], patterns[:, 1], actions[s])
         table = np.stack([*mine_first, *theirs], axis=1).astype(np.int32)
         return table[np.lexsort(table.T[::-1])], start, cell
-
-    def _pattern_codes(self, player: int, placed: Ints, failed: Ints, keys: tuple[Ints, Ints], symmetry: Ints) -> Ints:
-        """The pattern of each view under a symmetry, as one number: see `_decoded`."""
-        tried, hidden = placed | failed, self.sides[player].counts.hidden
-        image, code = self.images[symmetry, tried], np.zeros_like(placed)
-        for square in range(self.game.squares):
-            kind = (placed >> square & 1) + 2 * ((failed & hidden) >> square & 1)
-            first, second = (1 + number_below(k, square) for k in keys)
-            key = np.where(keys[0] >> square & 1, first, 0)
-            key += np.where(keys[1] >> square & 1, np.bitwise_count(keys[0]) + second, 0)
-            place = number_below(image, self.permutations[symmetry, square])
-            code += (tried >> square & 1) * ((1 + kind | key << _KIND_BITS) << _SQUARE_BITS * place)
-        return code
 
     def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
         """Numbers of the actions that attempt the images of `squares`, at the images of views, as bit masks."""
@@ -308,7 +288,7 @@ class _Builder:
                 shape = shape << 4 | np.bitwise_count(squares)
         first, number = first_seen(shape)
         for i in first:
-            patterns = _decoded(code[self.receiver][i]), _decoded(code[self.source][i])
+            patterns = decoded(code[self.receiver][i]), decoded(code[self.source][i])
             self._add_operator(*patterns, int(received[i]))
         return number
 
@@ -335,12 +315,10 @@ class _Builder:
         most = max((cells.size for both in self.cells for cells in both), default=0)
         cell = np.empty(start[-1], np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32)
         # Patterns of the same kinds of squares share their tables of times.
-        for i in np.lexsort((codes.ravel()[first] & _ALL_KINDS, side)):
-            pattern = _decoded(codes[pair[i], side[i]])
-            own = slice(start[i], start[i + 1])
-            self._order_cells(
-                pattern, int(number[pair[i]]), int(side[i]), bool(ends_placed[pair[i], side[i]]), cell[own]
-            )
+        for i in np.lexsort((kinds_of(codes.ravel()[first]), side)):
+            at, pattern = (pair[i], side[i]), decoded(codes[pair[i], side[i]])
+            own = cell[start[i] : start[i + 1]]
+            self._order_cells(pattern, int(number[pair[i]]), int(side[i]), bool(ends_placed[at]), own)
         return found.reshape(codes.shape), start, cell
 
     def _order_cells(
@@ -374,14 +352,7 @@ class _Builder:
     def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:
         first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
         second_kind = ((1 << source.keys) - 1) & ~first_kind
-        theirs = [
-            [self._clock(self.source, source.times_of(b, rows)) for rows in (False, True)]
-            for b in range(len(source.sets))
-        ]
-        mine = [
-            [self._clock(self.receiver, receiver.times_of(a, rows)) for rows in (False, True)]
-            for a in range(len(receiver.sets))
-        ]
+        theirs, mine = self._clocks(self.source, source), self._clocks(self.receiver, receiver)
         factors: list[Factors[int]] = []
         for b, set_b in enumerate(source.sets.tolist()):
             for a, set_a in enumerate(receiver.sets.tolist()):
@@ -397,12 +368,10 @@ class _Builder:
                     prefix_matrix=self._store(u, source.widths[b]),
                 )
                 factors.append(factor)
-                self._weights[factor.prefix_matrix] = ones
+                self._ones[factor.prefix_matrix] = ones
         # What the sum over prefixes costs, if factors share it that have the same source, or the same receiver.
-        before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._weights[f.prefix_matrix] for f in factors}
-        after = {
-            (f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._weights[f.prefix_matrix] for f in factors
-        }
+        before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._ones[f.prefix_matrix] for f in factors}
+        after = {(f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._ones[f.prefix_matrix] for f in factors}
         prefix_first = sum(before.values()) <= sum(after.values())
         self.prefix_first.append(prefix_first)
         by_source = sorted(factors, key=lambda f: (f.source_cell, f.prefix_matrix, f.receiver_cell))
@@ -410,9 +379,15 @@ class _Builder:
         self.factors.extend(by_source if prefix_first else by_receiver)
         self.operator_start.append(len(self.factors))
 
-    def _clock(self, player: int, times: Ints) -> Ints:
-        """Times on a clock common to both players; -1 stays."""
-        return np.where(times < 0, -1, 2 * times + int(player != self.game.first_player))
+    def _clocks(self, player: int, cells: Cells) -> list[tuple[Ints, Ints]]:
+        """Key times of each set's columns and rows, on a clock that both players share; -1 stays."""
+        late = int(player != self.game.first_player)
+
+        def shared(times: Ints) -> Ints:
+            return np.where(times < 0, -1, 2 * times + late)
+
+        sets = range(len(cells.sets))
+        return [(shared(cells.times_of(k, rows=False)), shared(cells.times_of(k, rows=True))) for k in sets]
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
         """Place in `matrix` of one with so many of the source's indices."""
@@ -422,9 +397,3 @@ class _Builder:
             self.matrix.append(matrix)
             self._matrix_size += len(matrix)
         return self._matrices[known]
-
-
-def _decoded(code: int) -> Pattern:
-    """The pattern that a number stands for: square by square its kind, plus 1, and its key number, plus 1."""
-    squares = [int(code) >> shift for shift in range(0, int(code).bit_length(), _SQUARE_BITS)]
-    return tuple((c % (1 << _KIND_BITS) - 1, (c >> _KIND_BITS) % (1 << _KEY_BITS) - 1) for c in squares)
