@@ -7,8 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pttt_ooc"
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-ROOMS = re.findall(r"^\| `(\w+)/` \|", TEXT, re.M)
-TOP = re.findall(r"`(\w+)`", re.search(r"^\| \(top\) \|(.*)\|$", TEXT, re.M)[1])
+ITEMS = dict(re.findall(r"^- `?(\w+|\(top\))/?`?((?:.*\n)(?:  .*\n)*)", TEXT, re.M))  # room: what is said of it
+ROOMS = [name for name in ITEMS if name != "(top)"]
+TOP = re.findall(r"`(\w+)`", ITEMS["(top)"])
 UPWARD = {("config", "rules")}  # the configuration names games
 
 
@@ -45,21 +46,20 @@ def upward(files):
     return wrong
 
 
-def test_every_folder_is_a_room_of_the_table():
+def test_every_folder_is_a_room_of_the_list():
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders == set(ROOMS)
     assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", *TOP}
 
 
-def test_every_module_is_named_in_its_room():
-    for line in re.findall(r"^\| `\w+/` \|.*$", TEXT, re.M):
-        name, rest = re.match(r"\| `(\w+)/` \|(.*)", line).groups()
+def test_the_list_names_the_modules_of_each_room_and_no_others():
+    for name in ROOMS:
         modules = {path.stem for path in (PACKAGE / name).glob("*.py")} - {"__init__", "__main__"}
-        if name == "stages":  # those of the stages themselves bear the stages' names
+        if name == "stages":  # each stage's own module has the name of the stage
             from pttt_ooc.stages import STAGES
 
             modules -= set(STAGES)
-        assert modules <= set(re.findall(r"`(\w+)`", rest)), name
+        assert set(re.findall(r"`(\w+)`", ITEMS[name])) - {"pttt"} == modules, name
 
 
 def test_imports_go_one_way():
