@@ -17,6 +17,7 @@ from pttt_ooc.cli.options import (
     Infosets0Option,
     Infosets1Option,
     LevelOption,
+    MemoryOption,
     ThreadsOption,
     ToldGameOption,
     check_game,
@@ -43,6 +44,7 @@ def export(
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
     bundle: Annotated[bool, typer.Option(help="Whether to write strategies.h5.")] = True,
+    memory_mb: MemoryOption = None,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
@@ -52,9 +54,13 @@ def export(
     """
     check_game(game)
     check_output_directory(output)
+    from pttt_ooc.config import MEMORY_MB
+    from pttt_ooc.disk.memory import MemoryNeeds
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import check_infosets_file, game_of, given_strategy
-    from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, write_export
+    from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, export_needs, write_export
+    from pttt_ooc.products.infosets import row_arrays
+    from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.prepare import open_index
 
     given = [given_strategy(solution, player) for player in (0, 1)]
@@ -63,16 +69,23 @@ def export(
     for order in (infosets0, infosets1):
         if order is not None:
             check_infosets_file(order)
-    for name in [*FILES, BUNDLE]:
-        check_no_product(output / name)
-    index = open_index(data, game_of(given, game).name)
-    rows = (inputs.rows_of(index, 0, infosets0), inputs.rows_of(index, 1, infosets1))
-    strategies = (inputs.load_strategy(given[0], index, data), inputs.load_strategy(given[1], index, data))
+    for file in [*FILES, BUNDLE]:
+        check_no_product(output / file)
+    name, threads = game_of(given, game).name, min(cores(), MOST_THREADS)
+    index, scratch = open_index(data, name), results_of(data, name, "none")
+    reading = inputs.reading_needs(given, index, data)
+    needs = MemoryNeeds({**export_needs(threads), **reading.fixed}, (reading.arrays, row_arrays(index)))
+    arrays, nodes = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
+    rows = (inputs.rows_of(index, 0, infosets0, nodes[0]), inputs.rows_of(index, 1, infosets1, nodes[1]))
+    strategies = (
+        inputs.load_strategy(given[0], index, data, arrays[0]),
+        inputs.load_strategy(given[1], index, data, arrays[1]),
+    )
     output.mkdir(parents=True, exist_ok=True)
     facts = {"solution": given[0].said} if bundle else None
-    write_export(output, index, strategies, rows, dtype, compression_level, facts, min(cores(), MOST_THREADS))
-    for name in FILES + [BUNDLE] * bundle:
-        print(output / name)
+    write_export(output, index, strategies, rows, dtype, compression_level, facts, threads)
+    for file in FILES + [BUNDLE] * bundle:
+        print(output / file)
 
 
 def solve(

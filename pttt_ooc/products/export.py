@@ -14,6 +14,7 @@ from typing import IO, Any
 from numpy.typing import DTypeLike
 
 from pttt_ooc.disk.files import replacing
+from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.products.bundle import PlayerPart, open_bundle
 from pttt_ooc.products.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
 from pttt_ooc.products.tensors import Packed, ZippedTensor, tensor_rows, zipped_tensor
@@ -29,6 +30,11 @@ BLOCK_BYTES = 16_000_000
 
 MOST_THREADS = 4
 """More threads would hold more blocks and wait for the one that writes."""
+
+
+def export_needs(threads: int) -> dict[str, int]:
+    """What :func:`write_export` and its process hold in memory at their peak besides its arguments, in bytes."""
+    return {**process_needs(threads), "blocks of rows": (threads + 2) * BLOCK_BYTES}
 
 
 def write_export(

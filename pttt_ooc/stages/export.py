@@ -10,8 +10,8 @@ from typing import Any
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import remove
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs
-from pttt_ooc.products.export import BLOCK_BYTES, BUNDLE, FILES, MOST_THREADS, write_export
+from pttt_ooc.disk.memory import MemoryNeeds
+from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, export_needs, write_export
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
@@ -46,8 +46,7 @@ def run(
         facts["made_from"] = digests(before)
         folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
         unfolded = () if symmetry == "none" else strategy_arrays(whole)
-        needed = {**process_needs(threads), "blocks of rows": (threads + 2) * BLOCK_BYTES}
-        needs = MemoryNeeds(needed, (strategy_arrays(folded), row_arrays(whole), unfolded))
+        needs = MemoryNeeds(export_needs(threads), (strategy_arrays(folded), row_arrays(whole), unfolded))
         solution, rows, unfolded = allocated(needs, memory_mb, directory, facts)
         strategies = _unfolded(read_solution(directory / "solution.zarr", folded, solution), whole, unfolded, threads)
         del solution  # of no use any more, where it is not unfolded itself
