@@ -17,13 +17,13 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import mask_of
+from pttt_ooc.show.pictures import PALETTE, draw_board
 from pttt_ooc.structure.counts import counts_of
 from pttt_ooc.structure.orders import all_orders, order_counts
 from pttt_ooc.structure.views import Pairs, find_pairs, image_of
 
 PICTURES = Path(__file__).parent / "pictures"
-INK, MUTED, LINE, ACCENT, WARM, PALE = "#1f2933", "#66727f", "#c9d0d7", "#1d5f9e", "#b4541a", "#e3edf7"
-MARKS = "×○"
+INK, MUTED, LINE, ACCENT, WARM = (PALETTE[name] for name in ("ink", "muted", "line", "accent", "warm"))
 STYLE = {
     **{"svg.fonttype": "path", "svg.hashsalt": "pttt-ooc", "font.size": 10, "text.color": INK},
     **{"axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": LINE, "axes.labelcolor": MUTED},
@@ -65,24 +65,6 @@ def in_time(order0: np.ndarray, order1: np.ndarray) -> list[bool]:
     """For each key square, whether it was placed before the other player failed on it."""
     both = (times(order0, 0), times(order1, 1))
     return [both[owner][square] < both[1 - owner][square] for square, owner in KEYS]
-
-
-def draw_board(ax: Axes, player: int) -> None:
-    """What a player sees."""
-    ax.set(xlim=(-0.1, 3.1), ylim=(3.1, -0.1), aspect="equal", title=f"view of player {player}")
-    ax.title.set(size=10, color=MUTED)
-    ax.axis("off")
-    placed, failed = EXAMPLE[player]
-    for square in range(9):
-        x, y = square % 3, square // 3
-        key = square in [k for k, _ in KEYS]
-        ax.add_patch(Rectangle((x, y), 1, 1, facecolor=PALE if key else "none", edgecolor=LINE))
-        ax.text(x + 0.08, y + 0.2, str(square), color=MUTED, size=6.5)
-        if square in placed:
-            ax.text(x + 0.5, y + 0.53, MARKS[player], size=22, ha="center", va="center")
-        if square in failed:
-            ax.text(x + 0.5, y + 0.45, MARKS[1 - player], size=22, ha="center", va="center", color=LINE)
-            ax.text(x + 0.5, y + 0.9, "failed", size=6.5, ha="center", va="center", color=MUTED)
 
 
 def draw_timeline(ax: Axes, order0: np.ndarray, order1: np.ndarray, last: bool) -> None:
@@ -143,8 +125,10 @@ def timing_picture() -> None:
     for player, (placed, failed) in enumerate(EXAMPLE):
         orders.append(all_orders(mask_of(placed), mask_of(failed), *order_counts(game, player).tables))
     figure = Figure(figsize=(10.2, 3.5))
-    draw_board(figure.add_axes((0.0, 0.52, 0.13, 0.37)), 0)
-    draw_board(figure.add_axes((0.0, 0.01, 0.13, 0.37)), 1)
+    for player, bottom in ((0, 0.52), (1, 0.01)):
+        ax = figure.add_axes((0.0, bottom, 0.13, 0.37))
+        draw_board(ax, game, player, texts(player, orders[player])[0], highlighted=[square for square, _ in KEYS])
+        ax.set_title(f"view of player {player}", size=10, color=MUTED)
     find = [texts(p, orders[p]).index for p in (0, 1)]
     shown = (("|0*1*4.", "|3*4*0."), ("|1*4.0*", "|3*4*0."))
     for number, (one, other) in enumerate(shown):
@@ -205,21 +189,6 @@ def first_row(file: Path) -> np.ndarray:
         return np.frombuffer(stream.read(shape[1] * dtype.itemsize), dtype)
 
 
-def draw_opening(ax: Axes, player: int, probabilities: np.ndarray) -> None:
-    """Probabilities on the board, 3 x 3."""
-    ax.set(xlim=(-0.02, 3.02), ylim=(3.02, -0.02), aspect="equal")
-    ax.set_title(f"first attempt of player {player}", size=10, color=MUTED)
-    ax.axis("off")
-    for square, probability in enumerate(probabilities):
-        x, y = square % 3, square // 3
-        ax.add_patch(Rectangle((x, y), 1, 1, facecolor=ACCENT, alpha=0.75 * float(probability) ** 0.7, lw=0))
-        ax.add_patch(Rectangle((x, y), 1, 1, facecolor="none", edgecolor=LINE))
-        dark = probability > 0.45
-        ax.text(
-            x + 0.5, y + 0.53, f"{100 * probability:.1f}%", ha="center", va="center", color="white" if dark else INK
-        )
-
-
 def result_picture(data: Path) -> None:
     """How the gap closed, and how both players open."""
     rows = [json.loads(line) for line in (data / "convergence.jsonl").read_text().splitlines()]
@@ -230,8 +199,10 @@ def result_picture(data: Path) -> None:
     ax.set_title("NashConv: what both could still gain", size=10, color=MUTED)
     ax.grid(color=LINE, lw=0.5)
     for player in (0, 1):
-        place = figure.add_axes((0.53 + 0.25 * player, 0.1, 0.22, 0.8))
-        draw_opening(place, player, first_row(data / f"pttt_pl{player}.zip"))
+        ax = figure.add_axes((0.53 + 0.25 * player, 0.1, 0.22, 0.8))
+        opening = first_row(data / f"pttt_pl{player}.zip").tolist()
+        draw_board(ax, named_game("pttt-abrupt"), player, "|", opening, digits=3)
+        ax.set_title(f"first attempt of player {player}", size=10, color=MUTED)
     save(figure, "result")
 
 

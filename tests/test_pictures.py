@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Rectangle
+
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.pictures import (
     attempts_of,
     board_figure,
     convergence_figure,
+    draw_board,
     figure_bytes,
     inline_svg,
     opening_figure,
@@ -40,6 +44,15 @@ def test_board_of_an_infoset_numbers_legal_squares_only() -> None:
     probabilities = [0, 0.02, 0.42, 0.03, 0, 0.01, 0.41, 0.02, 0.09]
     texts = board_texts(figure_bytes(board_figure(GAME, 0, "|0*4.", probabilities), "svg"))
     assert [t for t in texts if "." in t] == ["0.02", "0.42", "0.03", "0.01", "0.41", "0.02", "0.09"]
+
+
+def test_a_view_without_probabilities_has_empty_squares_and_a_tint_where_it_is_asked_for() -> None:
+    axes = Figure().add_axes((0, 0, 1, 1))
+    draw_board(axes, GAME, 0, "|0*1*4.", highlighted=(0, 4))
+    assert [text.get_text() for text in axes.texts] == [str(square) for square in range(9)]
+    tints = [patch.get_alpha() for patch in axes.patches if isinstance(patch, Rectangle) and patch.get_fill()]
+    assert [square for square, tint in enumerate(tints) if tint] == [0, 4]
+    assert len(axes.lines) == 4 and sum(isinstance(patch, Circle) for patch in axes.patches) == 1  # two crosses, a ring
 
 
 def test_convergence_draws_every_positive_gap() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -68,25 +68,43 @@ def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), dpi=150)
 
 
-def draw_board(axes: Axes, game: Game, player: int, text: str, probabilities: Sequence[float], digits: int = 2) -> None:
-    """Draw what `player` knows at the infoset `text` and its probabilities in the legal squares.
+def draw_board(
+    axes: Axes,
+    game: Game,
+    player: int,
+    text: str,
+    probabilities: Sequence[float] | None = None,
+    digits: int = 2,
+    highlighted: Collection[int] = (),
+) -> None:
+    """Draw what `player` knows at an infoset: own marks dark, marks of the opponent that it has found pale.
 
-    Own marks are dark; a failed attempt shows the opponent's mark, pale.
+    Parameters
+    ----------
+    text
+        Of the infoset.
+    probabilities
+        One for each square; legal squares show theirs.  None: they stay empty.
+    digits
+        After the point of a probability.
+    highlighted
+        Squares with a tinted background.
     """
     from matplotlib.patches import Rectangle
 
     marks = {s: player for s in range(game.squares) if game.setup_mask(player) >> s & 1}
     marks |= {s: player if placed else 1 - player for s, placed in attempts_of(text)}
-    most = max(max(probabilities), 1e-12)
+    most = max(max(probabilities or (0.0,)), 1e-12)
     for square in range(game.squares):
         y, x = divmod(square, game.columns)
-        p = 0.0 if square in marks else probabilities[square]
-        axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=max(0.75 * p / most, 0), linewidth=0))
+        p = 0.0 if square in marks or probabilities is None else probabilities[square]
+        tint = 0.2 if square in highlighted else max(0.75 * p / most, 0)
+        axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=tint, linewidth=0))
         axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
         axes.text(x + 0.07, y + 0.07, str(square), fontsize=6.5, va="top", color=PALETTE["muted"])
         if square in marks:
             _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
-        else:
+        elif probabilities is not None:
             shown = f"{p:.{digits}f}" if round(p, digits) else "0"
             colour = PALETTE["ink" if round(p, digits) else "muted"]
             axes.text(x + 0.5, y + 0.56, shown, ha="center", va="center", fontsize=10.5, color=colour)
