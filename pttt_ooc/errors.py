@@ -13,7 +13,17 @@ from contextlib import contextmanager
 
 
 class PtttError(Exception):
-    """Base of all errors whose text is meant for the user."""
+    """Base of all errors whose text is meant for the user: one sentence that says what is wrong and what to do.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> try:
+    ...     pttt.load("nowhere")
+    ... except pttt.PtttError as error:
+    ...     print(error)
+    nowhere is not the directory of a solution: there is no such directory.
+    """
 
 
 class UnknownGameError(PtttError):

@@ -4,8 +4,8 @@ A :class:`State` is a work directory of this form:
 
 ========================= =================================================================================
 ``lock``                  held (flock) while a solver is at work; contains its process number
-``working/``              Zarr group of the arrays that kernels change in place; worth nothing after a kill
-``commits/<generation>/`` Zarr group with the same arrays: a snapshot, never changed once it is named
+``working/``              Zarr group of the arrays that kernels change in place; of no use after a kill
+``commits/<generation>/`` Zarr group with the same arrays: a snapshot, not changed after it is named
 ``CURRENT.json``          names the good snapshots: fingerprint, iterations, checksums
 ========================= =================================================================================
 
@@ -63,10 +63,10 @@ class State:
     path
         The work directory.
     arrays
-        Name to writable map of ``working/<name>``.  Maps that outlive :meth:`close` are harmless but
-        worthless: the next opener makes new files.
+        Name to writable map of ``working/<name>``.  Maps that outlive :meth:`close` do no harm
+        and are of no use: the next opener makes new files.
     kept
-        Commits that stay beside those that are made, until somebody goes on from one of them.
+        Earlier commits of other runs; they stay until somebody goes on from one of them.
     """
 
     def __init__(self, path: Path, lock: IO[bytes], arrays: dict[str, Array], current: Current, choice: Choice) -> None:
@@ -98,8 +98,8 @@ class State:
         fingerprint
             Names all that the state depends on; a state of another fingerprint is refused.
         choose
-            Of all that is saved, newest first: what to go on from (None: all zeros), and what else to keep.  What is
-            neither is deleted by the next commit.  Default: the newest, and all others.
+            Gets all saved commits, newest first.  It returns the one to go on from (None: all zeros) and the others to
+            keep; the next commit deletes the rest.  Default: the newest, and all others.
 
         Raises
         ------
@@ -141,7 +141,8 @@ class State:
     def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
         """Make the arrays as they are now the ones that the next :meth:`open` finds.
 
-        Nobody may write to the arrays meanwhile.  The disk holds three times the arrays for a moment, and those kept.
+        Nobody may write to the arrays meanwhile.  For a moment the disk holds the arrays three times, besides the
+        commits that are kept.
 
         Parameters
         ----------
@@ -217,7 +218,7 @@ def _busy(path: Path) -> str:
 
 
 def _current_or_new(path: Path, fingerprint: str) -> Current:
-    """The record of the last commit; if the state was never wholly created, a new one, written."""
+    """The record of the last commit; if the state was never completely created, a new record, which is written."""
     (path / "commits").mkdir(exist_ok=True)
     if not _was_created(path):
         atomic_write_text(path / "CURRENT.json", Current(fingerprint, ()).text())
@@ -308,7 +309,7 @@ def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
 
 
 def is_state(path: Path) -> bool:
-    """Whether a directory is the work directory of a :class:`State`, be it damaged."""
+    """Whether a directory is the work directory of a :class:`State`, even of a damaged one."""
     return (path / "CURRENT.json").exists() or (path / "commits").is_dir()
 
 

@@ -52,7 +52,7 @@ def fsync_directory(directory: Path) -> None:
 
 
 def make_directory(directory: Path) -> None:
-    """Make a directory, and those that it is in, unless they are there; those that are new are on disk afterwards."""
+    """Make a directory and its missing parents; the new ones are on disk afterwards."""
     new = [path for path in (directory, *directory.parents) if not path.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     for path in reversed(new):
@@ -148,7 +148,7 @@ def atomic_write_bytes(path: Path, data: bytes) -> None:
 
 
 def atomic_write_text(path: Path, text: str) -> None:
-    """As :func:`atomic_write_bytes`, in UTF-8."""
+    """Write text in UTF-8 as :func:`atomic_write_bytes` writes bytes."""
     atomic_write_bytes(path, text.encode())
 
 

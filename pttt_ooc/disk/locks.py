@@ -51,7 +51,7 @@ def hold(
     wait: bool = False,
     error: type[PtttError] = StoreError,
 ) -> IO[bytes]:
-    """Take a lock until the returned file is closed, be it by a ``with`` block, by hand or by the end of the process.
+    """Take a lock until the returned file is closed, by a ``with`` block, by ``close`` or by the end of the process.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from pttt_ooc.disk.files import atomic_write_text, explained
 from pttt_ooc.errors import StoreError
 
 FORMAT_VERSION = 2
-"""Version of manifests and of the state's layout on disk; raised by every incompatible change."""
+"""Version of manifests and of the state's layout on disk; each incompatible change raises it."""
 
 
 def write_manifest(path: Path, stage: str, /, **facts: Any) -> None:

@@ -1,7 +1,7 @@
-"""Memory that a computation needs: what of it a budget allows, and where the rest goes.
+"""Memory budgets: which arrays of a computation are in memory, and which are mapped from files.
 
 A computation describes its arrays once, as a *tree* of virtual arrays: tuples, named tuples and
-dataclasses whose leaves have a shape and a dtype, but no memory.  From this description follows
+dataclasses whose leaves have a shape and a dtype, but no memory.  This description tells
 whether the budget is enough, before anything is allocated, and :meth:`Workspace.allocate` returns
 the same tree with real arrays.  What does not fit is mapped from files: pages of mapped files belong
 to the operating system, which writes them out and drops them when memory is short.

@@ -41,7 +41,7 @@ class Usage:
 
 
 def cores() -> int:
-    """Number of cores that this process may use; where the system does not tell, of all cores."""
+    """Number of cores that this process may use; all cores where the system does not tell."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

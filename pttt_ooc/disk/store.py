@@ -1,7 +1,7 @@
 """Zarr stores on disk: arrays that are mapped in place, arrays that are written once, attributes.
 
 Nothing here knows of games or regrets: an array is a name such as ``"regret/0/5"`` within a Zarr
-group, a shape and a dtype.  Two kinds of arrays are told apart:
+group, a shape and a dtype.  There are two kinds of arrays:
 
 * *mapped* ones (:func:`create_array`, :func:`map_array`): one uncompressed chunk, whose file is the
   array's little-endian bytes and nothing else, so that kernels work on the file in place while any

@@ -1,1 +1,1 @@
-"""What `import pttt_ooc` gives to researchers: games, strategies, solutions and what can be asked of them."""
+"""What `import pttt_ooc` gives to researchers: games, strategies, solutions, and their evaluation."""

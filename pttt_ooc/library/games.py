@@ -1,4 +1,4 @@
-"""Games, named and of one's own making."""
+"""Games: the named ones, and games that a program defines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tic_tac_toe(
     setup
         For each player, squares placed before the game starts, in order.
     name
-        Default: that of the named game with the same rules, or else one made of the numbers.
+        Default: the name of the named game with the same rules; without one, a name made of the numbers.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def placement_game(
 
 
 def _minimal(masks: set[int]) -> Squares:
-    """The masks that contain no other one."""
+    """The masks that contain no other mask."""
     return tuple(sorted(m for m in masks if not any(other & m == other for other in masks - {m})))
 
 
@@ -163,7 +163,7 @@ def _named(
     setup: Setup,
     name: str | None,
 ) -> Game:
-    """A game under the name of the named one with the same rules, if no name is asked for."""
+    """A game; if no name is asked for, it gets the name of the named game with the same rules."""
     placed = (tuple(setup[0]), tuple(setup[1]))
     moves = [str(placed[i % 2][i // 2]) for i in range(len(placed[0]) + len(placed[1])) if i // 2 < len(placed[i % 2])]
     after = f"-after-{'-'.join(moves)}" if moves and name is None else ""

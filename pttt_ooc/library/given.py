@@ -1,7 +1,7 @@
-"""Strategies as a person names them, and the game that they are for: a look at headers alone.
+"""Strategies as a person names them, and the game that they are for, found by reading headers only.
 
 A strategy is named by a ``.zip`` or ``.npy`` (a tensor), an ``.h5`` (the hand-over file), the directory of a solution,
-or the word ``uniform``.  What is wrong with a name or a header is said before any index is built.
+or the word ``uniform``.  Errors in a name or a header are raised before any index is built.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Given:
     kind
         ``"uniform"``, ``"tensor"``, ``"bundle"`` or ``"solution"``.
     path
-        The file, or the Zarr group of the solution; of no meaning for ``"uniform"``.
+        The file, or the Zarr group of the solution; not used for ``"uniform"``.
     player
         Whose strategy is wanted.
     infosets
@@ -62,7 +62,7 @@ class Given:
 
 
 def given_strategy(name: str, player: int, infosets: Path | None = None) -> Given:
-    """Find out what `name` is; a look at headers that takes no time.
+    """Find out what `name` is; only headers are read, which takes no time.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
             if bool(games[0]) != bool(games[1]):
                 return 0 if games[0] else 1
             if not games[0]:
-                return 0  # whoever it is for: that the shape is wrong is told by others
+                return 0  # for either player: another check refuses the shape
     raise ConfigError(f"{' and '.join(names)} may be for either player; say for whom by --player.")
 
 

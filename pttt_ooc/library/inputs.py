@@ -1,6 +1,6 @@
-"""Strategies that a person named, in the layout that is wanted, and the value of the game.
+"""Reading of strategies that a person named, and the value of the game.
 
-Whatever kind a strategy is of, it is brought to the layout of the index that the command works with.
+A strategy of any kind is brought to the layout of the index that the command works with.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def parse_interval(text: str) -> Interval:
 def known_value(game: Game, given: Sequence[Given], data: Path) -> Interval | None:
     """The narrowest interval that is known to hold the value of the game.
 
-    What tells it are the package, the given solutions and bundles, and the solutions of the game in `data`.
+    The package, the given solutions and bundles, and the solutions of the game in `data` give such intervals.
     """
     said = [_said_value(one.said) for one in given]
     for symmetry in ("full", "none"):

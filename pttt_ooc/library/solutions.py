@@ -32,7 +32,7 @@ LOG = "convergence.jsonl"
 
 
 class Solution:
-    """A pair of strategies that neither player can leave with much gain, and how it was found.
+    """An approximate equilibrium: both players' strategies, and how they were found.
 
     ``solution[0]`` and ``solution[1]`` are the players' strategies, see :class:`Strategy`.
 

@@ -103,6 +103,16 @@ class Strategy(core.Strategy):
         ------
         StrategyError
             If it gives something else; the message names the infoset.
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> game = pttt.game("mini-2x3k2-abrupt")
+        >>> lowest = pttt.Strategy.from_function(game, 1, lambda text: {min(set("012345") - set(text)): 1})
+        Traceback (most recent call last):
+            ...
+        pttt_ooc.errors.StrategyError: The policy gave {'0': 1} for infoset '|'; it must give 6 probabilities, or a \
+mapping from squares to probabilities.
         """
         index = index_of(game)
         rows = default_rows(index, checked_player(player))
@@ -166,6 +176,18 @@ class Strategy(core.Strategy):
         ------
         PtttError
             If there is no such file, or it is damaged or of another game or player.
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> game = pttt.game("mini-2x3k2-abrupt")
+        >>> path = pttt.Strategy.uniform(game, 1).save("uniform.zip")
+        >>> pttt.Strategy.read(path, 1, game)["|0."].tolist()
+        [0.0, 0.2, 0.2, 0.2, 0.2, 0.2]
+        >>> pttt.Strategy.read(path, 0, game)
+        Traceback (most recent call last):
+            ...
+        pttt_ooc.errors.StrategyError: uniform.zip: Invalid tensor shape: ...
         """
         given = given_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
         if given.kind == "uniform":
@@ -255,7 +277,15 @@ class Strategy(core.Strategy):
         return list(self)
 
     def items(self) -> Iterator[tuple[str, Row]]:
-        """Each infoset with its probabilities, which are float64, shape (squares,)."""
+        """Each infoset with its probabilities, which are float64, shape (squares,).
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> strategy = pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 1)
+        >>> [text for text, probabilities in strategy.items() if probabilities[5] == 0.25][:3]
+        ['|0.1*', '|0.2*', '|0.3*']
+        """
         return zip(self, self._rows(np.float64), strict=True)
 
     def _rows(self, dtype: DTypeLike) -> Iterator[Row]:
@@ -268,7 +298,20 @@ class Strategy(core.Strategy):
         return tensor_from_strategy(whole.index, self.player, whole.probabilities, rows, dtype)
 
     def tensor(self, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-        """All probabilities: shape (infosets, squares), in the order of :meth:`infosets`."""
+        """All probabilities: an array of `dtype`, shape (infosets, squares), in the order of :meth:`infosets`.
+
+        Parameters
+        ----------
+        dtype
+            float16, float32 or float64.
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> tensor = pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 1).tensor("float32")
+        >>> tensor.shape, tensor.dtype
+        ((107, 6), dtype('float32'))
+        """
         return np.concatenate(list(self._blocks(_checked_dtype(dtype))))
 
     @cached_property
@@ -293,7 +336,7 @@ class Strategy(core.Strategy):
         Parameters
         ----------
         path
-            Ends with ``.zip``.  The file is whole or not there.
+            Ends with ``.zip``.  An existing file is replaced only when the new one is complete.
         dtype
             float16, float32 or float64.
         infosets
@@ -309,6 +352,13 @@ class Strategy(core.Strategy):
         ------
         StoreError
             If it cannot be written.
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> strategy = pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 0)
+        >>> strategy.save("mine.zip", dtype="float64").name
+        'mine.zip'
         """
         path = Path(path)
         if path.suffix.lower() != ".zip":

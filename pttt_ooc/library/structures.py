@@ -23,14 +23,14 @@ from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep.engine import Engine
 
 BIG = 1_000_000
-"""Infosets of a game whose structure is kept on disk: to build it takes longer than to read it."""
+"""Games with more infosets keep their structure on disk: building it takes longer than reading it."""
 
 INDEX = "index.zarr"
 
 
 @dataclass
 class _Kept:
-    """What this process has opened or built, and how it is asked to work."""
+    """What this process has opened or built, and its settings."""
 
     data: Path = Path("data")
     threads: int | None = None
@@ -49,15 +49,15 @@ def configure(data: str | Path | None = None, threads: int | None = None) -> Non
     Parameters
     ----------
     data
-        The directory of all games; default at the start: ``data`` in the current directory, as of the workflow and
-        of the commands.  Small games need none, and neither do solutions that bring their own.
+        The directory of all games; at first ``data`` in the current directory, as in the workflow and
+        the commands.  Small games do not need it, nor do solutions that have their own index.
     threads
-        Default at the start: as many as there are cores.
+        At first as many as there are cores.
 
     Raises
     ------
     ConfigError
-        If the number of threads is none.
+        If the number of threads is not a whole number above 0.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _timings_of(index: Index) -> tuple[Timing, Timing]:
 
 
 def checked_game(game: Game) -> Game:
-    """The same, or a GameError if it is no game."""
+    """The argument itself; a GameError if it is no game."""
     if isinstance(game, str):
         raise GameError(f"A game is wanted, not its name {game!r}; pttt.game({game!r}) gives the game.")
     if not isinstance(game, Game):

@@ -1,4 +1,4 @@
-"""What strategies are worth, what does best against them, and how two of them differ."""
+"""Values of strategies, best responses to them, and differences between two of them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Response(Strategy):
 
 
 def best_response(strategy: core.Strategy) -> Response:
-    """What the other player does best against a strategy.
+    """The other player's best response to a strategy.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def best_response(strategy: core.Strategy) -> Response:
     Returns
     -------
     Response
-        A strategy of the other player, with its ``value``.  At each infoset it attempts one square; of equally good
-        ones that with the lowest number.  The response to a strategy that is kept up to symmetry is kept so too:
+        A strategy of the other player, with its ``value``.  At each infoset it attempts one square; among equally good
+        squares the one with the lowest number.  The response to a strategy that is kept up to symmetry is kept so too:
         where an infoset is symmetric itself, it attempts all mirror images of the best square alike.
 
     Examples
@@ -275,7 +275,7 @@ def _distances(a: Strategy, b: Strategy) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _largest(weight: Floats, top: int) -> list[int]:
-    """The nodes of most weight, that with the lowest number first among equals."""
+    """The nodes of most weight; among equals, the node with the lowest number comes first."""
     top = min(top, len(weight))
     if top == 0:
         return []

@@ -1,4 +1,4 @@
-"""All files of an export, made side by side: each block of rows is worked out once, for all files.
+"""All files of an export, written side by side: each block of rows is computed once, for all files.
 
 Blocks are prepared by all threads and written in order, so that the files have the same bytes
 whatever the number of threads, and only a few blocks are in memory.
@@ -47,7 +47,7 @@ def write_export(
     facts: Mapping[str, Any] | None,
     threads: int = 1,
 ) -> None:
-    """Write zips, lists of infosets, and the hand-over file; all of them take their places when all are whole.
+    """Write zips, lists of infosets, and the hand-over file; the files appear together, when all are complete.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Tensors in files of others, read row by row: whatever the kind of the file, only blocks of it are in memory.
+"""Tensors in files that others made, read row by row: only a block of rows is in memory, whatever the kind of file.
 
 A tensor is an ``.npy`` file, zipped or not.  Files may come from anybody: nothing in them is unpickled or extracted,
 and sizes are checked before memory is taken.
@@ -24,7 +24,7 @@ from pttt_ooc.errors import StrategyError, StrategyFileError
 from pttt_ooc.products.tensors import check_dtype, check_shape
 
 HEADER_BYTES = 1 << 17
-"""A header of version 1 has at most 64 KiB; what claims more is refused unread."""
+"""Longest header of an npy file, bytes: the limit of version 1.  A longer one is refused unread."""
 
 BLOCK_BYTES = 1 << 18
 """Largest read request to a stream."""
@@ -34,14 +34,14 @@ _BAD_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, 
 
 
 class Stream(Protocol):
-    """What bytes come from."""
+    """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """As many bytes as there are, `size` at most; none at the end."""
+        """The next bytes, at most `size`; none at the end."""
 
 
 class Rows:
-    """The tensor of an npy stream, whose rows are given out in their sequence.
+    """The tensor of an npy stream, whose rows are read one after the other.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Rows:
         self._head, self._stream, self._row = memoryview(head), stream, 0
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        """Rows that follow those that were given out last; EOFError if the stream ends before."""
+        """The next rows; EOFError if the stream ends before."""
         if rows.start != self._row:
             raise IndexError(f"rows come in sequence: the next is {self._row}, not {rows.start}")
         self._row = min(rows.stop, self.shape[0])
@@ -67,7 +67,7 @@ class Rows:
         return block
 
     def in_columns(self, scratch: Path) -> NDArray[Any]:
-        """The whole tensor, if the stream has it column by column: mapped from a file without a name in `scratch`.
+        """The whole tensor of a stream in Fortran order, mapped from a file without a name in `scratch`.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class Rows:
             at += len(data)
 
     def finish(self) -> None:
-        """Read what is left: only at its end does a zip tell whether it is whole."""
+        """Read the rest: at the end of a file in a zip, its checksum is compared."""
         while self._stream.read(BLOCK_BYTES):
             pass
 
@@ -110,8 +110,8 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
 
     Yields
     ------
-    float16, float32 or float64 of shape `expected_shape`: gives an array for a slice of rows.  Rows are to be asked for
-    in their sequence.
+    float16, float32 or float64 of shape `expected_shape`: gives an array for a slice of rows.  Ask for rows in
+    ascending order.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def tensor_shape(path: Path) -> tuple[int, ...]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
-    """The npy file that `path` is or zips, and its size."""
+    """The npy file at `path`, or the one in the zip at `path`, and its size."""
     suffix = path.suffix.lower()
     if suffix not in (".zip", ".npy"):
         raise StrategyFileError(f"{path}: A strategy's file is a .zip or .npy, and its name must end so.")
@@ -192,7 +192,7 @@ def _only_member(path: Path, members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
 
 
 def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Shape, whether the order is Fortran's, dtype, and where the data begin, of the beginning of an npy file.
+    """What the header of an npy file says: shape, whether the order is Fortran's, dtype, and where the data begin.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
 def _parse_header(
     path: Path, head: bytes, size: int, expected: tuple[int, int] | None
 ) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
-    """Shape, dtype, whether the order is Fortran's, and where the data begin, of an npy file of `size` bytes."""
+    """The header of an npy file of `size` bytes: shape, dtype, whether the order is Fortran's, where the data begin."""
     try:
         shape, fortran, dtype, start = npy_header(head)
     except StrategyFileError as error:

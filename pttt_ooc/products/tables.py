@@ -1,7 +1,7 @@
 """Pairs of views, indices and timing operators on disk: stored once and read by every later stage.
 
-A table's arrays bear the names of the attributes of the class that it stores, so that the class's
-docstring describes the store too.
+The arrays of a store have the names of the attributes of a class, so that the docstring of the class
+describes the store too.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
     name
         Of the stage.
     directory
-        Of the results.  Only one stage at a time may be at work there, and none while another run makes the index.
+        Directory of the results.  One stage at a time may be at work there, and none while another run makes the index.
     products
         Names of the files and stores that the block makes there.
     threads
@@ -80,7 +80,7 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
 
 
 def allocated(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
-    """A stage's arrays within its budget; what memory they take is told in the manifest's facts.
+    """Allocate a stage's arrays within its budget; the manifest's facts say how much memory they take.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
 
 
 def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
-    """The name of a product of `before`, manifests of earlier stages, that is not the one that was used; or empty."""
+    """The name of a product in the manifests `before` of earlier stages that is not the one that was used; or empty."""
     there = digests(before)
     used = manifest.get("made_from", {})
     return next((name for name in sorted(there.keys() & used.keys()) if there[name] != used[name]), "")
@@ -145,7 +145,7 @@ def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
 def forget_lost(directory: Path) -> list[str]:
     """Delete manifests whose products are gone or incomplete, so that the stage runs again.
 
-    This is a look at names and sizes only and takes no time; contents are checked when they are used.
+    Only names and sizes are compared, which takes no time; contents are checked when they are used.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def _locked(directory: Path, name: str) -> Iterator[None]:
 
 @contextmanager
 def undisturbed(directory: Path) -> Iterator[None]:
-    """Keep stages from starting in the directory while the block reads there; nothing is written.
+    """Prevent stages from starting in the directory while the block reads there; nothing is written.
 
     Raises
     ------

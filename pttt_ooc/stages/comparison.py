@@ -37,7 +37,7 @@ def check_compared(results: Path, names: Sequence[str]) -> None:
 
 
 def read_comparison(results: Path, names: Sequence[str], own: Facts) -> tuple[list[RunFacts], dict[str, str]]:
-    """The run itself and the runs to compare it with, and the digests of the files that were read of those.
+    """The run itself and the runs to compare it with, and the digests of the files that were read from them.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ BYTES_PER_PAIR = {"none": 700, "full": 400}  # while the tables are built, measu
 def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.inf) -> None:
     """Make ``index.zarr``; the manifest has the number of views, nodes and sequences.
 
-    With symmetry, the index without it is kept too, because files for others hold all infosets.
+    With symmetry, the index without it is kept too, because the exported files have all infosets.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """A program that compiles kernels, by calling them with the smallest game and the types that they will have.
 
 It prints a line for each kernel that it compiles.  Its parts run in processes of their own, which are forked when the
-compiler has been loaded.  So that no two of them compile the same kernel, only one part compiles what builds the
-structure of a game; the others build it with the same functions as plain Python, which takes a tenth of a second.
+compiler has been loaded.  No kernel is compiled twice: only one part compiles the kernels that build the structure
+of a game; the others run the same functions as plain Python, which takes a tenth of a second.
 """
 
 from __future__ import annotations

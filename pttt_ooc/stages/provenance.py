@@ -22,8 +22,8 @@ from pttt_ooc.disk.manifests import FORMAT_VERSION
 PACKAGE = Path(__file__).parent.parent
 
 PLAIN = ("aliases", "config", "disk/", "errors")
-"""What the solver imports and what cannot change its numbers, modules or whole rooms: they keep bytes, or name what is
-asked for, and what is asked for is part of the fingerprint itself."""
+"""Modules and rooms that the solver imports but that cannot change its numbers: they store bytes, or hold settings,
+which are part of the fingerprint themselves."""
 
 
 def source_file(name: str) -> Path:
@@ -99,7 +99,7 @@ def iterate_sources() -> frozenset[str]:
 
 
 def source_digest(stage: str) -> str:
-    """A digest of everything that `stage` is made of: any edit changes it, be it of a comment."""
+    """A digest of everything that `stage` is made of: any edit changes it, even of a comment."""
     return _digest((name, source_file(name).read_bytes()) for name in sorted(stage_sources(stage)))
 
 

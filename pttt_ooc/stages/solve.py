@@ -1,4 +1,4 @@
-"""Stage "solve": strategies of which neither player can leave with a gain larger than the target."""
+"""Stage "solve": a pair of strategies whose NashConv is at most the target."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from pttt_ooc.structure.relabelling import relabellings
 from pttt_ooc.structure.views import Ints, Pairs, attempts, find_pairs, image_of, number_below
 
 MOST_RELABELLED = 1 << 16
-"""Orders of a view that ranks of 16 bits tell apart."""
+"""Most orders that a view may have: their ranks have 16 bits in `relabelling`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class PlayerIndex:
         First sequence of each view; views that do not decide have no sequences.
     child_start : int64 (views, M, 2)
         First node of the block of children after an action, for outcome 0 (failed) and 1 (placed);
-        -1 where there is none.  Only the first so many actions of a view exist.
+        -1 where there is no such action or no such child.
     child_map : int64 (views, M, 2)
         Where in `relabelling` the ranks of these children begin; -1: the ranks are the parent's.
     parent_start : int64 (views, M)
@@ -122,7 +122,7 @@ class PlayerIndex:
 
 
 def read_only(tables: Any) -> None:
-    """Make all arrays of a dataclass read-only, as mapped ones are: compiled kernels tell the two apart."""
+    """Make all arrays of a dataclass read-only, like mapped ones: kernels are compiled for one of the two kinds."""
     for field in fields(tables):
         getattr(tables, field.name).flags.writeable = False
 
@@ -266,7 +266,7 @@ class _PlayerBuilder:
         return np.cumsum(blocks, axis=1)
 
     def _representative(self, placed: Ints, failed: Ints, square: int) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-        """Representatives of views, the symmetries that lead there, where these take `square`; which views exist."""
+        """Each view's representative, the symmetry that leads there, `square` under it, and whether the view exists."""
         at = self.orbits.find(placed << self.game.squares | failed)
         symmetry = self.orbits.symmetry[at]
         return self.orbits.view[at], symmetry, np.array(self.group)[symmetry, square], at >= 0

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from pttt_ooc.structure.orders import OrderCounts, relabelled_ranks
 from pttt_ooc.structure.views import Ints, first_seen, images_of, number_below
 
-_BITS = 6  # of a code, for each square of a view: 4 for its place, 2 for its kind
+_BITS = 6  # bits of a code for each square of a view: 4 for its place, 2 for its kind
 
 
 def relabellings(
     counts: OrderCounts, group: Sequence[tuple[int, ...]], placed: Ints, failed: Ints, symmetry: Ints
 ) -> tuple[Ints, NDArray[np.uint16]]:
-    """Tables that take the ranks of views' orders, at most 65,536, to ranks in the images of the views.
+    """Tables that map the rank of each order of a view, of which there are at most 65,536, to the rank of its image.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def find_pairs(game: Game) -> Pairs:
 
 
 def most_pairs(game: Game) -> int:
-    """A bound on the number of pairs without a search: the states of squares are independent but for the turns."""
+    """An upper bound on the number of pairs, found without a search: only turns tie the states of squares together."""
     differences = {0: 1}  # how far player 0 is ahead in turns, and in how many ways
     for square in range(game.squares):
         owners = [p for p in (0, 1) if square in game.setup[p]]
@@ -158,7 +158,7 @@ def images_of(group: Sequence[tuple[int, ...]]) -> Ints:
 
 
 def number_below(masks: Ints, square: Ints | int) -> Ints:
-    """How many squares of each set come before `square`: where it is among them, if it is one of them."""
+    """How many squares of each set are below `square`: its position in the set, if it is a member."""
     number: Ints = np.bitwise_count(masks & ((1 << square) - 1)).astype(np.int64)
     return number
 
