@@ -1,7 +1,7 @@
 """Infosets as lines of text, and the order of rows.
 
-Which infoset a row of a tensor belongs to is told by a file of infosets, line by line; here it is an
-array `rows` of node numbers.  All functions want an index with symmetry ``"none"``: a file has every
+A file of infosets says, line by line, which infoset each row of a tensor belongs to; here an array
+`rows` of node numbers says it.  All functions need an index with symmetry ``"none"``: a file has every
 infoset, not one of each orbit.
 
 The text of an infoset is ``|`` and, for each own attempt (the setup's squares first), the square's
@@ -275,14 +275,14 @@ def _parse_lines(tables, data, rows, count, seen):
 
 
 class RowReader:
-    """Collects rows from lines of text, and sees to it that every infoset occurs exactly once.
+    """Collects rows from lines of text, and checks that every infoset occurs exactly once.
 
     Parameters
     ----------
     index, player
         Whose infosets are expected.
     source
-        What errors call the place that the lines are from.
+        Name of the source of the lines in errors.
     into
         int64, shape (infosets,): where to collect them; default: a new array.
     """
@@ -291,7 +291,7 @@ class RowReader:
         self.index, self.player, self.source = index, player, source
         self._tables = infoset_tables(index, player)
         infosets = int(index.players[player].infosets_by_slice().sum())
-        # No line is accepted twice, so that this is room enough however long the file is.
+        # No infoset is accepted twice, so that this is long enough for a file of any length.
         self._rows = np.empty(infosets, np.int64) if into is None else into
         self._seen = np.zeros(index.players[player].nodes, np.bool_)
         self._count = 0

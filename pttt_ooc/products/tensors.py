@@ -157,14 +157,14 @@ def strategy_from_tensor(
     ----------
     tensor
         float16, float32 or float64, shape (infosets, squares): an array, or anything that has a shape and
-        a dtype and gives an array for a slice of rows; no more than
-        :data:`~pttt_ooc.products.infosets.BLOCK_ROWS` rows are asked for at a time.
+        a dtype and gives an array for a slice of rows; at most
+        :data:`~pttt_ooc.products.infosets.BLOCK_ROWS` rows are read at a time.
     rows
         int64, shape (infosets,): node number of each row.
     dtype
         Of the result, float32 or float64.  In float64 the sums are 1 to double precision.
     source
-        What errors call the tensor.
+        Name of the tensor in errors.
     into
         Where to write the result; default: a new array.
 
@@ -199,7 +199,7 @@ def strategy_from_tensor(
 
 
 class ZippedTensor:
-    """A tensor on its way into a zip, part by part; see :func:`zipped_tensor`."""
+    """A tensor that is written into a zip, part by part; see :func:`zipped_tensor`."""
 
     def __init__(self, file: IO[bytes], dtype: np.dtype[Any], level: int) -> None:
         self._file, self._dtype, self._level = file, dtype, level
@@ -214,14 +214,14 @@ class ZippedTensor:
         return Packed(deflate.part(data, self._level), len(data), deflate.crc32(data))
 
     def write(self, packed: Packed) -> None:
-        """Write what comes next in the sequence of rows."""
+        """Write the next rows."""
         self._file.write(packed.data)
         self.crc = deflate.crc32_of_both(self.crc, packed.crc, packed.size)
         self.size += packed.size
 
 
 class Packed(NamedTuple):
-    """A part of a zipped file: what is written, and number of bytes and checksum of what that stands for."""
+    """A compressed part of a file: its bytes, and the length and the checksum of the part before compression."""
 
     data: bytes
     size: int
@@ -245,21 +245,21 @@ def zipped_tensor(
 
     Yields
     ------
-    What compresses and writes blocks of rows.
+    The object that compresses and writes blocks of rows.
 
     Raises
     ------
     StoreError
         If the file cannot be written.
     ValueError
-        If what was written does not add up to the shape.
+        If more or fewer rows were written than the shape says.
     """
     little = np.dtype(dtype).newbyteorder("<")
     expected = shape[0] * shape[1] * little.itemsize
     large = expected > zipfile.ZIP64_LIMIT * 0.9
     info = zipfile.ZipInfo(member)  # its date is 1980-01-01
     with replacing(path) as temporary, open(temporary, "w+b") as file, zipfile.ZipFile(file, "w") as archive:
-        # Python's zipfile compresses on one thread, so it is given what is compressed already, and told so at the end.
+        # Python's zipfile would compress on one thread: it gets compressed bytes, and their facts at the end.
         with archive.open(info, "w", force_zip64=large) as stream:
             tensor = ZippedTensor(stream, little, compression_level)
             header = io.BytesIO()

@@ -36,7 +36,7 @@ class BestResponse:
         Expected payoff, from the point of view of the player who responds.
     choices
         uint8, shape (nodes,): the number of the chosen action among the actions of the node's view, which are in
-        ascending order of squares.  Of no meaning at nodes that are no infosets.
+        ascending order of squares.  Not used at nodes that are no infosets.
     """
 
     index: Index
@@ -47,9 +47,9 @@ class BestResponse:
     def strategy(self, into: NDArray[np.float32] | None = None) -> Strategy:
         """The best response as probabilities.
 
-        On an index without symmetry they are 0 and 1.  With symmetry a choice must not tell mirror images apart, so
-        that where an infoset's view is symmetric itself, the mean over its mirror images is taken; it is a best
-        response too.
+        On an index without symmetry they are 0 and 1.  With symmetry a choice must be the same for mirror
+        images.  So where an infoset's view is symmetric itself, the mean over its mirror images is taken, which is a
+        best response too.
 
         Parameters
         ----------
@@ -102,14 +102,14 @@ def choose_best(first_view, last_view, tree, part, choices):
 
 
 def best_response(strategy: Strategy, engine: Engine) -> BestResponse:
-    """What the other player does best against a strategy, and what it gets.
+    """The other player's best response to a strategy, with its value.
 
     Parameters
     ----------
     strategy
         The fixed one, laid out as the engine's index is.  Probabilities are scaled to sum to 1 at every infoset.
     engine
-        Of any precision, for double precision is what it is done in.
+        Of any precision; the work is done in double precision.
 
     Returns
     -------

@@ -16,14 +16,14 @@ from pttt_ooc.structure.orders import all_orders, order_counts
 from pttt_ooc.structure.patterns import NO_KEY, Kinds, Pattern, keys_of
 from pttt_ooc.structure.views import Ints
 
-BASE = 16  # of the codes that tell tuples of times apart; times stay below BASE - 1
+BASE = 16  # of the numbers that stand for tuples of times; times are below BASE - 1
 _SLOTS = 1024  # of a hash table; a code replaces another one in the same slot
 _MULTIPLIER = 0x9E3779B1
 
 
 @kernel
 def _times(table, placed, classical):
-    """Time of every square (by square number) in every order of `table`; see `order_times`."""
+    """Time of every square (by square number) in every order of `table`; see :meth:`Side.times`."""
     count, n = table.shape
     times = np.zeros((count, n), np.int8)
     for rank in range(count):
@@ -175,7 +175,7 @@ class Cells:
         return int(self.tables.base[which]), int(self.heights[which]), int(self.widths[which])
 
     def times_of(self, which: int, rows: bool) -> Ints:
-        """Times of the keys for every row (or column) of the `which`-th set; -1 where elsewhere."""
+        """Times of the keys for every row (or column) of the `which`-th set; -1 for keys beyond the cut."""
         t = self.tables
         codes, first = (t.row_code, t.first_row) if rows else (t.column_code, t.first_column)
         return (codes[first[which] : first[which + 1], None] >> 4 * np.arange(self.keys)) % BASE - 1

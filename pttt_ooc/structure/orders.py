@@ -34,8 +34,8 @@ class OrderCounts:
     orders
         int64, shape (S + 1, S + 1, S + 1) for S squares: ``orders[p, f, k]`` orders of a view.
     ending_failed
-        int64, same shape: of those, how many end with one given failed square that is not of the
-        setup.  (Any other given square ends as many as the view without it has.)
+        int64, same shape: how many of these orders end with one given failed square that is not of
+        the setup.  (As many orders end with any other square as the view without that square has.)
     """
 
     hidden: int
@@ -156,7 +156,7 @@ def rank_order(squares, n, placed, hidden, orders, ending_failed):
             f += 1
             if ending_failed[p, f, k] == 0:
                 return -1
-        # Squares below the last one head the blocks that come before this order's block.
+        # The blocks of orders that end with smaller squares come before this order's block.
         below = bit - 1
         if p:
             rank += popcount(mine & below) * orders[p - 1, f, k]
@@ -173,7 +173,7 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
     p, f, k = popcount(placed), popcount(failed & ~hidden), popcount(failed & hidden)
     n = p + f + k
     table = np.empty((orders[p, f, k], n), np.int8)
-    # Slots are filled from the last one: the squares that are left for it and for those before, and its square.
+    # Slots are filled from the last to the first; for each slot, the squares that are left for it and the ones before.
     rest_placed, rest_failed = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     order = np.full(n, -1, np.int8)
     rest_placed[n], rest_failed[n] = placed, failed
@@ -212,7 +212,7 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
 
 @kernel
 def relabelled_ranks(placed, failed, symmetry, hidden, orders, ending_failed):
-    """Where a symmetry takes the orders of a view.
+    """The ranks of the images of a view's orders under a symmetry.
 
     Returns int64, shape (number of orders,): the rank, in the image of the view, of the image of
     each order.  A symmetry leaves the squares of the setup where they are.

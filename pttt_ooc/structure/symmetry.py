@@ -36,7 +36,7 @@ def _copy_views(source, target, source_start, target_start, orders, table_start,
 
 @kernel
 def _largest_difference(source, target, source_start, target_start, ranks, actions):
-    """Largest difference between the target and what a copy of the view would be."""
+    """Largest difference between the target and the copy that `_copy_view` would write."""
     orders = len(ranks)
     largest = 0.0
     for j in range(len(actions)):
@@ -70,7 +70,7 @@ class _Images:
         return [i for i, g in enumerate(self.group) if tuple(image_of(masks, g)) == target]
 
     def actions(self, v: Ints, symmetry: Ints) -> Ints:
-        """For each action of views `v`, its image in the representative, to which the `symmetry` of each takes them.
+        """The image of each action of the views `v` in their representatives, under each view's `symmetry`.
 
         Returns
         -------
@@ -111,7 +111,7 @@ class Symmetriser:
     """Takes the mean of a strategy's mirror images.
 
     On an index with symmetry, a view stands for its whole orbit, but one that is symmetric itself has
-    infosets that mirror each other within it.  They start out equal, and rounding takes them apart.
+    infosets that mirror each other within it.  They are equal at first, and rounding makes them differ.
     """
 
     def __init__(self, index: Index, player: int) -> None:
@@ -139,7 +139,7 @@ class Symmetriser:
 
 
 def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Strategy:
-    """A symmetric strategy, written out for all views.
+    """Unfold a symmetric strategy: write its probabilities for all views.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def probabilities_at(strategy: Strategy, whole: Index, node: int) -> Floats:
 
 
 def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6, into: Floats | None = None) -> Strategy:
-    """A strategy without symmetry, kept for the representatives only: in a new array unless one is given.
+    """Fold a strategy: keep its probabilities at the representatives only, in a new array unless one is given.
 
     Raises
     ------

@@ -25,7 +25,7 @@ from pttt_ooc.structure.index import Index, read_only
 from pttt_ooc.structure.patterns import Pattern, codes_of, count_of, decoded, keys_of, kinds_of
 from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
 
-WORD = 64  # bits of a row of a matrix that are one number
+WORD = 64  # bits of a matrix's row that are kept in one number
 
 _NEVER = -1  # the time of no square
 
@@ -108,12 +108,12 @@ class Timing:
     pattern_start : int64 (patterns + 1,)
         Orders of each pattern.
     order_cell : uint16, or uint32 if that is too small (orders,)
-        The cell of each order.  Orders that do not take part have one of their own, after all others.
+        The cell of each order.  Orders that do not take part have an extra cell, after all others.
     operator_start : int64 (operators + 1,)
         Factors of each operator.
     operator_cells : int64 (operators, 2)
         Number of cells of the source and of the receiver.
-    operator_prefix_first : bool (classes,)
+    operator_prefix_first : bool (operators,)
         Whether prefixes are added up before suffixes.  The source's matrices are stored with the
         index that is added up first as the major one, the receiver's with the other one.
     factor : int32 (8, factors)
@@ -170,14 +170,14 @@ def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
 
 @kernel
 def consistent(source, receiver, received):
-    """Which tuples of clock times of source and receiver agree on the keys that both have (the others are -1).
+    """Which tuples of clock times of source and receiver agree on the keys that both have; other keys have time -1.
 
     Parameters
     ----------
     source, receiver
         int64, shape (tuples, keys).
     received
-        So many keys come first that the source placed before the receiver failed on them.
+        How many keys the source placed before the receiver failed on them; these keys come first.
 
     Returns
     -------
