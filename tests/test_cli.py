@@ -242,9 +242,9 @@ def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symme
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatch, symmetry):
-    names, made = write_kind("directory", strategies(seed=5, symmetric=True), symmetry), []
+    names, made = write_kind("directory", strategies(seed=5, symmetric=True), symmetry), {}
     pttt.ok("export", names[0], "--output", "whole")
-    monkeypatch.setattr(memory, "scratch_array", lambda *what: made.append(what[1]) or scratch_array(*what))
+    monkeypatch.setattr(memory, "scratch_array", lambda *what: made.setdefault(what[1], scratch_array(*what)))
     monkeypatch.setattr(memory, "MB", 1)  # budgets are then told to the byte
     refused = pttt("export", names[0], "--output", "small", "--memory-mb", 1)
     smallest = re.search("A memory budget of 1 MB is too small: ([0-9]+) MB", refused.err)
@@ -252,7 +252,7 @@ def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatc
     pttt.ok("export", names[0], "--output", "small", "--memory-mb", smallest[1])
     mapped = {f"0/{player}/probabilities" for player in (0, 1)} | {"1/0", "1/1"}
     mapped |= {f"0/{player}/read" for player in (0, 1) if symmetry == "full"}
-    assert set(made) == mapped
+    assert set(made) == mapped and all(array.any() for array in made.values()), "mapped, and used"
     files = sorted(path.name for path in Path("whole").iterdir())
     assert len(files) == 5 and files == sorted(path.name for path in Path("small").iterdir())
     assert all(Path("whole", name).read_bytes() == Path("small", name).read_bytes() for name in files)

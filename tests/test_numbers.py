@@ -18,7 +18,7 @@ def test_intervals_are_rounded_outward():
 
 
 def test_gaps_have_three_digits():
-    assert [gap(number) for number in (None, 0.000993, 9.93e-5)] == ["—", "0.000993", "9.93 × 10⁻⁵"]
+    assert [gap(number) for number in (None, 0.0009934, 9.93e-5)] == ["—", "0.000993", "9.93 × 10⁻⁵"]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_times(seconds, digits, text):
 
 
 def test_sizes_and_limits():
-    assert [size(n) for n in (12, 1200, 3_400_000, 5_600_000_000)] == ["12 bytes", "1.2 kB", "3.4 MB", "5.6 GB"]
+    assert [size(n) for n in (12, 1000, 3_400_000, 5_600_000_000)] == ["12 bytes", "1.0 kB", "3.4 MB", "5.6 GB"]
     assert [size(n, at_most=True) for n in (1_099_999, 2_000_000, 950)] == ["1.0 MB", "2.0 MB", "950 bytes"]
 
 
