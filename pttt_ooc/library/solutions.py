@@ -17,8 +17,8 @@ from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.library.games import as_record, of_record
 from pttt_ooc.library.given import SOLUTION, given_strategy
 from pttt_ooc.library.running import Row, begun, checked_settings, checked_symmetry
-from pttt_ooc.library.strategies import Strategy, checked_player
-from pttt_ooc.library.structures import engine_of, index_of, is_named, remember, threads
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.structures import checked_player, engine_of, index_of, is_named, remember, threads
 from pttt_ooc.products.solution import read_solution, write_solution
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game

@@ -15,14 +15,16 @@ from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, Strate
 from pttt_ooc.library.given import Given, game_of, games_of_shape, given_strategy
 from pttt_ooc.library.inputs import load_strategy, rows_of
 from pttt_ooc.library.policies import Policy, PolicyTensor
-from pttt_ooc.library.structures import checked_game, data_directory, index_of, is_named, remember, widest_symmetry
-from pttt_ooc.products.infosets import (
-    RowReader,
-    default_rows,
-    infoset_texts,
-    parse_infoset,
-    row_blocks,
+from pttt_ooc.library.structures import (
+    checked_game,
+    checked_player,
+    data_directory,
+    index_of,
+    is_named,
+    remember,
+    widest_symmetry,
 )
+from pttt_ooc.products.infosets import RowReader, default_rows, infoset_texts, parse_infoset, row_blocks
 from pttt_ooc.products.tensors import SUM_TOLERANCE, export_strategy, strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import listed
@@ -103,16 +105,6 @@ class Strategy(core.Strategy):
         ------
         StrategyError
             If it gives something else; the message names the infoset.
-
-        Examples
-        --------
-        >>> import pttt_ooc as pttt
-        >>> game = pttt.game("mini-2x3k2-abrupt")
-        >>> lowest = pttt.Strategy.from_function(game, 1, lambda text: {min(set("012345") - set(text)): 1})
-        Traceback (most recent call last):
-            ...
-        pttt_ooc.errors.StrategyError: The policy gave {'0': 1} for infoset '|'; it must give 6 probabilities, or a \
-mapping from squares to probabilities.
         """
         index = index_of(game)
         rows = default_rows(index, checked_player(player))
@@ -384,13 +376,6 @@ mapping from squares to probabilities.
     def __repr__(self) -> str:
         kept = ", kept up to symmetry" if self.index.symmetry == "full" else ""
         return f"Strategy of player {self.player} in {self.game.name}: {len(self):,} infosets{kept}"
-
-
-def checked_player(player: int) -> int:
-    """The number of a player; a ConfigError if it is none."""
-    if not isinstance(player, int | np.integer) or player not in (0, 1):
-        raise ConfigError(f"There is no player {player!r}; players are 0 and 1.")
-    return int(player)
 
 
 def _checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:

@@ -144,6 +144,13 @@ def checked_game(game: Game) -> Game:
     return game
 
 
+def checked_player(player: int) -> int:
+    """The number of a player; a ConfigError if it is none."""
+    if not isinstance(player, int | np.integer) or player not in (0, 1):
+        raise ConfigError(f"There is no player {player!r}; players are 0 and 1.")
+    return int(player)
+
+
 def is_named(game: Game) -> bool:
     """Whether a game is one of those that the package has names for."""
     return GAMES.get(game.name) == game
