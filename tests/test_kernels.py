@@ -270,6 +270,24 @@ def test_a_compilation_that_is_stopped_leaves_no_processes(tmp_path, monkeypatch
     assert started and not psutil.wait_procs(started, timeout=60)[1]
 
 
+@pytest.mark.parametrize("compiling", [False, True], ids=["at its start", "while it compiles"])
+def test_a_compilation_whose_starter_is_gone_ends(tmp_path, compiling):
+    """As when an interrupt comes while it is started: nobody has a handle on it then."""
+    if getattr(gradient.receive, "stats", None) is None:
+        pytest.skip("numba is told to compile nothing")
+    command = [sys.executable, "-m", "pttt_ooc.stages.kernel_calls", str(tmp_path)]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=environment, **pipes) as child:
+        if compiling:
+            assert child.stdout.readline().startswith("pttt_ooc.")
+        started = psutil.Process(child.pid).children()
+        child.stdin.close()
+        assert child.wait() == 1
+        assert started or not compiling
+        assert not psutil.wait_procs(started, timeout=60)[1]
+
+
 def test_kernels_of_modules_that_are_to_be_interpreted_are_plain_functions(monkeypatch):
     monkeypatch.setattr(jit, "DIRECTORIES", set())  # this module is no room of kernels
 

@@ -14,9 +14,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.lives import handle_signals
 from pttt_ooc.grader.logs import start_logging
 from pttt_ooc.grader.rights import private, tighten
 from pttt_ooc.grader.settings import make_settings

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import uvicorn
 
+from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
-from pttt_ooc.grader.lives import watch_parent
 from pttt_ooc.grader.logs import start_logging
 from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.web.server import CONNECTIONS, make_server, prepare_process

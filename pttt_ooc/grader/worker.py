@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from pttt_ooc.disk.lives import handle_signals, interrupt_on_signals, watch_parent
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import GraderError, PtttError
@@ -19,7 +20,6 @@ from pttt_ooc.grader.assessor import open_assessor
 from pttt_ooc.grader.baseline import submit_baseline
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.jobs import Judge, Stopped
-from pttt_ooc.grader.lives import handle_signals, interrupt_on_signals, watch_parent
 from pttt_ooc.grader.logs import lines_logged, start_logging
 from pttt_ooc.grader.models import BASELINE, Submission
 from pttt_ooc.grader.pulse import Pulse

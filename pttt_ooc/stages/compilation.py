@@ -143,10 +143,13 @@ class _Count:
 
 @contextmanager
 def _child(scratch: str) -> Iterator[subprocess.Popen[str]]:
-    """The program that compiles; whatever ends the block early ends the program at once."""
+    """The program that compiles; whatever ends the block early ends the program at once.
+
+    It also ends when its standard input closes, as happens if an interrupt comes before `Popen` has returned.
+    """
     command = [sys.executable, "-m", "pttt_ooc.stages.kernel_calls", scratch]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_PACKAGE.parent), *sys.path])}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as child:
         try:
             yield child
         except BaseException:

@@ -1,8 +1,9 @@
 """A program that compiles kernels, by calling them with the smallest game and the types that they will have.
 
-It prints a line for each kernel that it compiles.  Its parts run in processes of their own, which are forked when the
-compiler has been loaded.  No kernel is compiled twice: only one part compiles the kernels that build the structure
-of a game; the others run the same functions as plain Python, which takes a tenth of a second.
+It prints a line for each kernel that it compiles.  It ends when its standard input closes: the process that started
+it is gone, or was interrupted before it had a handle on this one.  Its parts run in processes of their own, which are
+forked when the compiler has been loaded.  No kernel is compiled twice: only one part compiles the kernels that build
+the structure of a game; the others run the same functions as plain Python, which takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from multiprocessing import get_context
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,7 @@ from numba.core.event import Event, Listener, install_listener
 from pttt_ooc import jit
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.catalogue import named_game
@@ -129,9 +132,23 @@ class _Names(Listener):
 
 def _call(part: str, scratch: Path) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    watch_parent()
     scratch.mkdir()
     with install_listener("numba:compile", _Names()):
         PARTS[part](scratch)
+
+
+def _wait_for(*sentinels: int) -> None:
+    """Wait for the end of processes; end at once, and them too, when standard input closes.
+
+    No thread does the watching, as processes are still to be forked.
+    """
+    running = set(sentinels)
+    while running:
+        ready = wait([sys.stdin.fileno(), *running])
+        if sys.stdin.fileno() in ready:
+            sys.exit(1)
+        running.difference_update(ready)
 
 
 def main(scratch: Path) -> int:
@@ -150,7 +167,8 @@ def main(scratch: Path) -> int:
     for process in processes:
         process.start()
         if cores() == 1:
-            process.join()
+            _wait_for(process.sentinel)
+    _wait_for(*(process.sentinel for process in processes))
     for process in processes:
         process.join()
     return int(any(process.exitcode for process in processes))

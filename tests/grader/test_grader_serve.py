@@ -240,7 +240,8 @@ def test_a_worker_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
     server.wait_until(worker.children)
     compiling = worker.children(recursive=True)
     assert_stops_cleanly(server, signal.SIGTERM)
-    assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in compiling)
+    for child in compiling:
+        wait_until_gone(child.pid)
     assert not list(cache.rglob("compiled-*")), "it has compiled to the end"
     assert {f.name for f in tmp_path.iterdir()} == {"cache", "grader"}
     server.close()
