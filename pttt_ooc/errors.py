@@ -50,6 +50,22 @@ class InfosetFileError(PtttError):
     """An infoset file has a missing, doubled or malformed line."""
 
 
+class ImpossibleInfosetError(PtttError):
+    """What was typed is no infoset of the player.
+
+    Parameters
+    ----------
+    sentence
+        Says why.
+    nearest
+        Text of the nearest possible infoset: the longest beginning that is one.  None if the player has no infoset.
+    """
+
+    def __init__(self, sentence: str, nearest: str | None) -> None:
+        super().__init__(sentence)
+        self.nearest = nearest
+
+
 class StoreError(PtttError):
     """A store on disk is missing, damaged, locked, or of another format version."""
 
