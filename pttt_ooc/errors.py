@@ -78,6 +78,20 @@ class GraderError(PtttError):
     """The grader cannot do what it was asked: its directory, its teams, its server."""
 
 
+class PlayError(PtttError):
+    """A game that is being played does not allow what was asked, or there is no such game.
+
+    Parameters
+    ----------
+    status
+        The status of HTTP that goes with the sentence.
+    """
+
+    def __init__(self, sentence: str, status: int = 409) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
 def did_you_mean(given: object, known: Iterable[str]) -> str:
     """``" (did you mean ...?)"`` with the known name that is closest to what was given; empty if none is close."""
     close = difflib.get_close_matches(str(given), list(known), n=1)

@@ -1,0 +1,1 @@
+"""Pages on which strategies are looked into and played against: Explore, Mistakes, Play."""

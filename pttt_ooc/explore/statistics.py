@@ -1,0 +1,32 @@
+"""A person's results, beside what can be expected exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pttt_ooc.explore.games import Games, Tally
+from pttt_ooc.explore.opponents import Expectation
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Results against one opponent, and who would get what on average against it.
+
+    Attributes
+    ----------
+    expectations
+        Exact; empty if the opponent can no longer be asked.
+    """
+
+    tally: Tally
+    expectations: Sequence[Expectation]
+
+
+def standings(games: Games, owner: str) -> list[Standing]:
+    """A person's results against each opponent."""
+    there = set(games.opponents.listed())
+    return [
+        Standing(tally, games.opponents.expectations(tally.opponent) if tally.opponent in there else ())
+        for tally in games.tallies(owner)
+    ]
