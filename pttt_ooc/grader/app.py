@@ -13,7 +13,7 @@ from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.metrics import FromDatabase
 from pttt_ooc.grader.models import BASELINE, STATUSES
 from pttt_ooc.grader.storage import FullDiskError, is_full_disk
-from pttt_ooc.grader.submissions import LimitError
+from pttt_ooc.grader.submissions import LimitError, OpeningError
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.shell import Shell
@@ -69,7 +69,9 @@ def part_of(grader: Grader) -> Part:
 
 
 def explain(error: Exception) -> Refusal | None:
-    """What is told when a team has reached a limit, or the disk is full."""
+    """What is told when a team has reached a limit, or cannot open a submission, or the disk is full."""
+    if isinstance(error, OpeningError):
+        return Refusal(error.status, str(error))
     if isinstance(error, LimitError):
         return Refusal(429, str(error), {"Retry-After": str(max(1, int(error.wait)))})
     if is_full_disk(error):

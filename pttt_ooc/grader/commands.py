@@ -189,6 +189,31 @@ def rejudge(
         print(f"Submission {number} is in the queue again.")
 
 
+@grader.command("open", epilog="Example: pttt grader open 17")
+def open_submission(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+) -> None:
+    """Let everybody play against an accepted submission; its team can do so on its page."""
+    _open_to_play(number, True, data)
+    print(f"Everybody may play against submission {number}.")
+
+
+@grader.command("close", epilog="Example: pttt grader close 17")
+def close_submission(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+) -> None:
+    """Let nobody play against a submission any more."""
+    _open_to_play(number, False, data)
+    print(f"Nobody can play against submission {number} any more.")
+
+
+def _open_to_play(number: int, opened: bool, data: Path) -> None:
+    with _database(data) as database:
+        from pttt_ooc.grader.submissions import open_to_play
+
+        open_to_play(database, number, opened)
+
+
 @grader.command(epilog="Example: pttt grader backup grader-monday.tar")
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy; replaced when the new one is whole.")],
