@@ -293,7 +293,8 @@ main(sys.argv[1:])
 
 
 @pytest.mark.parametrize(
-    "command", ["add-team", "rotate-token", "remove-team", "list-teams", "rejudge", "open", "close", "backup", "restore"]
+    "command",
+    ["add-team", "rotate-token", "remove-team", "list-teams", "rejudge", "open", "close", "backup", "restore"],
 )
 def test_every_command_has_help_with_an_example(command):
     done = pttt("grader", command, "--help")
