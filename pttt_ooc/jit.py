@@ -26,6 +26,8 @@ SOURCES = (
     "jit",
     "products/infosets",
     "products/tensors",
+    "questions/histories",
+    "questions/places",
     "solving/best_response",
     "structure/cells",
     "structure/orders",

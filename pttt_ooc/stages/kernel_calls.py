@@ -68,6 +68,27 @@ def call_structure(directory: Path) -> None:
         export_strategy(unfolded, rows, tensor)
         with open_tensor(tensor, (len(rows), GAME.squares)) as read:
             strategy_from_tensor(whole, player, read, rows)
+    _ask(folded)
+
+
+def _ask(index: Index) -> None:
+    """Ask questions about two strategies; the values of their nodes do not matter."""
+    from pttt_ooc.questions.following import following
+    from pttt_ooc.questions.histories import read_only
+    from pttt_ooc.questions.infoset import numbers
+    from pttt_ooc.questions.profile import PlayerArrays, Profile
+    from pttt_ooc.solving.evaluation import Evaluation
+    from pttt_ooc.structure.strategy import uniform_strategy
+
+    parts = []
+    for player, mine in enumerate(index.players):
+        values = np.zeros(mine.nodes)
+        values.flags.writeable = False
+        probabilities = read_only(uniform_strategy(index, player).probabilities)
+        parts.append(PlayerArrays(probabilities, values, values, np.zeros(mine.nodes, np.uint8)))
+    profile = Profile(index, (parts[0], parts[1]), Evaluation(0, 0, 0, 0, None, None, None, 0))
+    numbers(profile, 0, "|")
+    following(profile, 0, "|")
 
 
 def call_solver(directory: Path) -> None:
