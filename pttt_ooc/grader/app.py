@@ -26,13 +26,13 @@ LINKS = (
 )
 
 
-def create_app(grader: Grader) -> FastAPI:
-    """The application of a grader."""
+def create_app(grader: Grader, *others: Part) -> FastAPI:
+    """The application of a grader, with other parts beside it."""
     settings = grader.settings
     shell = Shell(
         title=settings.title,
         subtitle=settings.game,
-        parts=[part_of(grader)],
+        parts=[part_of(grader), *others],
         accounts=TeamAccounts(grader.database, settings.session_days * 86400),
         secret=grader.secret,
         wrong_tokens_per_hour=settings.wrong_tokens_per_hour,
