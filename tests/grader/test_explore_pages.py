@@ -151,7 +151,9 @@ def test_an_impossible_infoset_is_explained_and_the_nearest_one_is_linked(pages,
     assert pages.get(link).status_code == 200
 
 
-@pytest.mark.parametrize("query", ["player=2", "player=x", "square=77", "show=all", "first=s12", "beside=../x", "at=" + "0*" * 200])
+@pytest.mark.parametrize(
+    "query", ["player=2", "player=x", "square=77", "show=all", "first=s12", "beside=../x", "at=" + "0*" * 200]
+)
 def test_other_bad_addresses_get_a_sentence(pages, query):
     answer = pages.get(f"/explore?{query}")
     assert answer.status_code in (404, 422)
@@ -206,7 +208,12 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
         session.get(Submission, waiting).status = "Rejected"
     visitor = course.client.get("/explore")
     assert visitor.status_code == 200
-    assert re.findall(r'<option value="(\w*)"', visitor.text) == [*["solution", "uniform"] * 2, "", "solution", "uniform"]
+    assert re.findall(r'<option value="(\w*)"', visitor.text) == [
+        *["solution", "uniform"] * 2,
+        "",
+        "solution",
+        "uniform",
+    ]
     course.sign_in(course.tokens["Team A"])
     shown = course.client.get("/explore").text
     assert f'value="s{mine}"' in shown and f'value="s{other}"' not in shown and f'value="s{waiting}"' not in shown
@@ -318,7 +325,7 @@ def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
 
         wait_until(failed)
         monkeypatch.setattr(jobs, "_FORGOTTEN", 0.0)
-        assert made.want("x", ["-c", 'print(\'{"done": true}\')'])["ahead"] == 0
+        assert made.want("x", ["-c", "print('{\"done\": true}')"])["ahead"] == 0
         wait_until(lambda: not made._jobs)
     finally:
         made.close()

@@ -6,6 +6,7 @@ from functools import cache
 
 from helpers import full_index, small_engine
 from kit import GAME
+
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.explore.answerer import answer_all
 from pttt_ooc.explore.answering import Answering
@@ -46,5 +47,3 @@ def uniform_profile(game=GAME):
     """The profile of two uniform strategies, made in this process."""
     index = full_index(game)
     return Profile.prepare(*(uniform_strategy(index, p, "float64") for p in (0, 1)), small_engine(game))
-
-
