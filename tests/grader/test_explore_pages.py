@@ -80,7 +80,7 @@ def spoken(page):
     return {int(n): said for n, said in re.findall(r'aria-label="Square (\d): ([^"]*)"', board)}
 
 
-@pytest.mark.parametrize("infoset", ["|", "|0*", "|1.4*"])
+@pytest.mark.parametrize("infoset", ["|", "|0*", "|5*0."])
 def test_the_board_shows_probability_and_value_of_each_attempt(pages, infoset):
     page = ready(pages, f"/explore?at={infoset}&first=uniform&second=uniform").text
     told = numbers(uniform_profile(), 0, infoset)
