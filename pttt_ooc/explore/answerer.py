@@ -14,7 +14,8 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.answering import Answering
 from pttt_ooc.explore.wire import Message, packed, received
 from pttt_ooc.grader.rights import keep_private
-from pttt_ooc.web.logs import start_logging
+from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.web.logs import lines_logged, start_logging
 
 log = logging.getLogger("pttt.explore.answerer")
 _POLL = 0.2  # seconds between two looks at whether to stop
@@ -64,6 +65,8 @@ def main() -> None:
     directory, descriptor, game, indices = sys.argv[1:]
     with socket.socket(fileno=int(descriptor)) as listening:
         try:
+            with lines_logged(log):
+                ensure_compiled()
             answering = Answering(Path(directory), game, Path(indices))
         except PtttError as error:
             log.error(str(error))
