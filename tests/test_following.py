@@ -6,7 +6,7 @@ import pytest
 from questioned import CASES, GAMES, IDS, infosets, profile_of, tables_of
 
 import naive
-from pttt_ooc.errors import GameError, InfosetFileError
+from pttt_ooc.errors import GameError, ImpossibleInfosetError
 from pttt_ooc.questions.following import earlier, following
 
 EXACT = {"abs": 1e-12, "rel": 0}
@@ -54,7 +54,7 @@ def test_a_square_that_cannot_be_attempted_is_refused():
     profile = profile_of(GAMES[1], "full")
     with pytest.raises(GameError, match=r"cannot attempt square 0 at '\|0\*'; choose one of 1, 2, 3, 4, 5"):
         following(profile, 0, "|0*", 0)
-    with pytest.raises(InfosetFileError):
+    with pytest.raises(ImpossibleInfosetError):
         following(profile, 0, "|0*0*", 1)
 
 
@@ -64,5 +64,5 @@ def test_earlier_infosets_are_the_beginnings_of_a_text(game):
     for player, text in infosets(game):
         first = len(naive.setup_text(game, player))
         assert earlier(index, player, text) == tuple(text[:end] for end in range(first, len(text) + 1, 2))
-    with pytest.raises(InfosetFileError):
+    with pytest.raises(ImpossibleInfosetError):
         earlier(index, 0, "|0*0*")

@@ -1,11 +1,15 @@
 """Numbers at infosets, compared with a walk over histories."""
 
+from itertools import product
+
 import naive_questions
 import numpy as np
 import pytest
 from questioned import CASES, GAMES, IDS, infosets, profile_of, tables_of
 
-from pttt_ooc.errors import InfosetFileError
+import naive
+from pttt_ooc.errors import ImpossibleInfosetError
+from pttt_ooc.questions import places
 from pttt_ooc.questions.infoset import numbers
 
 EXACT = {"abs": 1e-12, "rel": 0}
@@ -59,15 +63,31 @@ def test_at_the_root_the_numbers_are_those_of_the_evaluation():
             assert (found.own_reach, found.opponent_reach, found.arbitrary) == (1, 1, False)
 
 
-@pytest.mark.parametrize("text", ["", "|0", "|0*0*", "|9*", "|0x", "0*", "|0*1*", "|0.1.2.", "|²*", "||"])
+@pytest.mark.parametrize("text", ["|0", "|0*0*", "|9*", "|0x", "|0*1*", "|0.1.2.", "|²*", "||"])
 def test_a_text_that_is_no_infoset_is_refused(text):
-    with pytest.raises(InfosetFileError, match="is no infoset of player 0 in mini-2x3k2-abrupt"):
+    with pytest.raises(ImpossibleInfosetError, match="is no infoset of player 0: "):
         numbers(profile_of(GAMES[1], "full"), 0, text)
 
 
 def test_a_text_without_the_setup_is_refused():
     game = GAMES[3]
-    with pytest.raises(InfosetFileError, match="no infoset"):
+    with pytest.raises(ImpossibleInfosetError, match="begin with"):
         numbers(profile_of(game, "none"), 0, "|")
     player, text = infosets(game)[0]
     assert numbers(profile_of(game, "none"), player, text).infoset == text
+
+
+@pytest.mark.parametrize(("game", "symmetry"), CASES, ids=IDS)
+def test_infosets_are_exactly_those_of_a_walk_over_histories(game, symmetry):
+    index = profile_of(game, symmetry).index
+    for player in (0, 1):
+        start = naive.setup_text(game, player)
+        steps = [f"{square}{mark}" for square in range(game.squares) for mark in "*."]
+        texts = [start + "".join(part) for n in (0, 1, 2) for part in product(steps, repeat=n)]
+        known = set(naive.infosets(game, player))
+        for text in {*texts, *(f"{one}{step}" for one in sorted(known)[::7] for step in steps)}:
+            assert (places._read(index, player, text) is not None) == (text in known), text
+
+
+def test_a_text_may_be_typed_with_blanks():
+    assert numbers(profile_of(GAMES[1], "full"), 0, " 0* 4.").infoset == "|0*4."

@@ -6,7 +6,7 @@ from helpers import as_strategy
 from questioned import GAMES, NAMES, engine_of, infosets, profile_of, tables_of
 
 import naive
-from pttt_ooc.errors import InfosetFileError, StrategyError
+from pttt_ooc.errors import ImpossibleInfosetError, StrategyError
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.playing import choose, row_at, sample_game
 from pttt_ooc.rules.play import replay
@@ -86,5 +86,5 @@ def test_strategies_that_cannot_play_each_other_are_refused():
     for pair in ((second, first), (first, first), (first, other)):
         with pytest.raises(StrategyError, match="one of player 1"):
             sample_game(pair, np.random.default_rng(0))
-    with pytest.raises(InfosetFileError):
+    with pytest.raises(ImpossibleInfosetError):
         choose(second, "|0*0*", np.random.default_rng(0))

@@ -11,14 +11,15 @@ import pytest
 from helpers import as_strategy, random_table
 from questioned import CASES, GAMES, IDS, engine_of, profile_of, tables_of
 
+import pttt_ooc as pttt
 from pttt_ooc.disk.memory import leaves
-from pttt_ooc.errors import MemoryBudgetError, StoreError, StrategyError
+from pttt_ooc.errors import ConfigError, MemoryBudgetError, StoreError, StrategyError
 from pttt_ooc.questions import profile as module
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.profile import Profile, best_response_of, name_of, symmetry_of
 from pttt_ooc.solving.best_response import best_response
 from pttt_ooc.solving.evaluation import evaluate
-from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure import strategy as core
 
 GAME = GAMES[1]
 
@@ -172,4 +173,39 @@ def test_strategies_that_do_not_fit_are_refused(both):
     with pytest.raises(StrategyError, match="player 1's"):
         Profile.prepare(second, first, engine_of(GAME, "none"))
     with pytest.raises(StrategyError, match="shape"):
-        Profile.prepare(Strategy(first.index, 0, first.probabilities[:-1]), second, engine_of(GAME, "full"))
+        Profile.prepare(core.Strategy(first.index, 0, first.probabilities[:-1]), second, engine_of(GAME, "full"))
+
+
+# ---------------------------------------------------------------------------------------------
+# In the library
+
+
+def test_the_library_prepares_strategies_of_any_layout(both, tmp_path):
+    whole = pttt.Strategy.of(profile_of(GAME, "none").strategies[1])
+    for pair, symmetry in (((both[0], both[1]), "full"), ((both[0], whole), "none")):
+        profile = pttt.profile(*pair, directory=tmp_path)
+        assert profile.index.symmetry == symmetry and profile.directory.parent == tmp_path
+        assert repr(profile).endswith(f", in {profile.directory}")
+        assert profile.evaluation.value == pytest.approx(pttt.evaluate(*pair).value, abs=1e-12)
+        for player in (0, 1):
+            best = (profile.evaluation.best_response_0, profile.evaluation.best_response_1)[player]
+            assert pttt.best_response(profile.best_response(player)).value >= -best - 1e-7
+            text = ("|0*", "|0.")[player]
+            assert profile.at(player, text).infoset == text == profile.earlier(player, text)[-1]
+            believed, known = profile.beliefs(player, text), profile.at(player, text)
+            assert believed.reached == pytest.approx(known.opponent_reach, abs=1e-12)
+            legal = list(known.legal)
+            assert believed.marks[legal] == pytest.approx(known.fails[legal], abs=1e-12)
+            assert {one.square for one in profile.following(player, text)} == set(legal)
+        assert profile.play(5) == profile.play(np.random.default_rng(5))
+
+
+def test_the_library_refuses_what_is_no_pair(both):
+    with pytest.raises(StrategyError, match="A strategy is wanted, not a str"):
+        pttt.profile("mine.zip", both[1])
+    with pytest.raises(StrategyError, match="for mini-2x3k2-abrupt, but another one is for mini-2x2k2-abrupt"):
+        pttt.profile(both[0], profile_of(GAMES[0], "full").strategies[1])
+    with pytest.raises(StrategyError, match="player 1's"):
+        pttt.profile(both[1], both[0])
+    with pytest.raises(ConfigError, match="no player 2"):
+        pttt.profile(*both).at(2, "|")

@@ -26,7 +26,7 @@ Floats = NDArray[np.floating[Any]]
 
 def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     """Strategies in one layout, and an engine for it: folded only if all of them are."""
-    given = [one if isinstance(one, Strategy) else Strategy.of(_checked(one)) for one in strategies]
+    given = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
     for one in given[1:]:
         if one.game != given[0].game:
             raise StrategyError(f"One strategy is for {given[0].game.name}, but another one is for {one.game.name}.")
@@ -35,7 +35,8 @@ def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     return [one.unfolded for one in given], engine_of(given[0].game, "none")
 
 
-def _checked(given: Any) -> core.Strategy:
+def checked_strategy(given: Any) -> core.Strategy:
+    """The argument itself; a StrategyError if it is no strategy."""
     if not isinstance(given, core.Strategy):
         raise StrategyError(
             f"A strategy is wanted, not a {type(given).__name__}; see pttt.Strategy for how to make one."

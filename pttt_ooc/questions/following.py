@@ -25,8 +25,8 @@ def following(profile: Profile, player: int, infoset: str, square: int | None = 
 
     Raises
     ------
-    InfosetFileError
-        If the player has no infoset of this text.
+    ImpossibleInfosetError
+        If it is no infoset of the player.
     GameError
         If the square cannot be attempted there.
     """
@@ -70,8 +70,8 @@ def earlier(index: Index, player: int, infoset: str) -> tuple[str, ...]:
 
     Raises
     ------
-    InfosetFileError
-        If the player has no infoset of this text.
+    ImpossibleInfosetError
+        If it is no infoset of the player.
     """
     attempts = attempts_of(index, player, infoset)
     parts = [Attempts(attempts.squares[:n], attempts.placed) for n in range(len(attempts.squares) + 1)]

@@ -25,8 +25,8 @@ def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
 
     Raises
     ------
-    InfosetFileError
-        If the player has no infoset of this text.
+    ImpossibleInfosetError
+        If it is no infoset of the player.
     """
     attempts = attempts_of(profile.index, player, infoset)
     mine, side = profile.players[player], profile.sides[player]

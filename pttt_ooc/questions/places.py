@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.jit import kernel
+from pttt_ooc.questions.reading import checked
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.orders import order_counts, rank_order
@@ -109,22 +109,38 @@ def text_of(game: Game, player: int, attempts: Attempts) -> str:
 def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
     """The attempts that make an infoset.
 
+    Parameters
+    ----------
+    infoset
+        Its text, as :func:`pttt_ooc.questions.reading.checked` takes it.
+
     Raises
     ------
-    InfosetFileError
-        If the player has no infoset of this text.
+    ImpossibleInfosetError
+        If it is no infoset of the player; one sentence says why.
     """
+    found = _read(index, player, infoset)
+    if found is None:
+        found = _read(index, player, checked(index.game, player, infoset))
+        assert found is not None, "the index and the rules have the same infosets"
+    return found
+
+
+def _read(index: Index, player: int, infoset: str) -> Attempts | None:
+    """The attempts of a text that is exactly that of an infoset; None for any other text."""
     game, begin = index.game, setup_text(index.game, player)
     rest = infoset[len(begin) :]
-    squares = [int(digit) if digit.isascii() and digit.isdigit() else game.squares for digit in rest[::2]]
-    if infoset.startswith(begin) and len(rest) % 2 == 0 and set(rest[1::2]) <= {"*", "."}:
-        placed = sum(1 << square for square, mark in zip(squares, rest[1::2], strict=True) if mark == "*")
-        taken = set(squares) | set(game.setup[player])
-        if len(taken) == len(squares) + len(game.setup[player]) and max(squares, default=0) < game.squares:
-            attempts = Attempts(np.array(squares, np.int64), placed)
-            if is_infoset(sides_of(index)[player], attempts):
-                return attempts
-    raise InfosetFileError(f"{infoset!r} is no infoset of player {player} in {game.name}.")
+    if not infoset.startswith(begin) or len(rest) % 2 or not set(rest[1::2]) <= {"*", "."}:
+        return None
+    if not set(rest[::2]) <= set("0123456789"):
+        return None
+    squares = [int(digit) for digit in rest[::2]]
+    taken = {*squares, *game.setup[player]}
+    if len(taken) < len(squares) + len(game.setup[player]) or max(taken, default=0) >= game.squares:
+        return None
+    placed = sum(1 << square for square, mark in zip(squares, rest[1::2], strict=True) if mark == "*")
+    attempts = Attempts(np.array(squares, np.int64), placed)
+    return attempts if is_infoset(sides_of(index)[player], attempts) else None
 
 
 def is_infoset(side: Side, attempts: Attempts) -> bool:

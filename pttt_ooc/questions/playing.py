@@ -17,8 +17,8 @@ def row_at(strategy: Strategy, infoset: str) -> Row:
 
     Raises
     ------
-    InfosetFileError
-        If the strategy's player has no infoset of this text.
+    ImpossibleInfosetError
+        If it is no infoset of the strategy's player.
     """
     return _row(strategy, attempts_of(strategy.index, strategy.player, infoset))
 
@@ -28,8 +28,8 @@ def choose(strategy: Strategy, infoset: str, rng: np.random.Generator) -> int:
 
     Raises
     ------
-    InfosetFileError
-        If the strategy's player has no infoset of this text.
+    ImpossibleInfosetError
+        If it is no infoset of the strategy's player.
     """
     return _chosen(row_at(strategy, infoset), rng)
 

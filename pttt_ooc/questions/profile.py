@@ -20,7 +20,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +110,7 @@ class Profile:
         engine: Engine,
         directory: Path | None = None,
         memory_mb: float = math.inf,
-    ) -> Profile:
+    ) -> Self:
         """Compute a profile, or open it if it is there.
 
         Parameters
@@ -161,7 +161,7 @@ class Profile:
         return cls.open(path, engine.index)
 
     @classmethod
-    def open(cls, path: Path, index: Index) -> Profile:
+    def open(cls, path: Path, index: Index) -> Self:
         """A profile that is on disk, its arrays mapped.
 
         Parameters
