@@ -11,7 +11,9 @@ import naive
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyError
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.sweep.engine import Engine
 
 GAMES = TINY + SMALL
 
@@ -84,6 +86,28 @@ def test_beliefs_are_those_of_all_histories(name, player, symmetry):
     texts = sorted(histories)
     for text in {naive.setup_text(game, player), *rng.sample(texts, min(len(texts), 60))}:
         check(game, player, text, beliefs(full_index(name), strategy, player, text, 10**6, 10**6), histories[text])
+
+
+@pytest.mark.parametrize("rule", ["abrupt", "classical"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_symmetries_that_do_not_commute(player, rule):
+    """On a square board whose games are long, so that one mirror image follows another."""
+    game = Game("long", 2, 2, ((0b1111,), (0b1111,)), rule)
+    engine, table = Engine.of_game(game, "full", threads=1), random_table(game, 1 - player, random.Random(1), 0, True)
+    strategy, histories = as_strategy(engine.index, 1 - player, table), all_histories(game, player, table)
+    for text in histories:
+        check(game, player, text, beliefs(engine.index, strategy, player, text, 100, 100), histories[text])
+
+
+def test_where_all_probabilities_are_0_attempts_are_alike():
+    """As the engine and the format of files take them."""
+    index = small_engine("mini-2x3k2-abrupt").index
+    strategy, zeros = (uniform_strategy(index, 1, np.float64) for _ in range(2))
+    zeros.probabilities[:] = 0
+    for text in random.Random(1).sample(naive.infosets(index.game, 0), 20):
+        one, other = (beliefs(index, each, 0, text) for each in (strategy, zeros))
+        np.testing.assert_allclose(one.marks, other.marks, atol=1e-15)
+        assert one.reached == pytest.approx(other.reached, abs=1e-15) and not other.arbitrary
 
 
 def test_an_example_by_hand():
