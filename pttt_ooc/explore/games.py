@@ -12,7 +12,7 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.explore.opponents import Opponent, Opponents
+from pttt_ooc.explore.results import Played, Tally, drawn
 from pttt_ooc.explore.seat import Seat, seat_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
@@ -81,25 +82,6 @@ class Row(Base):
 
 
 @dataclass(frozen=True)
-class Played:
-    """A game that is over: all of it may be told.
-
-    Attributes
-    ----------
-    seat
-        What the person knew at the end.
-    history
-        All that happened.
-    opponent
-        Whom it was played against.
-    """
-
-    seat: Seat
-    history: History
-    opponent: Opponent
-
-
-@dataclass(frozen=True)
 class Listed:
     """A game in a person's list."""
 
@@ -110,34 +92,6 @@ class Listed:
     made: int
     result: int | None
     resigned: bool
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How a person's finished games against one opponent have ended."""
-
-    opponent: Opponent
-    wins: int
-    draws: int
-    losses: int
-
-    @property
-    def games(self) -> int:
-        """How many there are."""
-        return self.wins + self.draws + self.losses
-
-    @property
-    def mean(self) -> float:
-        """Mean payoff."""
-        return (self.wins - self.losses) / self.games
-
-    @property
-    def error(self) -> float | None:
-        """Standard error of the mean; None for a single game, which has none."""
-        if self.games < 2:
-            return None
-        variance = (self.wins + self.losses - self.games * self.mean**2) / (self.games - 1)
-        return float((max(0.0, variance) / self.games) ** 0.5)
 
 
 class Games:
@@ -354,25 +308,6 @@ class Games:
         except OperationalError as error:
             what = str(error.orig).strip().splitlines()[0]
             raise StoreError(f"The games in {self._file} cannot be used: {what}.") from error
-
-
-def drawn(probabilities: Sequence[float], legal: Sequence[int], number: float) -> int:
-    """The legal square that a random number in [0, 1) chooses.
-
-    Raises
-    ------
-    StoreError
-        If no legal square has a positive probability.
-    """
-    possible = [square for square in legal if probabilities[square] > 0]
-    if not possible:
-        raise StoreError("The opponent's strategy has no legal attempt with a positive probability.")
-    left = number * sum(probabilities[square] for square in possible)
-    for square in possible:
-        left -= probabilities[square]
-        if left < 0:
-            return square
-    return possible[-1]  # sums of rounded numbers
 
 
 def _check(seat: Seat, made: int, square: int | None = None) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pttt_ooc.explore.games import Played
 from pttt_ooc.explore.opponents import Opponents, Record
+from pttt_ooc.explore.results import Played
 from pttt_ooc.explore.seat import Cell, cells, known_attempts
 from pttt_ooc.rules.play import Attempt, History, replay
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pttt_ooc.explore.games import Games, Tally
+from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import Expectation
+from pttt_ooc.explore.results import Tally
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.explore import games as games_module
-from pttt_ooc.explore.games import drawn
 from pttt_ooc.explore.opponents import Opponent
+from pttt_ooc.explore.results import drawn
 from pttt_ooc.explore.seat import key_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import tic_tac_toe
