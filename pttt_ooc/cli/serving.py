@@ -51,7 +51,7 @@ def explore(
     check_game(game)
     with extra():
         from pttt_ooc.explore.local import explore as explored
-    explored(strategies, game, data, profiles, host, port, browser)
+    explored(strategies, game, data, profiles, host, port, "/explore" if browser else None)
 
 
 def serve(

@@ -29,6 +29,9 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
 from pttt_ooc.web.sqlite import sqlite_engine
 
+GAMES = "play.sqlite"
+"""The database's name in a data directory."""
+
 UNDER_WAY = 20
 """How many unfinished games one person may have."""
 
@@ -140,10 +143,11 @@ class Games:
         Raises
         ------
         PlayError
-            If there is no such opponent, or the person has too many games under way.
+            If there is no such opponent, or it is still being prepared, or the person has too many games under way.
         """
         opponent = self._opponent(key, 1 - player)
         self._check_room(owner)
+        self.opponents.prepare(opponent)
         history = self._answered(start(self.game), opponent)
         now = time.time()
         row = Row(

@@ -79,7 +79,13 @@ def answerer(profiles: Path, game: str, structures: Path) -> Iterator[tuple[Chil
 
 
 def explore(
-    names: Sequence[str], game: str | None, data: Path, profiles: Path | None, host: str, port: int, browser: bool
+    names: Sequence[str],
+    game: str | None,
+    data: Path,
+    profiles: Path | None,
+    host: str,
+    port: int,
+    page: str | None,
 ) -> None:
     """Serve the pages until SIGTERM or SIGINT.
 
@@ -90,9 +96,9 @@ def explore(
     data
         Where structures of games are kept, unless the first strategy lies beside them.
     profiles
-        Where prepared strategies are kept; None: beside the structures.
-    browser
-        Whether to open one.
+        Where prepared strategies and games of people are kept; None: beside the structures.
+    page
+        The address of the page to open in a browser, such as ``/explore``; None: no browser.
 
     Raises
     ------
@@ -108,11 +114,11 @@ def explore(
         start_logging("explore")
         descriptor, url = open_socket.fileno(), address_of(open_socket, host)
         told = json.dumps([asdict(source) for source in sources])
-        arguments = [rules.name, str(descriptor), str(address), told]
+        arguments = [rules.name, str(descriptor), str(address), told, str(kept)]
         web = Child("web", ["-m", "pttt_ooc.explore.localserver", *arguments], (descriptor,))
         print(f"{rules.name} is at {url}; Ctrl-C stops it.", flush=True)
-        if browser:
-            threading.Thread(target=_open, args=(f"{url}/explore",), daemon=True).start()
+        if page:
+            threading.Thread(target=_open, args=(f"{url}{page}",), daemon=True).start()
         look_after([web, answering], stopping)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pttt_ooc.errors import PlayError
 from pttt_ooc.rules.game import Game
 
 Record = Mapping[str, Any]
@@ -53,6 +54,20 @@ class Expectation:
     value: float
 
 
+class PreparingError(PlayError):
+    """An opponent is being prepared; what was asked can be asked again in a moment.
+
+    Parameters
+    ----------
+    step, share
+        What is being done, and how much of the work is done already.
+    """
+
+    def __init__(self, opponent: Opponent, step: str, share: float) -> None:
+        super().__init__(f"{opponent.name} is being prepared ({step}); try again in a few seconds.", 503)
+        self.step, self.share = step, share
+
+
 class Opponents(Protocol):
     """All strategies that can be played against in one game; methods may block, and are called in threads.
 
@@ -68,6 +83,9 @@ class Opponents(Protocol):
 
     def listed(self) -> Sequence[Opponent]:
         """Those that can be played against now, the most interesting first; two with one key play different sides."""
+
+    def prepare(self, opponent: Opponent) -> None:
+        """Raise a PreparingError unless questions about an opponent can be answered at once."""
 
     def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
         """Of all squares, at an infoset of the opponent."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.errors import PlayError
 from pttt_ooc.explore import people
 from pttt_ooc.explore.games import Games
+from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.web.accounts import Signed
@@ -94,8 +95,14 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     owner, cookie = people.owner_of(request, account), None
     if owner is None:
         cookie, owner = people.new_visitor()
-    seat = await run_in_threadpool(playing.games.begin, owner, fields.get("opponent", ""), player)
-    response = RedirectResponse(f"/play/{seat.id}", 303)
+    opponent = fields.get("opponent", "")
+    try:
+        seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
+    except PreparingError as error:
+        whole = "part" if request.headers.get("hx-request") else "page"
+        facts = {"error": error, "opponent": opponent, "player": player}
+        return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
+    response = _away(request, f"/play/{seat.id}")
     if cookie:
         people.keep(request, response, cookie)
     return response
@@ -138,6 +145,17 @@ async def _answer(request: Request, games: Games, account: Account | None, id: s
     if request.headers.get("hx-request"):
         return await run_in_threadpool(_shown, request, games, account, id, None)
     return RedirectResponse(f"/play/{id}", 303)
+
+
+def _away(request: Request, address: str) -> Response:
+    """The way to a page, also for a piece of a page that was asked for by the page's script."""
+    if request.headers.get("hx-request"):
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)
+
+
+def _rendered(request: Request, template: str, account: Account | None, facts: dict[str, Any]) -> Response:
+    return render(request, template, account, **facts)
 
 
 def _shown(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:

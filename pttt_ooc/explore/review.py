@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pttt_ooc.explore.opponents import Opponents, Record
+from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
 from pttt_ooc.explore.results import Played
 from pttt_ooc.explore.seat import Cell, cells, known_attempts
 from pttt_ooc.rules.play import Attempt, History, replay
@@ -145,6 +145,10 @@ def unavailable(opponents: Opponents, played: Played) -> str:
     """Why nothing can be said about the attempts of a game; empty if something can."""
     if played.opponent not in opponents.listed():
         return "This opponent can no longer be played against, so that the attempts cannot be valued."
+    try:
+        opponents.prepare(played.opponent)
+    except PreparingError as error:
+        return f"The attempts cannot be valued yet: {error}"
     return ""
 
 

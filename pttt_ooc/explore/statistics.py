@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.explore.games import Games
-from pttt_ooc.explore.opponents import Expectation
+from pttt_ooc.explore.opponents import Expectation, PreparingError
 from pttt_ooc.explore.results import Tally
 
 
@@ -17,7 +17,7 @@ class Standing:
     Attributes
     ----------
     expectations
-        Exact; empty if the opponent can no longer be asked.
+        Exact; empty if the opponent can no longer be asked, or cannot yet.
     """
 
     tally: Tally
@@ -28,6 +28,12 @@ def standings(games: Games, owner: str) -> list[Standing]:
     """A person's results against each opponent."""
     there = set(games.opponents.listed())
     return [
-        Standing(tally, games.opponents.expectations(tally.opponent) if tally.opponent in there else ())
-        for tally in games.tallies(owner)
+        Standing(tally, _expected(games, tally) if tally.opponent in there else ()) for tally in games.tallies(owner)
     ]
+
+
+def _expected(games: Games, tally: Tally) -> Sequence[Expectation]:
+    try:
+        return games.opponents.expectations(tally.opponent)
+    except PreparingError:
+        return ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from sqlalchemy import select
 
 from pttt_ooc.disk.files import digest
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
+from pttt_ooc.grader import submissions
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.models import ACCEPTED, Submission
 from pttt_ooc.web.shell import Account
@@ -27,6 +29,13 @@ class Submitted:
         """The solution, the baseline, and the accepted submissions of the team that is signed in."""
         solution = [self.solution] if self.place.is_dir() else []
         return [*solution, uniform(), *(self._own(account) if account else [])]
+
+    def open_to_play(self) -> Sequence[Source]:
+        """What everybody may play against: the solution, the baseline, and what teams have opened."""
+        with self._grader.database.reading() as session:
+            found = submissions.opened(session)
+        opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
+        return [*self.offered(None), *opened]
 
     @property
     def place(self) -> Path:

@@ -6,7 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pttt_ooc.explore import play
+from pttt_ooc.explore.asked import Asked
 from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.games import GAMES, Games
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.submitted import Submitted
 from pttt_ooc.explore.wire import Client
@@ -24,8 +27,10 @@ def main() -> None:
 
 
 def parts_of(grader: Grader, client: Client) -> Sequence[Part]:
-    """The wing's part of a grader's application."""
-    return [part_of(Explorer(grader.settings.rules, client, Submitted(grader)))]
+    """The wing's parts of a grader's application."""
+    submitted, game = Submitted(grader), grader.settings.rules
+    games = Games(grader.storage.data / GAMES, Asked(game, client, submitted.open_to_play))
+    return [part_of(Explorer(game, client, submitted)), play.part_of(games)]
 
 
 if __name__ == "__main__":

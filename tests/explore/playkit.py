@@ -30,6 +30,9 @@ class Uniform:
     def listed(self):
         return self.opponents
 
+    def prepare(self, opponent):
+        pass
+
     def probabilities(self, opponent, infoset):
         self.asked.append((opponent, infoset))
         return self.strategies[opponent.player][infoset].tolist()
