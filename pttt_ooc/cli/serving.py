@@ -37,6 +37,7 @@ def explore(
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
     browser: Annotated[bool, typer.Option(help="Whether to open the pages in a browser.")] = True,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Answer on the terminal; no pages are served.")] = False,
     profiles: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where prepared strategies are kept.  [default: beside the game's index]"),
@@ -49,6 +50,10 @@ def explore(
     Strategies are prepared once, which takes seconds and, for the full game, up to a gigabyte on disk.
     """
     check_game(game)
+    if terminal:
+        from pttt_ooc.explore.terminal_explore import explore_named
+
+        raise typer.Exit(explore_named(strategies, game, data))
     with extra():
         from pttt_ooc.explore.local import explore as explored
     explored(strategies, game, data, profiles, host, port, "/explore" if browser else None)

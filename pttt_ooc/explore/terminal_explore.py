@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from pttt_ooc.errors import ImpossibleInfosetError
+from collections.abc import Sequence
+from pathlib import Path
+
+from pttt_ooc.errors import ImpossibleInfosetError, StrategyFileError
 from pttt_ooc.explore.dialogue import MARKS, Dialogue, EndedError, Square
-from pttt_ooc.explore.here import Pair
+from pttt_ooc.explore.here import Pair, pair_of
+from pttt_ooc.library.structures import configure
 from pttt_ooc.questions.answers import Numbers, Row
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
@@ -19,6 +23,23 @@ HELP = (
     "? shows this."
 )
 _BOARDS = 8
+
+
+def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
+    """As :func:`explore`, for strategies that are named: one, with what it brings for the other player, or two.
+
+    Raises
+    ------
+    PtttError
+        If there are no such strategies, or there are more than two.
+    """
+    configure(data)
+    if len(names) > 2:
+        raise StrategyFileError("On the terminal one strategy is looked at, or two: of player 0 and of player 1.")
+    if len(names) == 2:
+        return explore(Pair((names[0], names[1]), game), 0, Dialogue())
+    pair, sides = pair_of(names[0], game)
+    return explore(pair, sides[0], Dialogue())
 
 
 def explore(pair: Pair, player: int, dialogue: Dialogue) -> int:

@@ -98,7 +98,7 @@ def terminal():
 
 def test_a_whole_game_on_a_terminal(terminal):
     """Bad input at every prompt, a game to its end, the look back, another game, Ctrl-C in the middle of a line."""
-    shell = terminal("play", "uniform", "--game", GAME, "--player", "1")
+    shell = terminal("play", "--terminal", "uniform", "--game", GAME, "--player", "1")
     begin = shell.until(r" >")
     assert "You are player 1 (o), against uniform." in begin and "[4]" in begin
     for bad, sentence in (
@@ -130,6 +130,20 @@ def test_a_whole_game_on_a_terminal(terminal):
     assert (
         code == 130 and "lost" in last and "Exactly expected against uniform" in last and "Traceback" not in shell.told
     )
+
+
+def test_exploring_on_a_terminal(terminal):
+    shell = terminal("explore", "--terminal", "uniform", "--game", GAME)
+    assert "value 0.5501, with the best response from here on 0.8667" in shell.until(r" >")
+    assert "placed 0, found 4 occupied" in shell.type("0*4.")
+    assert "square 0 is attempted twice" in shell.type("0*").replace("\r\n", " ")
+    beliefs = shell.type("b")
+    assert "x.. / .o.   1.0000" in beliefs and "2 with 1.000" in beliefs
+    assert "Player 0 at |0* >" in shell.type("u")
+    assert "Player 1 at | >" in shell.type("p")
+    assert "nothing to undo" in shell.type("u")
+    code, last = shell.end(b"\x04")
+    assert code == 0 and "Goodbye." in last and "Traceback" not in shell.told
 
 
 def say(monkeypatch, lines, what, *arguments):
@@ -188,7 +202,7 @@ def test_the_value_of_what_is_printed_at_the_end(monkeypatch, pair):
 
 def test_a_terminal_without_colours_and_unicode_can_be_used(terminal):
     done = subprocess.run(
-        [sys.executable, "-c", MAIN, "play", "uniform", "--game", GAME],
+        [sys.executable, "-c", MAIN, "play", "--terminal", "uniform", "--game", GAME],
         **{"input": b"4\n\xff\xfe\nq\n", "capture_output": True, "cwd": ROOT},
         env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "TERM": "dumb"},
         timeout=PATIENCE,
