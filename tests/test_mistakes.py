@@ -162,14 +162,21 @@ def test_a_planted_mistake_comes_first(equilibrium, player):
     assert first["probabilities"][square] == 1
 
 
-def test_few_are_the_first_of_many():
-    engine, rng = small_engine("mini-2x3k2-abrupt"), random.Random(4)
-    one, other = (as_strategy(engine.index, p, random_table(engine.index.game, p, rng)) for p in (0, 1))
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k3-abrupt-after-1", "mini-2x3k3-classical-after-1"])
+def test_few_are_the_first_of_many(name):
+    engine, rng = small_engine(name), random.Random(name)
+    one, other = (as_strategy(engine.index, p, random_table(engine.index.game, p, rng, 0)) for p in (0, 1))
     many = find_mistakes(one, other, engine, (0, 0), ALL)
-    for top in (0, 1, 7):
+    for top in (0, 1, 2, 3, 5, 12, 20, 30, 7):
         few = find_mistakes(one, other, engine, (0, 0), top)
         assert (few.own.infosets, few.openings.infosets) == (many.own.infosets[:top], many.openings.infosets[:top])
         assert few.own.total == many.own.total
+
+
+def test_the_record_is_json():
+    engine, rng = small_engine("mini-2x3k2-abrupt"), random.Random(4)
+    one, other = (as_strategy(engine.index, p, random_table(engine.index.game, p, rng)) for p in (0, 1))
+    few = find_mistakes(one, other, engine, (0, 0), 7)
     record = json.loads(json.dumps(few.as_record()))
     assert [one["kind"] for one in record["infosets"]] == [OWN_MISTAKE] * 7 + [OPENING] * 7
     assert sum(record["by_depth"]["openings"]) == pytest.approx(record["openings"], abs=1e-12)

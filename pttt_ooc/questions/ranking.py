@@ -65,14 +65,11 @@ class Ranking:
             return []
         views = np.array(self.mine.views_of(n))[self.stands[self.mine.slice_start[n] : self.mine.slice_start[n + 1]]]
         start, tables = self._tables(views)
-        first, least = self.mine.nodes_of(n).start, self.least
+        first = self.mine.nodes_of(n).start
         found: list[Entry] = []
         for k, view in enumerate(views.tolist()):
             nodes = self._images(view, start[:, k], tables) - first
-            found += self._largest(nodes, self.fixed[:, view], numbers, least)
-            if len(found) > 8 * self.top:
-                found = sorted(found, key=lambda one: -abs(one[0]))[: self.top]
-                least = abs(found[-1][0])
+            found += self._largest(nodes, self.fixed[:, view], numbers)
         found = sorted(found, key=lambda one: -abs(one[0]))[: self.top]
         return [(total, images, node + first) for total, images, node in found]
 
@@ -93,13 +90,13 @@ class Ranking:
             nodes[g] = self.mine.node_start[self.image[g, view]] + ranks
         return nodes
 
-    def _largest(self, nodes: Ints, fixed: NDArray[np.bool_], numbers: Floats, least: float) -> list[Entry]:
+    def _largest(self, nodes: Ints, fixed: NDArray[np.bool_], numbers: Floats) -> list[Entry]:
         """The largest entries of a view, at most as many as are wanted."""
         same = nodes[fixed]
         times = (same == nodes[0]).sum(axis=0)  # each different image appears so many times
         total = numbers[nodes].sum(axis=0) / times
         size = np.where((same >= nodes[0]).all(axis=0), np.abs(total), 0)
-        chosen = np.flatnonzero(size > least)
+        chosen = np.flatnonzero(size > self.least)
         if len(chosen) > self.top:
             chosen = chosen[np.argpartition(-size[chosen], self.top - 1)[: self.top]]
         largest = np.abs(numbers[nodes[:, chosen]]).argmax(axis=0)
