@@ -37,6 +37,20 @@
     }
   });
 
+  // Of an opponent that has a strategy for one player, only the other player can be chosen.
+  function offerSides() {
+    var chosen = document.querySelector("[name=opponent][data-sides]:checked");
+    if (!chosen) return;
+    var sides = chosen.dataset.sides.split(" ");
+    document.querySelectorAll("input[name=player]").forEach(function (side) {
+      side.disabled = sides.indexOf(side.value) < 0;
+      if (sides.length === 1) side.checked = side.value === sides[0];
+    });
+  }
+
+  document.addEventListener("change", function (event) { if (event.target.name === "opponent") offerSides(); });
+  offerSides();
+
   // A refusal is told beside the board, which stays.
   var focused = null;
 
@@ -52,7 +66,8 @@
     }
   });
 
-  document.addEventListener("htmx:afterSwap", function () {
+  // Only then has the table its new attributes.
+  document.addEventListener("htmx:afterSettle", function () {
     var table = document.getElementById("table");
     if (focused === null || !table) return;
     var cell = table.querySelector('button.cell[value="' + focused + '"]');
