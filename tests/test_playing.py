@@ -72,6 +72,9 @@ def test_the_choice_follows_the_probabilities_from_the_first_square_to_the_last(
     strategy = as_strategy(index, 0, rows)
     drawn = [0.0, 0.2499, 0.25, 0.7499, 0.75, np.nextafter(1, 0)]
     assert [choose(strategy, "|", Fixed(number)) for number in drawn] == [1, 1, 3, 3, 4, 4]
+    # Six sixths add up to less than 1; the last square is chosen all the same.
+    uniform = as_strategy(index, 0, {text: [0.0] * 6 for text in rows})
+    assert choose(uniform, "|", Fixed(np.nextafter(1, 0))) == 5
 
 
 def test_the_same_seed_plays_the_same_game():
