@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel
-from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells
+from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells, times_of
 from pttt_ooc.structure.index import Index, read_only
-from pttt_ooc.structure.patterns import Pattern, codes_of, count_of, decoded, keys_of, kinds_of
+from pttt_ooc.structure.patterns import codes_of, keys_of, kinds_of
 from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
 
 WORD = 64  # bits of a matrix's row that are kept in one number
 
-_NEVER = -1  # the time of no square
+_NEVER = -2  # the time of no square
 
 Column = TypeVar("Column")
 
@@ -288,9 +288,24 @@ class _Builder:
                 shape = shape << 4 | np.bitwise_count(squares)
         first, number = first_seen(shape)
         for i in first:
-            patterns = decoded(code[self.receiver][i]), decoded(code[self.source][i])
-            self._add_operator(*patterns, int(received[i]))
+            cut = self._cut(placed[:, i], failed[:, i])
+            source, receiver = (self._cells(p, code[p][i], cut) for p in (self.source, self.receiver))
+            self.cells.append((source, receiver))
+            self._add_factors(source, receiver, int(received[i]))
         return number
+
+    def _cut(self, placed: Ints, failed: Ints) -> int:
+        """The time at which the operator of two views is split: half-way, unless the views are small."""
+        longest = int(np.bitwise_count(placed | failed).max())
+        if longest <= 4:
+            return BASE  # everything is prefix
+        if self.game.turn_rule == "classical":
+            longest = int(np.bitwise_count(placed).max())
+        return (longest + 1) // 2
+
+    def _cells(self, player: int, code: np.int64, cut: int) -> Cells:
+        [keys], [kinds] = keys_of(np.array([code])), kinds_of(np.array([code]))
+        return Cells(self.sides[player].orders(int(kinds), cut), keys, cut)
 
     def _patterns(
         self, placed: Ints, failed: Ints, code: dict[int, Ints], mover: Ints, number: Ints
@@ -306,6 +321,7 @@ class _Builder:
         _, same = np.unique(codes, return_inverse=True)
         users = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
         first, found = first_seen((same.reshape(codes.shape) * (users.max(initial=0) + 1) + users).ravel())
+        found = found.reshape(codes.shape)
         pair, side = first // 2, first % 2
         orders = np.empty(len(first), np.int64)
         for k, p in enumerate(players):
@@ -314,40 +330,19 @@ class _Builder:
         start = np.concatenate([[0], np.cumsum(orders)])
         most = max((cells.size for both in self.cells for cells in both), default=0)
         cell = np.empty(start[-1], np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32)
-        # Patterns of the same kinds of squares share their tables of times.
-        for i in np.lexsort((kinds_of(codes.ravel()[first]), side)):
-            at, pattern = (pair[i], side[i]), decoded(codes[pair[i], side[i]])
-            own = cell[start[i] : start[i + 1]]
-            self._order_cells(pattern, int(number[pair[i]]), int(side[i]), bool(ends_placed[at]), own)
-        return found.reshape(codes.shape), start, cell
-
-    def _order_cells(
-        self, pattern: Pattern, number: int, side: int, ends_placed: bool, out: NDArray[np.unsignedinteger[Any]]
-    ) -> None:
-        """The cell of each order of a pattern, of the receiver (`side` 0) or of the source (1) of an operator."""
-        times = self.sides[(self.receiver, self.source)[side]].times(pattern)
-        cells = self.cells[number][1 - side]
-        prefix_major = self.prefix_first[number] == bool(side)
+        codes = codes.ravel()[first]
         # By the classical rule a failure after the last placement has the number of placements for its time.
-        ends_at = count_of(pattern, 1) if ends_placed else _NEVER
-        find_cells(times, keys_of(pattern), cells.cut, cells.tables, prefix_major, ends_at, out)
-
-    def _cut(self, pattern_r: Pattern, pattern_s: Pattern) -> int:
-        """The time at which the operator is split: half-way, unless the views are small."""
-        longest = max(len(pattern_r), len(pattern_s))
-        if longest <= 4:
-            return BASE  # everything is prefix
-        if self.game.turn_rule == "classical":
-            return (max(count_of(pattern_r, 1), count_of(pattern_s, 1)) + 1) // 2
-        return (longest + 1) // 2
-
-    def _add_operator(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> None:
-        """Build the operator between two patterns; `received` keys are squares that the source placed."""
-        cut = self._cut(pattern_r, pattern_s)
-        source = Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
-        receiver = Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
-        self.cells.append((source, receiver))
-        self._add_factors(source, receiver, received)
+        placements = np.bitwise_count(placed[players[side], pair]).astype(np.int64)
+        ends_at = np.where(ends_placed[pair, side], placements, _NEVER).tolist()
+        keys, kinds, operator = keys_of(codes), kinds_of(codes), number[pair]
+        cuts = np.array([source.cut for source, _ in self.cells], np.int64)[operator]
+        # Patterns of the same kinds of squares share their orders.
+        for i in np.lexsort((cuts, kinds, side)).tolist():
+            own = int(side[i])
+            cut_orders = self.sides[players[own]].orders(int(kinds[i]), int(cuts[i]))
+            cells, prefix_major = self.cells[operator[i]][1 - own], self.prefix_first[operator[i]] == bool(own)
+            find_cells(cut_orders, keys[i], cells.tables, prefix_major, ends_at[i], cell[start[i] : start[i + 1]])
+        return found, start, cell
 
     def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:
         first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
@@ -386,8 +381,15 @@ class _Builder:
         def shared(times: Ints) -> Ints:
             return np.where(times < 0, -1, 2 * times + late)
 
-        sets = range(len(cells.sets))
-        return [(shared(cells.times_of(k, rows=False)), shared(cells.times_of(k, rows=True))) for k in sets]
+        columns, rows = (
+            shared(times_of(codes, cells.keys)) for codes in (cells.tables.column_code, cells.tables.row_code)
+        )
+        parts = zip(
+            np.split(columns, cells.tables.first_column[1:-1]),
+            np.split(rows, cells.tables.first_row[1:-1]),
+            strict=True,
+        )
+        return list(parts)
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
         """Place in `matrix` of one with so many of the source's indices."""
