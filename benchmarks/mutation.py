@@ -45,7 +45,7 @@ TESTS: dict[str, Sequence[str]] = {
     "structure/index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
     "structure/relabelling": ["test_index.py", "test_gradient.py -k tiny", "test_formats.py"],
     "structure/patterns": ["test_gradient.py", "test_solve.py"],
-    "structure/cells": ["test_gradient.py", "test_solve.py"],
+    "structure/cells": ["test_cells.py", "test_gradient.py", "test_solve.py"],
     "structure/timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
     "sweep/gradient": ["test_gradient.py", "test_solve.py"],
     "sweep/tree": ["test_gradient.py", "test_solve.py", "test_assess.py"],
