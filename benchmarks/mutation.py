@@ -84,7 +84,7 @@ TESTS: dict[str, Sequence[str]] = {
 }
 """For each module of the core the tests that run on its mutants: its own first, then others that use it."""
 
-KERNELS = set(jit.SOURCES) - {"jit", "structure/timing"}
+KERNELS = set(jit.SOURCES) - {"compiler", "jit", "structure/timing"}
 """Modules that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each of them."""
 
 _UNCOMPILED = {

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.products.bundle import read_bundle_header
 from pttt_ooc.products.reading import tensor_shape
 from pttt_ooc.products.solution import solution_attrs
 from pttt_ooc.rules.catalogue import GAMES, named_game
@@ -81,6 +80,8 @@ def given_strategy(name: str, player: int, infosets: Path | None = None) -> Give
     if kind == "tensor":
         return Given(name, kind, path, player, infosets, shape=tensor_shape(path))
     if kind == "bundle":
+        from pttt_ooc.products.bundle import read_bundle_header  # HDF5 takes long to import
+
         header = read_bundle_header(path, player)
         return Given(name, kind, path, player, game=header.game, shape=header.shape, said=header.facts)
     said = _solution_says(path) if kind == "solution" else {}

@@ -17,7 +17,6 @@ from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.library.given import SOLUTION, Given
-from pttt_ooc.products.bundle import read_bundle_strategy
 from pttt_ooc.products.infosets import BLOCK_ROWS, default_rows, read_infosets
 from pttt_ooc.products.reading import open_tensor
 from pttt_ooc.products.solution import read_player, solution_attrs
@@ -120,6 +119,8 @@ def _read(given: Given, own: Index, into: Floats, rows: Ints | tuple[()], scratc
     if isinstance(rows, tuple):
         return read_player(given.path, own, player, into)
     if given.kind == "bundle":
+        from pttt_ooc.products.bundle import read_bundle_strategy  # HDF5 takes long to import
+
         return Strategy(own, player, read_bundle_strategy(given.path, own, player, rows, into))
     rows = rows_of(own, player, given.infosets, rows)
     with open_tensor(given.path, (len(rows), own.game.squares), scratch) as tensor:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
 
-from pttt_ooc import jit
+from pttt_ooc import compiler, jit
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.lives import watch_parent
@@ -158,7 +158,7 @@ def main(scratch: Path) -> int:
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started it tells what happened
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes of the parts, too
-    jit.load_compiler()
+    compiler.load_compiler()
     # The compiler makes millions of small objects that live to the end: looking for garbage among them would take a
     # tenth of the time.
     gc.freeze()
