@@ -25,6 +25,20 @@ def test_default_file_is_the_sorted_list(tmp_path, game, player):
     assert [p.name for p in tmp_path.iterdir()] == ["i.txt"]
 
 
+@pytest.mark.parametrize("block", [1, 7, 10, 1 << 20])
+@pytest.mark.parametrize("game", FILE_GAMES)
+def test_the_default_order_is_made_block_by_block(monkeypatch, game, block):
+    index, whole = full_index(game), infosets.default_rows(full_index(game), 1)
+    monkeypatch.setattr(infosets, "BLOCK_ROWS", block)
+    order = infosets.DefaultRows(index, 1)
+    made = list(infosets.row_blocks(order))
+    assert [start for start, _ in made] == list(range(0, len(order), block))
+    assert all(np.array_equal(nodes, whole[start : start + block]) for start, nodes in made)
+    assert len(order) == len(whole)
+    sizes = index.players[1].infosets_by_slice()
+    assert order.nbytes == 4 * max(sizes[n] + sizes[n + 1] for n in range(np.count_nonzero(sizes) - 2))
+
+
 @pytest.mark.parametrize("block", [7, 1 << 20])
 def test_users_order_is_kept(tmp_path, monkeypatch, block):
     monkeypatch.setattr(infosets, "_BLOCK_BYTES", block + 20)

@@ -88,18 +88,25 @@ def view_of(tables, node):
 
 
 @kernel
-def _children(tables, child_start, parents, first, last, out):
-    count = 0
-    for node in parents:
+def _children(tables, child_start, parents, first, last, at, branch, out):
+    """Write to `out` the children from node `first` to `last` of the nodes `parents`, until it is full.
+
+    It begins with the branch `branch` of the parent number `at`.  Returns where to go on, and the number of children.
+    """
+    branches, count = 2 * child_start.shape[1], 0
+    while at < len(parents) and count < len(out):
+        node = np.int64(parents[at])
         view = view_of(tables, node)
         rank = node - tables.node_start[view]
-        for action in range(child_start.shape[1]):
-            for outcome in range(2):
-                block = child_start[view, action, outcome]
-                if first <= block < last:
-                    out[count] = block + rank
-                    count += 1
-    return count
+        while branch < branches and count < len(out):
+            block = child_start[view, branch >> 1, branch & 1]
+            if first <= block < last:
+                out[count] = block + rank
+                count += 1
+            branch += 1
+        if branch == branches:
+            at, branch = at + 1, 0
+    return at, branch, count
 
 
 def row_arrays(index: Index) -> tuple[Ints, Ints]:
@@ -108,30 +115,74 @@ def row_arrays(index: Index) -> tuple[Ints, Ints]:
     return first, second
 
 
-def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
-    """Node number of each row in the default order, in a new array unless one is given.
+class DefaultRows:
+    """The default order of rows, of which only a block and the rows before it in the tree are in memory.
 
     Rows are sorted by number of attempts, then attempt by attempt: by square, failed before placed.
+    """
+
+    def __init__(self, index: Index, player: int) -> None:
+        self._tables, self._player = infoset_tables(index, player), index.players[player]
+        self._sizes = [int(size) for size in self._player.infosets_by_slice() if size]
+
+    def __len__(self) -> int:
+        return sum(self._sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are in memory on the way: of a slice, and of the one before it; the last one is not kept."""
+        kept = self._sizes[:-1]
+        return 4 * max(map(sum, zip([0, *kept], [*kept, 0], strict=True)))
+
+    def blocks(self) -> Iterator[tuple[int, Ints]]:
+        """As :func:`row_blocks`."""
+        p, start, filled, block = self._player, 0, 0, np.empty(BLOCK_ROWS, np.int64)
+        before = np.empty(0, np.int32)  # room enough: a player has less than 2^31 nodes
+        # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
+        for n, size in enumerate(self._sizes):
+            first, done, at, branch = p.nodes_of(n).start, 0, 0, 0  # a slice's infosets come first among its nodes
+            rows = np.empty(size if n + 1 < len(self._sizes) else 0, np.int32)
+            while done < size:
+                out = block[filled:]
+                if n == 0:
+                    out[0], count = first, 1
+                else:
+                    places = (first, first + size, at, branch, out)
+                    at, branch, count = _children(self._tables, p.child_start, before, *places)
+                if len(rows):
+                    rows[done : done + count] = out[:count]
+                done, filled = done + count, filled + count
+                if filled == len(block):
+                    yield start, block
+                    start, filled, block = start + filled, 0, np.empty(BLOCK_ROWS, np.int64)
+            before = rows
+        if filled:
+            yield start, block[:filled]
+
+
+Rows = Ints | DefaultRows
+"""Node number of each row: int64, shape (infosets,), or what makes them one by one."""
+
+
+def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
+    """Node number of each row in the default order, in a new array unless one is given.
 
     Returns
     -------
     int64, shape (infosets,)
     """
-    tables, p = infoset_tables(index, player), index.players[player]
-    sizes = p.infosets_by_slice()
-    ends = np.cumsum(sizes)
-    rows = np.empty(int(ends[-1]), np.int64) if into is None else into
-    rows[: sizes[0]] = np.arange(sizes[0])
-    # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
-    for n in range(1, p.slices):
-        first = p.nodes_of(n).start  # a slice's infosets come first among its nodes
-        parents, out = rows[ends[n - 1] - sizes[n - 1] : ends[n - 1]], rows[ends[n - 1] : ends[n]]
-        _children(tables, p.child_start, parents, first, first + sizes[n], out)
+    order = DefaultRows(index, player)
+    rows = np.empty(len(order), np.int64) if into is None else into
+    for start, nodes in order.blocks():
+        rows[start : start + len(nodes)] = nodes
     return rows
 
 
-def row_blocks(rows: Ints) -> Iterator[tuple[int, Ints]]:
+def row_blocks(rows: Rows) -> Iterator[tuple[int, Ints]]:
     """Runs of at most :data:`BLOCK_ROWS` rows, each with the number of its first row."""
+    if isinstance(rows, DefaultRows):
+        yield from rows.blocks()
+        return
     for start in range(0, len(rows), BLOCK_ROWS):
         yield start, rows[start : start + BLOCK_ROWS]
 

@@ -96,7 +96,7 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     other = 1 - strategy.player
     reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[other]
     gradient = np.empty(i.sequences, engine.dtype)
-    arrays = in_memory(slice_arrays(engine.index, engine.dtype))
+    arrays = in_memory(slice_arrays(engine.index.players, engine.dtype))
     ended = gradient[:0]  # payoffs of the slice below, of games that the strategy's player ends there
     for n in reversed(range(i.slices)):
         s, part = arrays.of(i, n), gradient[i.sequences_of(n)]

@@ -125,7 +125,7 @@ def best_response(strategy: Strategy, engine: Engine) -> BestResponse:
     engine, player = engine.in_precision(np.float64), 1 - strategy.player
     reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[player]
     choices = np.zeros(i.nodes, np.uint8)
-    arrays = in_memory(slice_arrays(engine.index, engine.dtype))
+    arrays = in_memory(slice_arrays(engine.index.players, engine.dtype))
     for n in reversed(range(i.slices)):
         s = arrays.of(i, n)
         engine.gradient_slice(player, n, reach, s)

@@ -68,6 +68,8 @@ def call_structure(directory: Path) -> None:
         export_strategy(unfolded, rows, tensor)
         with open_tensor(tensor, (len(rows), GAME.squares)) as read:
             strategy_from_tensor(whole, player, read, rows)
+        with open_tensor(tensor, (len(rows), GAME.squares)) as read:
+            strategy_from_tensor(whole, player, read, rows, np.float32, normalise=False)
 
 
 def call_solver(directory: Path) -> None:

@@ -77,10 +77,10 @@ class SliceArrays:
         )
 
 
-def slice_arrays(index: Index, dtype: DTypeLike) -> SliceArrays:
-    """Virtual arrays for the slices of either player."""
+def slice_arrays(players: Iterable[PlayerIndex], dtype: DTypeLike) -> SliceArrays:
+    """Virtual arrays for the slices of any of these players."""
     nodes, sequences = [0, 0], 0
-    for i in index.players:
+    for i in players:
         for n in range(i.slices):
             nodes[n % 2] = max(nodes[n % 2], i.nodes_of(n).stop - i.nodes_of(n).start)
             sequences = max(sequences, i.sequences_of(n).stop - i.sequences_of(n).start)
