@@ -49,6 +49,7 @@ TESTS: dict[str, Sequence[str]] = {
     "structure/timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
     "sweep/gradient": ["test_gradient.py", "test_solve.py"],
     "sweep/tree": ["test_gradient.py", "test_solve.py", "test_assess.py"],
+    "sweep/vectors": ["test_vectors.py", "test_gradient.py"],
     "sweep/engine": ["test_gradient.py", "test_solve.py", "test_assess.py", "test_faults.py -k threads"],
     "structure/symmetry": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
     "solving/regret": ["test_solve.py"],

@@ -29,7 +29,7 @@ def _digest() -> str:
     total = hashlib.blake2b(digest_size=8)
     for part in (sys.version, numba.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name()):
         total.update(part.encode() + b"\n")
-    for name in SOURCES:
+    for name in ("compiler", *SOURCES):
         total.update((Path(__file__).parent / f"{name}.py").read_bytes())
     return total.hexdigest()
 
@@ -58,9 +58,9 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
 
 
-def compiled(function: Callable[..., Any]) -> Any:
-    """The function, compiled when it is first called."""
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}  # nobody calls kernels from C
+def compiled(function: Callable[..., Any], **more: bool) -> Any:
+    """The function, compiled when it is first called; `more` are options of numba's."""
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **more}  # nobody calls kernels from C
     dispatcher: Any = numba.njit(**options)(function)
     if dispatcher is not function:  # it is, if numba is told to compile nothing
         dispatcher._cache = _Cache(function)  # as numba's `cache=True` does, with other names of files

@@ -21,6 +21,7 @@ SOURCES = (
     "structure/timing",
     "sweep/gradient",
     "sweep/tree",
+    "sweep/vectors",
 )
 """The modules that hold kernels, or constants and named tuples that kernels use.
 
@@ -43,8 +44,21 @@ def interpreted() -> Iterator[None]:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, to code that runs without the interpreter's lock."""
+    return _compiled(function)
+
+
+def bare_kernel(function: Callable[..., Any]) -> Any:
+    """Compile as :func:`kernel` does, without counting references to arrays: for functions that make no arrays.
+
+    With counts, each slice of an array that is handed to another function adds to and subtracts from a
+    number that all threads share.  A function that does make an array is refused by the compiler.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def _compiled(function: Callable[..., Any], **more: bool) -> Any:
     if _interpreted:
         return function
     from pttt_ooc.compiler import compiled
 
-    return compiled(function)
+    return compiled(function, **more)

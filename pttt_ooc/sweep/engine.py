@@ -23,7 +23,7 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.index import Index, PlayerIndex, build_index
 from pttt_ooc.structure.timing import Factors, Timing, build_timing
 from pttt_ooc.structure.views import Ints, find_pairs
-from pttt_ooc.sweep import gradient, tree
+from pttt_ooc.sweep import gradient, tree, vectors
 from pttt_ooc.sweep.gradient import Scratch
 from pttt_ooc.sweep.tree import Floats, Reach, Slice, Tree
 
@@ -190,9 +190,10 @@ class Engine:
         most = [max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
         cells, matrix = [gradient.padded(size) for size in most], max(_largest_sum(t) for t in self.timings)
         sizes = (max(cells), *cells, matrix)
-        one_by_one, z, x, turned = (virtual_array(size * gradient.LANES, self.dtype) for size in sizes)
+        one_by_one, z, x, turned = (virtual_array(size * vectors.LANES, self.dtype) for size in sizes)
         state, z_rows = (virtual_array(most[0], dtype) for dtype in (np.uint8, np.uint64))
-        return Scratch(one_by_one, z, x, turned, state, z_rows, virtual_array(matrix, np.uint64))
+        turned_rows, members = virtual_array(matrix, np.uint64), virtual_array(vectors.LANES, np.int64)
+        return Scratch(one_by_one, z, x, turned, state, z_rows, turned_rows, members)
 
     def scratch_bytes(self) -> int:
         """Bytes that every thread works in."""
@@ -278,10 +279,10 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) ->
     shares: list[list[int]] = [[]]
     for count in np.unique(placed):
         same = views[placed == count].tolist()
-        for k in range(0, len(same), gradient.LANES):
+        for k in range(0, len(same), vectors.LANES):
             if work[shares[-1]].sum() >= enough:
                 shares.append([])
-            shares[-1] += same[k : k + gradient.LANES]
+            shares[-1] += same[k : k + vectors.LANES]
     runs = []
     for share in sorted(shares, key=lambda share: -work[share].sum()):
         groups = np.concatenate([np.arange(timing.group_start[v], timing.group_start[v + 1]) for v in share])

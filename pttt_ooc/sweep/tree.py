@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import bare_kernel, kernel
 
 CHUNK = 256  # orders
 
@@ -105,7 +105,7 @@ class Discounts(NamedTuple):
     floor: bool
 
 
-@kernel
+@bare_kernel
 def _extent(tree, view):
     """Number of orders and of actions of a view, and its first sequence; no actions if it does not decide."""
     orders = tree.node_start[view + 1] - tree.node_start[view]
@@ -113,7 +113,7 @@ def _extent(tree, view):
     return orders, (tree.sequence_start[view + 1] - start) // max(orders, 1), start
 
 
-@kernel
+@bare_kernel
 def _pull_reach(tree, view, reach):
     """Reach of the nodes of a view, from the reach of the sequences before them; whether any is not zero."""
     start = tree.node_start[view]
@@ -145,7 +145,7 @@ def _pull_reach(tree, view, reach):
     return reached
 
 
-@kernel
+@bare_kernel
 def _add_child_values(tree, view, action, first, count, part, out):
     """Add to `out` the values of the nodes after an action, for the orders `first` to `first` + `count`."""
     for outcome in range(2):
@@ -164,7 +164,7 @@ def _add_child_values(tree, view, action, first, count, part, out):
                 out[r] += values[ranks[r]]
 
 
-@kernel
+@bare_kernel
 def add_child_values(first_view, last_view, tree, part):
     """Add to the sequences of some views the values of the nodes after them."""
     for view in range(first_view, last_view):
@@ -175,28 +175,30 @@ def add_child_values(first_view, last_view, tree, part):
             _add_child_values(tree, view, action, 0, orders, part, values)
 
 
-@kernel
+@bare_kernel
 def _normalise(weights, start, orders, actions, count, total, out):
     """Probabilities in proportion to weights, `CHUNK` a row; where all are zero, the same for all actions."""
     total[:count] = 0
     for action in range(actions):
         row = weights[start + action * orders : start + action * orders + count]
-        for r in range(count):
-            total[r] += row[r]
-    _divide(weights, start, orders, actions, count, total, out)
-
-
-@kernel
-def _divide(weights, start, orders, actions, count, total, out):
-    uniform = total.dtype.type(1 / actions)
-    for action in range(actions):
-        row = weights[start + action * orders : start + action * orders + count]
         target = out[action * CHUNK : action * CHUNK + count]
         for r in range(count):
-            target[r] = row[r] / total[r] if total[r] > 0 else uniform
+            target[r] = row[r]
+            total[r] += row[r]
+    _divide(out, actions, count, total)
 
 
-@kernel
+@bare_kernel
+def _divide(weights, actions, count, total):
+    """Divide weights by their totals, in place: handed over as source and target, they would be divided one by one."""
+    uniform = total.dtype.type(1 / actions)
+    for action in range(actions):
+        row = weights[action * CHUNK : action * CHUNK + count]
+        for r in range(count):
+            row[r] = row[r] / total[r] if total[r] > 0 else uniform
+
+
+@bare_kernel
 def _match_regrets(state, start, orders, actions, count, total, out):
     """Regret matching: probabilities in proportion to positive parts, regrets and predictions together."""
     zero = total.dtype.type(0)
@@ -214,10 +216,10 @@ def _match_regrets(state, start, orders, actions, count, total, out):
                 target[r] = max(state.look_ahead * row[r], zero)
         for r in range(count):
             total[r] += target[r]
-    _divide(out, 0, CHUNK, actions, count, total, out)
+    _divide(out, actions, count, total)
 
 
-@kernel
+@bare_kernel
 def _multiply_reach(probabilities, orders, actions, count, nodes, start, sequence_reach):
     """Reach of sequences: reach of the node times the action's probability."""
     for action in range(actions):
@@ -261,7 +263,11 @@ def reach_of_regrets(first_view, last_view, tree, reach, first_sequence, state, 
         reached = _pull_reach(tree, view, reach)
         orders, actions, start = _extent(tree, view)
         newest = reach.sequences[start : start + actions * orders]
-        if reached:
+        if reached and actions == 1:
+            nodes = reach.nodes[tree.node_start[view] : tree.node_start[view + 1]]
+            for r in range(orders):
+                newest[r] = nodes[r]
+        elif reached:
             for first in range(0, orders if actions else 0, CHUNK):
                 count = min(CHUNK, orders - first)
                 nodes = reach.nodes[tree.node_start[view] + first : tree.node_start[view] + first + count]
@@ -291,6 +297,11 @@ def update_regrets(first_view, last_view, tree, part, state, discounts):
         for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             begin = start - part.first_sequence + first
+            if actions == 1:  # nothing to regret: sums and predictions stay zero
+                only = part.sequences[begin : begin + count]
+                _add_child_values(tree, view, 0, first, count, part, only)
+                _add_to_nodes(tree, view, first, count, part, only)
+                continue
             _match_regrets(state, begin, orders, actions, count, total, probabilities)
             expected[:count] = 0
             for action in range(actions):
@@ -304,7 +315,7 @@ def update_regrets(first_view, last_view, tree, part, state, discounts):
             _add_regrets(state, discounts, begin, orders, actions, count, part.sequences, expected)
 
 
-@kernel
+@bare_kernel
 def _add_regrets(state, discounts, begin, orders, actions, count, values_of_actions, expected):
     """Discount sums of regrets, and add what each action's value is above the expected one."""
     zero = expected.dtype.type(0)
@@ -325,7 +336,7 @@ def _add_regrets(state, discounts, begin, orders, actions, count, values_of_acti
                 newest[r] = values[r] - expected[r]
 
 
-@kernel
+@bare_kernel
 def _add_to_nodes(tree, view, first, count, part, values):
     """Add values to the nodes of a view, for the orders `first` to `first` + `count`."""
     node = tree.node_start[view] - part.first_node + first
