@@ -45,10 +45,11 @@ TESTS: dict[str, Sequence[str]] = {
     "structure/index": ["test_index.py", "test_gradient.py", "test_infosets.py", "test_solve.py"],
     "structure/relabelling": ["test_index.py", "test_gradient.py -k tiny", "test_formats.py"],
     "structure/patterns": ["test_gradient.py", "test_solve.py"],
-    "structure/cells": ["test_gradient.py", "test_solve.py"],
+    "structure/cells": ["test_cells.py", "test_gradient.py", "test_solve.py"],
     "structure/timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
     "sweep/gradient": ["test_gradient.py", "test_solve.py"],
     "sweep/tree": ["test_gradient.py", "test_solve.py", "test_assess.py"],
+    "sweep/vectors": ["test_vectors.py", "test_gradient.py"],
     "sweep/engine": ["test_gradient.py", "test_solve.py", "test_assess.py", "test_faults.py -k threads"],
     "structure/symmetry": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
     "solving/regret": ["test_solve.py"],
@@ -84,7 +85,7 @@ TESTS: dict[str, Sequence[str]] = {
 }
 """For each module of the core the tests that run on its mutants: its own first, then others that use it."""
 
-KERNELS = set(jit.SOURCES) - {"jit", "structure/timing"}
+KERNELS = set(jit.SOURCES) - {"compiler", "jit", "structure/timing"}
 """Modules that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each of them."""
 
 _UNCOMPILED = {

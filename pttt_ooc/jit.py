@@ -1,28 +1,16 @@
-"""The decorator of all kernels, and where their compiled code is kept.
+"""The decorator of kernels, and the modules that have them.
 
-Numba keeps compiled code on disk.  It compiles a kernel anew when the text of the kernel's own module
-has changed, but a kernel is also made of what it takes from other modules: kernels that it calls,
-constants, the fields of named tuples.  So the names of the files in the cache carry a digest of all
-modules that kernels are made of.  Code of another version is never found, and after a return to an
-earlier version that version's code is still there.
+Numba is imported by the first kernel that is to be compiled: a process that looks a few infosets up does without.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
-import numba
-import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-
 SOURCES = (
+    "compiler",
     "jit",
     "products/infosets",
     "products/tensors",
@@ -35,48 +23,14 @@ SOURCES = (
     "structure/timing",
     "sweep/gradient",
     "sweep/tree",
+    "sweep/vectors",
 )
 """The modules that hold kernels, or constants and named tuples that kernels use.
 
 A kernel may use nothing of any other module of the package.
 """
 
-
-def _digest() -> str:
-    """Names what compiled code depends on: the sources, Python, numba, LLVM, and the processor."""
-    total = hashlib.blake2b(digest_size=8)
-    for part in (sys.version, numba.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name()):
-        total.update(part.encode() + b"\n")
-    for name in SOURCES:
-        total.update((Path(__file__).parent / f"{name}.py").read_bytes())
-    return total.hexdigest()
-
-
-DIGEST = _digest()
-"""The version of the kernels, in the name of every file of the cache."""
-
-DIRECTORIES: set[Path] = set()
-"""Where the cache has its files: one directory for each room whose kernels have been imported."""
-
-
 _interpreted = False
-
-
-class _Files(CompileResultCacheImpl):
-    def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        return f"{super().get_filename_base(fullname, abiflags)}-{DIGEST}"
-
-
-class _Cache(FunctionCache):
-    _impl_class = _Files
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what has been compiled; one process at a time, or one of two entries of a kernel might get lost."""
-        place = Path(self.cache_path)
-        place.mkdir(parents=True, exist_ok=True)
-        with open(place / "saving.lock", "a", encoding="ascii") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            super().save_overload(sig, data)
 
 
 @contextmanager
@@ -92,16 +46,34 @@ def interpreted() -> Iterator[None]:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, to code that runs without the interpreter's lock."""
+    return _compiled(function)
+
+
+def bare_kernel(function: Callable[..., Any]) -> Any:
+    """Compile as :func:`kernel` does, without counting references to arrays: for functions that make no arrays.
+
+    With counts, each slice of an array that is handed to another function adds to and subtracts from a
+    number that all threads share.  A function that does make an array is refused by the compiler.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def piece(function: Callable[..., Any]) -> Any:
+    """Mark a function as a piece of kernels, which is compiled with each of them and, like them, makes no arrays.
+
+    Called from Python, it stays plain Python.  So the compiler does not translate its arguments from
+    Python, which takes longer than the rest, and no code of its own is kept.
+    """
     if _interpreted:
         return function
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}  # nobody calls kernels from C
-    compiled: Any = numba.njit(**options)(function)
-    if compiled is not function:  # it is, if numba is told to compile nothing
-        compiled._cache = _Cache(function)  # as numba's `cache=True` does, with other names of files
-        DIRECTORIES.add(Path(compiled._cache.cache_path))
-    return compiled
+    from pttt_ooc.compiler import as_piece
+
+    return as_piece(function)
 
 
-def load_compiler() -> None:
-    """Let the compiler load what it needs: a process that is forked afterwards has it."""
-    numba.njit(lambda numbers: numbers[0])(np.zeros(1))
+def _compiled(function: Callable[..., Any], **more: bool) -> Any:
+    if _interpreted:
+        return function
+    from pttt_ooc.compiler import compiled
+
+    return compiled(function, **more)

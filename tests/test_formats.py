@@ -65,6 +65,16 @@ def test_layout_of_probabilities():
             assert probabilities[mine.sequence_start[view] + j * orders + rank] == pytest.approx(row[square])
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_numbers_that_the_engine_is_to_scale_stay_what_they_are(dtype):
+    index, rows = full_index(FILE_GAME), infosets.DefaultRows(full_index(FILE_GAME), 0)
+    tensor = random_tensor(default_texts(FILE_GAME, 0)).astype(dtype)
+    assert np.any(tensor.sum(axis=1, dtype=np.float64) != 1)
+    kept = formats.strategy_from_tensor(index, 0, tensor, rows, np.float32, normalise=False)
+    found = np.concatenate(list(formats.tensor_from_strategy(index, 0, kept, rows)))
+    assert kept.dtype == np.float32 and np.array_equal(found, tensor)
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f2", ">f4", ">f8"])
 def test_accepted_rows_are_normalised(dtype):
     index, rows = full_index(FILE_GAME), infosets.default_rows(full_index(FILE_GAME), 0)
@@ -372,6 +382,21 @@ def test_a_damaged_zip_is_told_as_such_and_not_by_its_rows(tmp_path, method):
         reading.open_tensor(path, tensor.shape) as opened,
     ):
         formats.strategy_from_tensor(index, 0, opened, rows)
+
+
+@pytest.mark.parametrize("level", [0, 1, 9])
+@pytest.mark.parametrize("size", [1, 1000, 1 << 20])
+def test_what_zlib_has_packed_is_inflated_in_parts_of_any_size(tmp_path, monkeypatch, level, size):
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 1 << 12)
+    content = np.random.default_rng(0).integers(0, 9, 20_000, np.uint8).tobytes() + bytes(10_000)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
+        archive.writestr("a.npy", content)
+    parts = []
+    with reading._opened(tmp_path / "a.zip") as (stream, announced):
+        while part := stream.read(size):
+            parts.append(part)
+        assert stream.read(size) == b""
+    assert b"".join(parts) == content and announced == len(content) and max(map(len, parts)) <= size
 
 
 def test_rows_come_in_sequence(tmp_path):

@@ -15,7 +15,7 @@ from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.structure.timing import WORD
 from pttt_ooc.sweep import engine as engine_module
-from pttt_ooc.sweep import gradient
+from pttt_ooc.sweep import gradient, vectors
 
 TOLERANCE = 1e-12
 
@@ -111,10 +111,11 @@ def packed(matrix):
 def test_matrices_of_any_size(terms, rows, width):
     rng = np.random.default_rng(terms)
     matrix = rng.random((terms, rows)) < 0.3
-    source = rng.integers(1, 9, (terms, width, gradient.LANES)).astype(np.float32)
+    source = rng.integers(1, 9, (terms, width, vectors.LANES)).astype(np.float32)
     source[rng.random(terms) < 0.5] = 0
     expected = np.einsum("tr,twl->wrl", matrix, source)
-    found, target = np.zeros(2, np.uint64), np.zeros((width, rows, gradient.LANES), np.float32)
-    assert gradient.find_rows(source.ravel(), terms, width, found) == source.any()
-    gradient.multiply(packed(matrix), source.ravel(), terms, width, found, target.reshape(-1), rows, 1, rows)
+    found, target = np.zeros(2, np.uint64), np.zeros((width, rows, vectors.LANES), np.float32)
+    find_rows, multiply = helpers.compiled(gradient.find_rows), helpers.compiled(gradient.multiply)
+    assert find_rows(source.ravel(), terms, width, found) == source.any()
+    multiply(packed(matrix), source.ravel(), terms, width, found, target.reshape(-1), rows, 1, rows)
     assert np.array_equal(target, expected)

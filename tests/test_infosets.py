@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import FILE_GAME, FILE_GAMES, default_texts, full_index
+from helpers import FILE_GAME, FILE_GAMES, compiled, default_texts, full_index
 
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products import infosets
@@ -23,6 +23,21 @@ def test_default_file_is_the_sorted_list(tmp_path, game, player):
         assert infosets.infoset_text(index, player, node) == text
         assert infosets.parse_infoset(index, player, text) == node
     assert [p.name for p in tmp_path.iterdir()] == ["i.txt"]
+
+
+@pytest.mark.parametrize("block", [1, 7, 10, 1 << 20])
+@pytest.mark.parametrize("game", FILE_GAMES)
+def test_the_default_order_is_made_block_by_block(monkeypatch, game, block):
+    index, whole = full_index(game), infosets.default_rows(full_index(game), 1)
+    monkeypatch.setattr(infosets, "BLOCK_ROWS", block)
+    order = infosets.DefaultRows(index, 1)
+    made = list(infosets.row_blocks(order))
+    assert [start for start, _ in made] == list(range(0, len(order), block))
+    assert all(np.array_equal(nodes, whole[start : start + block]) for start, nodes in made)
+    assert len(order) == len(whole)
+    sizes = index.players[1].infosets_by_slice()
+    kept = sizes[sizes > 0][:-1].tolist()
+    assert order.nbytes == 4 * max((sum(kept[n : n + 2]) for n in range(len(kept))), default=0)
 
 
 @pytest.mark.parametrize("block", [7, 1 << 20])
@@ -129,9 +144,10 @@ def test_texts_are_read_exactly_if_they_are_infosets(name, player):
             free = [s for s in range(squares) if f"{s}" not in text]
             texts += [f"{text}{s}{outcome}" for s in free for outcome in "*."]
     assert possible < set(texts) | {text for text in possible if len(text) > len(start) + 8}
-    tables, read = infosets.infoset_tables(index, player), set()
+    parse, read = compiled(infosets._parse_line), set()
+    tables = infosets.infoset_tables(index, player).only(infosets.ParsingTables)
     for text in texts:
         line = np.frombuffer(text.encode(), np.uint8)
-        if infosets._parse_line(tables, line, np.empty(squares, np.int64)) >= 0:
+        if parse(tables, line, np.empty(squares, np.int64)) >= 0:
             read.add(text)
     assert read == possible & set(texts)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pttt_ooc import jit
+from pttt_ooc import compiler, jit
 from pttt_ooc.disk import locks
 from pttt_ooc.errors import PtttError
 from pttt_ooc.stages import compilation as kernels
@@ -54,7 +54,10 @@ def loaded(node):
 
 def is_compiled(function):
     """Whether a function is a kernel, or one of those that write the compiler's instructions."""
-    return any(loaded(decorator) & {"kernel", "intrinsic", "overload"} for decorator in function.decorator_list)
+    return any(
+        loaded(decorator) & {"kernel", "bare_kernel", "piece", "intrinsic", "overload"}
+        for decorator in function.decorator_list
+    )
 
 
 def made_of(tree):
@@ -106,7 +109,7 @@ def test_the_digest_covers_all_kernels_and_the_tuples_that_they_take():
 
 def test_all_kernels_are_kept_by_version():
     for name, tree in MODULES.items():
-        if name != "jit":  # numba's own decorators know nothing of versions
+        if name != "compiler":  # numba's own decorators know nothing of versions
             assert not {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} & {"njit", "jit", "vectorize"}
             assert not imports(tree).keys() & {"njit", "vectorize", "guvectorize", "cfunc"}, name
 
@@ -122,7 +125,8 @@ def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     for name in ("__init__", *jit.SOURCES):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / f"{name}.py").touch()
-    (package / "jit.py").write_text(source_file("jit").read_text())
+    for name in ("compiler", "jit"):
+        (package / f"{name}.py").write_text(source_file(name).read_text())
     (package / "products" / "infosets.py").write_text(TWO)
 
     def run(one):
@@ -140,13 +144,13 @@ def test_the_digest_is_of_all_sources(monkeypatch, tmp_path):
     for name in jit.SOURCES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / f"{name}.py").touch()
-    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
-    found = {jit._digest()}
+    monkeypatch.setattr(compiler, "__file__", str(tmp_path / "compiler.py"))
+    found = {compiler._digest()}
     for name in jit.SOURCES:
         (tmp_path / f"{name}.py").write_text(name)
-        found.add(jit._digest())
-    monkeypatch.setattr(jit.llvm, "get_host_cpu_name", lambda: "another")
-    found.add(jit._digest())
+        found.add(compiler._digest())
+    monkeypatch.setattr(compiler.llvm, "get_host_cpu_name", lambda: "another")
+    found.add(compiler._digest())
     assert len(found) == len(jit.SOURCES) + 2
 
 
@@ -178,13 +182,13 @@ def cache(tmp_path, monkeypatch):
             cache_path = str(tmp_path / "cache")
 
     monkeypatch.setattr(kernels.gradient, "receive", Kernel)
-    monkeypatch.setattr(kernels, "_compile", lambda running: len(done.append(jit.DIGEST) or done))
+    monkeypatch.setattr(kernels, "_compile", lambda running: len(done.append(compiler.DIGEST) or done))
     return done
 
 
 def test_each_version_is_compiled_once(cache, monkeypatch):
     for version in ("a" * 16, "b" * 16, "a" * 16):
-        monkeypatch.setattr(jit, "DIGEST", version)
+        monkeypatch.setattr(compiler, "DIGEST", version)
         kernels.ensure_compiled()
     assert cache == ["a" * 16, "b" * 16]
 
@@ -207,7 +211,7 @@ def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys)
         tried.append(how)
         if how & locks.fcntl.LOCK_NB:
             raise BlockingIOError
-        (kernels.Path(file.name).parent / f"compiled-{jit.DIGEST}").touch()
+        (kernels.Path(file.name).parent / f"compiled-{compiler.DIGEST}").touch()
 
     monkeypatch.setattr(locks.fcntl, "flock", lock)
     kernels.ensure_compiled()
@@ -289,15 +293,15 @@ def test_a_compilation_whose_starter_is_gone_ends(tmp_path, compiling):
 
 
 def test_kernels_of_modules_that_are_to_be_interpreted_are_plain_functions(monkeypatch):
-    monkeypatch.setattr(jit, "DIRECTORIES", set())  # this module is no room of kernels
+    monkeypatch.setattr(compiler, "DIRECTORIES", set())  # this module is no room of kernels
 
     def function():
         return 1
 
     with jit.interpreted():
-        assert jit.kernel(function) is function
+        assert jit.kernel(function) is jit.bare_kernel(function) is function
     if getattr(gradient.receive, "stats", None):  # else numba is told to compile nothing
-        assert jit.kernel(function) is not function
+        assert function not in (jit.kernel(function), jit.bare_kernel(function))
 
 
 def test_one_process_at_a_time_saves_what_it_has_compiled(monkeypatch, tmp_path):
@@ -309,9 +313,9 @@ def test_one_process_at_a_time_saves_what_it_has_compiled(monkeypatch, tmp_path)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         saved.append(types)
 
-    monkeypatch.setattr(jit.FunctionCache, "save_overload", save)
-    monkeypatch.setattr(jit.numba.config, "CACHE_DIR", str(tmp_path))
-    jit._Cache(save).save_overload("types", None)
+    monkeypatch.setattr(compiler.FunctionCache, "save_overload", save)
+    monkeypatch.setattr(compiler.numba.config, "CACHE_DIR", str(tmp_path))
+    compiler._Cache(save).save_overload("types", None)
     assert saved == ["types"]
 
 
@@ -320,7 +324,7 @@ def test_the_number_that_is_shown_is_the_number_of_kernels():
     cache = getattr(gradient.receive, "stats", None)
     if cache is None:
         pytest.skip("numba is told to compile nothing")
-    assert int((Path(cache.cache_path) / f"compiled-{jit.DIGEST}").read_text()) == kernels.KERNELS
+    assert int((Path(cache.cache_path) / f"compiled-{compiler.DIGEST}").read_text()) == kernels.KERNELS
 
 
 def test_a_line_every_few_seconds_where_there_is_no_terminal(monkeypatch, capsys):

@@ -20,7 +20,7 @@ import yaml
 from patience import PATIENCE, wait_until
 
 import pttt_ooc
-from pttt_ooc import jit
+from pttt_ooc import compiler
 from pttt_ooc.stages.compilation import ensure_compiled
 
 ROOT = Path(__file__).parent.parent
@@ -165,10 +165,10 @@ def give_kernels(python):
     """Copy this checkout's compiled kernels to an installed package of the same sources, so that it compiles none."""
     ensure_compiled()
     package = Path(run([python, "-P", "-c", "import pttt_ooc; print(pttt_ooc.__path__[0])"], "/").stdout.strip())
-    for directory in jit.DIRECTORIES:
+    for directory in compiler.DIRECTORIES:
         target = package / directory.relative_to(ROOT / "pttt_ooc")
         target.mkdir(exist_ok=True)
-        for file in directory.glob(f"*{jit.DIGEST}*"):
+        for file in directory.glob(f"*{compiler.DIGEST}*"):
             shutil.copy2(file, target)
 
 

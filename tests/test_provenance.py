@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -70,6 +71,9 @@ def edit(file, old, new):
     "line",
     [
         "import pttt_ooc.new",
+        "import os, pttt_ooc.new",
+        "from pttt_ooc import (\n    new,\n)",
+        "from pttt_ooc \\\n    import new",
         "from pttt_ooc import new",
         "from pttt_ooc.new import something",
         "def late():\n    from pttt_ooc.new import something",
@@ -88,6 +92,13 @@ def test_every_form_of_an_import_counts(copied_package, line):
     before = stage_sources("index")
     edit(copied_package / "structure" / "cells.py", "from __future__", f"{line}\nfrom __future__")
     assert stage_sources("index") - before == {"new", "inner/__init__", "inner/part", "structure/counts"}
+
+
+def test_a_quick_look_at_imports_finds_what_the_whole_text_has(monkeypatch):
+    texts = [file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")]
+    quick = [provenance._named(text) for text in texts]
+    monkeypatch.setattr(provenance, "_IMPORT", SimpleNamespace(findall=lambda text: ["no Python"]))
+    assert quick == [provenance._named.__wrapped__(text) for text in texts] and len(set(quick)) > 100
 
 
 def test_an_import_that_cannot_be_followed_is_no_silence(copied_package):

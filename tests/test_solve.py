@@ -299,10 +299,9 @@ def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
             assert bits(solve(cut, settings, tmp_path / str(threads), "test")) == whole
 
 
-def passes_in_chunks_of(orders, monkeypatch):
+def passes_in_chunks_of(orders):
     """The module of the passes as plain Python, which takes short chunks without being compiled again."""
-    with monkeypatch.context() as patch:
-        patch.setattr(jit, "kernel", lambda function: function)
+    with jit.interpreted():
         spec = importlib.util.spec_from_file_location("plain_tree", tree.__file__)
         plain = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(plain)
@@ -320,7 +319,7 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
     random = [Strategy(small.index, p, rng.random(player.sequences)) for p, player in enumerate(players)]
     arrays, found = leaves(state_arrays(small.index, settings)), []
     regrets = {name: rng.normal(size=array.shape) for name, array in arrays.items()}
-    for passes in (tree, passes_in_chunks_of(5, monkeypatch)):
+    for passes in (tree, passes_in_chunks_of(5)):
         for module in (engine, evaluate_module, solve_module, assess_module):
             monkeypatch.setattr(module, "tree", passes)
         with State.open(tmp_path / passes.__name__, arrays, "test") as state:

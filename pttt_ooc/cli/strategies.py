@@ -135,10 +135,10 @@ def evaluate(
     known = inputs.known_value(rules, given, data)
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
-        reading = inputs.reading_needs(given, engine.index, data)
+        reading = inputs.reading_needs(given, engine.index, data, normalised=False)
         fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
-        needs = MemoryNeeds(fixed, (evaluation_arrays(engine.index), reading.arrays))
-        own, arrays = needs.within(memory_mb or MEMORY_MB, directory).allocate()
+        needs = MemoryNeeds(fixed, (reading.arrays, evaluation_arrays(engine.index)))
+        arrays, own = needs.within(memory_mb or MEMORY_MB, directory).allocate()
 
         def loaded(player: int) -> Strategy:
             return inputs.load_strategy(given[player], engine.index, data, arrays[player], directory)

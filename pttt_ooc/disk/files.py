@@ -13,9 +13,11 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
 
 _ADVICE = {
@@ -191,7 +193,9 @@ def digest(path: Path) -> str:
         if not path.is_dir():
             return _digest_file(path)
         files = {f.relative_to(path).as_posix(): f for f in path.rglob("*") if not f.is_dir()}
-        return _digest_names((name, _digest_file(files[name])) for name in sorted(files))
+        names = sorted(files)
+        with ThreadPoolExecutor(cores()) as pool:  # hashing holds no lock of the interpreter
+            return _digest_names(zip(names, pool.map(_digest_file, (files[name] for name in names)), strict=True))
 
 
 def _digest_file(path: Path) -> str:

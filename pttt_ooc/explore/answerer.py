@@ -14,6 +14,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.answering import Answering
 from pttt_ooc.explore.wire import Message, packed, received
 from pttt_ooc.grader.rights import keep_private
+from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.web.logs import lines_logged, start_logging
 
@@ -67,6 +68,7 @@ def main() -> None:
         try:
             with lines_logged(log):
                 ensure_compiled()
+                warm_up()
             answering = Answering(Path(directory), game, Path(indices))
         except PtttError as error:
             log.error(str(error))

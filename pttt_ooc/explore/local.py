@@ -18,7 +18,7 @@ from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.explore.wire import listening
 from pttt_ooc.library.given import game_of, games_of_shape, given_strategy
-from pttt_ooc.products.reading import tensor_shape
+from pttt_ooc.products.reading import tensor_header
 from pttt_ooc.rules.game import Game
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.processes import Child, address_of, listen, look_after
@@ -46,7 +46,7 @@ def _players(name: str) -> tuple[int, ...]:
     """Whose strategies a name stands for."""
     if Path(name).suffix.lower() not in (".zip", ".npy"):
         return (0, 1)
-    shape = tensor_shape(Path(name))
+    shape, _ = tensor_header(Path(name))
     found = tuple(player for player in (0, 1) if games_of_shape(shape, player))
     if not found:
         raise StrategyFileError(f"{name}: A tensor of shape {shape} is no strategy of any game.")

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.products.bundle import read_bundle_header
-from pttt_ooc.products.reading import tensor_shape
+from pttt_ooc.products.reading import tensor_header
 from pttt_ooc.products.solution import solution_attrs
 from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.rules.game import Game
@@ -47,6 +48,8 @@ class Given:
         What a bundle or solution says that it is for; None for the others.
     shape
         Of the tensor of a tensor or bundle; None for the others.
+    dtype
+        Of the tensor of a tensor; None for the others.
     said
         What a bundle or solution says of itself besides.
     """
@@ -58,6 +61,7 @@ class Given:
     infosets: Path | None = None
     game: str | None = None
     shape: tuple[int, ...] | None = None
+    dtype: np.dtype[Any] | None = None
     said: dict[str, Any] = field(default_factory=dict)
 
 
@@ -79,8 +83,11 @@ def given_strategy(name: str, player: int, infosets: Path | None = None) -> Give
             )
         check_infosets_file(infosets)
     if kind == "tensor":
-        return Given(name, kind, path, player, infosets, shape=tensor_shape(path))
+        shape, dtype = tensor_header(path)
+        return Given(name, kind, path, player, infosets, shape=shape, dtype=dtype)
     if kind == "bundle":
+        from pttt_ooc.products.bundle import read_bundle_header  # HDF5 takes long to import
+
         header = read_bundle_header(path, player)
         return Given(name, kind, path, player, game=header.game, shape=header.shape, said=header.facts)
     said = _solution_says(path) if kind == "solution" else {}
@@ -105,7 +112,7 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
     for name in names:
         kind, path = _kind_of(name)
         if kind == "tensor":
-            shape = tensor_shape(path)
+            shape, _ = tensor_header(path)
             games = [
                 [game for game in games_of_shape(shape, player) if asked_game in (None, game)] for player in (0, 1)
             ]

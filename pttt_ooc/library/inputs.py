@@ -18,8 +18,7 @@ from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.library.given import SOLUTION, Given
-from pttt_ooc.products.bundle import read_bundle_strategy
-from pttt_ooc.products.infosets import BLOCK_ROWS, default_rows, read_infosets
+from pttt_ooc.products.infosets import BLOCK_ROWS, DefaultRows, Rows, default_rows, read_infosets
 from pttt_ooc.products.reading import open_tensor
 from pttt_ooc.products.solution import read_player, solution_attrs
 from pttt_ooc.products.tensors import strategy_from_tensor
@@ -52,7 +51,7 @@ class ReadingArrays:
     read
         float, shape (sequences,): the strategy on the index of its own symmetry, where that is another one.
     rows
-        int64, shape (infosets,): the node number of each row, where it has rows.
+        int64, shape (infosets,): the node number of each row, where a file tells the order of rows.
     """
 
     probabilities: Floats
@@ -60,23 +59,35 @@ class ReadingArrays:
     rows: Ints | tuple[()]
 
 
-def reading_needs(given: Sequence[Given], target: Index, data: Path) -> MemoryNeeds[tuple[ReadingArrays, ...]]:
-    """What :func:`load_strategy` needs for some strategies, each of which gets arrays of its own."""
+def reading_needs(
+    given: Sequence[Given], target: Index, data: Path, normalised: bool = True
+) -> MemoryNeeds[tuple[ReadingArrays, ...]]:
+    """What :func:`load_strategy` needs for some strategies, each of which gets arrays of its own.
+
+    Parameters
+    ----------
+    normalised
+        If false, probabilities that take no more memory as they are in a file may stay so, to be scaled by the engine.
+    """
     fixed, arrays = {"rows being read": len(given) * _ROWS_BYTES}, []
     for one in given:
         in_rows = one.kind in ("tensor", "bundle")
-        dtype = np.float64 if in_rows else np.float32
+        in_order = one.kind == "bundle" or one.infosets is not None
         own = target if one.kind == "uniform" else _own_index(one, target, data)
         mine = own.players[one.player]
+        as_is = own is target and not normalised and one.dtype is not None and one.dtype.itemsize <= 4
+        dtype = np.float64 if in_rows and not as_is else np.float32
         arrays.append(
             ReadingArrays(
                 virtual_array(target.players[one.player].sequences, dtype),
                 () if own is target else virtual_array(mine.sequences, dtype),
-                virtual_array(int(mine.infosets_by_slice().sum()), np.int64) if in_rows else (),
+                virtual_array(int(mine.infosets_by_slice().sum()), np.int64) if in_order else (),
             )
         )
-        if in_rows:
+        if in_order:
             fixed[f"infosets read of player {one.player}"] = mine.nodes  # a byte each
+        elif one.kind == "tensor":
+            fixed[f"order of rows of player {one.player}"] = DefaultRows(own, one.player).nbytes
     return MemoryNeeds(fixed, tuple(arrays))
 
 
@@ -124,14 +135,20 @@ def _own_index(given: Given, target: Index, data: Path) -> Index:
 
 
 def _read(given: Given, own: Index, into: Floats, rows: Ints | tuple[()], scratch: Path | None) -> Strategy:
-    player = given.player
-    if isinstance(rows, tuple):
+    player, collected = given.player, None if isinstance(rows, tuple) else rows
+    if given.kind == "solution":
         return read_player(given.path, own, player, into)
     if given.kind == "bundle":
-        return Strategy(own, player, read_bundle_strategy(given.path, own, player, rows, into))
-    rows = rows_of(own, player, given.infosets, rows)
-    with open_tensor(given.path, (len(rows), own.game.squares), scratch) as tensor:
-        read = strategy_from_tensor(own, player, tensor, rows, source=str(given.path), into=into)
+        from pttt_ooc.products.bundle import read_bundle_strategy  # HDF5 takes long to import
+
+        return Strategy(own, player, read_bundle_strategy(given.path, own, player, collected, into))
+    order: Rows = DefaultRows(own, player)
+    if given.infosets is not None:
+        order = read_infosets(own, player, given.infosets, collected)
+    with open_tensor(given.path, (len(order), own.game.squares), scratch) as tensor:
+        # In single precision an array holds what is in the file: scaled, the numbers would have to be rounded.
+        scaled = into.dtype == np.float64
+        read = strategy_from_tensor(own, player, tensor, order, source=str(given.path), into=into, normalise=scaled)
     return Strategy(own, player, read)
 
 

@@ -15,6 +15,7 @@ from pttt_ooc.products.tables import read_index, read_timings
 from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.rules.game import Game
 from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.stages.directories import INDEX
 from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.structure.counts import total_infosets
 from pttt_ooc.structure.index import Index, build_index
@@ -24,8 +25,6 @@ from pttt_ooc.sweep.engine import Engine
 
 BIG = 1_000_000
 """Games with more infosets keep their structure on disk: building it takes longer than reading it."""
-
-INDEX = "index.zarr"
 
 
 @dataclass

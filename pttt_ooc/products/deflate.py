@@ -28,9 +28,9 @@ def whole(data: Any) -> bytes:
     return bytes(isal_zlib.compress(data, 1))
 
 
-def crc32(data: Any) -> int:
-    """The checksum of zip files."""
-    return int(isal_zlib.crc32(data))
+def crc32(data: Any, before: int = 0) -> int:
+    """The checksum of zip files, going on from that of what came before."""
+    return int(isal_zlib.crc32(data, before))
 
 
 def crc32_of_both(first: int, second: int, length: int) -> int:

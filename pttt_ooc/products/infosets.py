@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.errors import InfosetFileError
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import kernel, piece
+from pttt_ooc.structure.cells import position
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.orders import order_counts, rank_order, unrank
 from pttt_ooc.structure.views import Ints
@@ -34,6 +35,7 @@ _BLOCK_BYTES = 1 << 22
 _NEAR_BITS = 10  # about as many nodes as a view has
 
 BAR, PLACED, FAILED, ZERO = b"|*.0"
+RETURN, NEWLINE = b"\r\n"
 MALFORMED, NO_INFOSET, DOUBLED = -1, -2, -3
 
 
@@ -53,6 +55,61 @@ class InfosetTables(NamedTuple):
     orders: Ints
     ending_failed: Ints
     view_near: NDArray[np.int32]  # the view of every so many nodes
+    setup_mask: int
+
+    def only(self, fields: type[_Fields]) -> _Fields:
+        """What one kernel needs: the compiler takes long for each array that is taken over from Python."""
+        return fields(*(getattr(self, name) for name in fields._fields))
+
+
+class NearViews(NamedTuple):
+    """What it takes to find the view of a node; see :class:`InfosetTables`, here and below."""
+
+    node_start: Ints
+    view_near: NDArray[np.int32]
+
+
+class RowTables(NamedTuple):
+    """What it takes to find a row's probabilities."""
+
+    squares: int
+    setup_mask: int
+    node_start: Ints
+    sequence_start: Ints
+    placed: Ints
+    failed: Ints
+    view_near: NDArray[np.int32]
+
+
+class TextTables(NamedTuple):
+    """What it takes to write an infoset as text."""
+
+    squares: int
+    setup: Ints
+    node_start: Ints
+    placed: Ints
+    failed: Ints
+    hidden: int
+    orders: Ints
+    ending_failed: Ints
+    view_near: NDArray[np.int32]
+
+
+class ParsingTables(NamedTuple):
+    """What it takes to find the node of an infoset's text."""
+
+    squares: int
+    setup: Ints
+    node_start: Ints
+    decides: NDArray[np.bool_]
+    keys: Ints
+    view_of_key: Ints
+    hidden: int
+    orders: Ints
+    ending_failed: Ints
+
+
+_Fields = TypeVar("_Fields", NearViews, RowTables, TextTables, ParsingTables)
 
 
 def infoset_tables(index: Index, player: int) -> InfosetTables:
@@ -69,16 +126,15 @@ def infoset_tables(index: Index, player: int) -> InfosetTables:
     setup = np.array(index.game.setup[player], np.int64)
     views = (p.node_start, p.sequence_start, p.placed, p.failed, p.decides)
     near = np.searchsorted(p.node_start, np.arange(0, p.nodes, 1 << _NEAR_BITS), side="right") - 1
-    return InfosetTables(
-        index.game.squares, setup, *views, orbits.keys, orbits.view, *counts.tables, near.astype(np.int32)
-    )
+    more = (near.astype(np.int32), index.game.setup_mask(player))
+    return InfosetTables(index.game.squares, setup, *views, orbits.keys, orbits.view, *counts.tables, *more)
 
 
 # ---------------------------------------------------------------------------------------------
 # The order of rows
 
 
-@kernel
+@piece
 def view_of(tables, node):
     """The view of a node."""
     view = tables.view_near[node >> _NEAR_BITS]
@@ -88,18 +144,25 @@ def view_of(tables, node):
 
 
 @kernel
-def _children(tables, child_start, parents, first, last, out):
-    count = 0
-    for node in parents:
+def _children(tables, child_start, parents, first, last, at, branch, out):
+    """Write to `out` the children from node `first` to `last` of the nodes `parents`, until it is full.
+
+    It begins with the branch `branch` of the parent number `at`.  Returns where to go on, and the number of children.
+    """
+    branches, count = 2 * child_start.shape[1], 0
+    while at < len(parents) and count < len(out):
+        node = np.int64(parents[at])
         view = view_of(tables, node)
         rank = node - tables.node_start[view]
-        for action in range(child_start.shape[1]):
-            for outcome in range(2):
-                block = child_start[view, action, outcome]
-                if first <= block < last:
-                    out[count] = block + rank
-                    count += 1
-    return count
+        while branch < branches and count < len(out):
+            block = child_start[view, branch >> 1, branch & 1]
+            if first <= block < last:
+                out[count] = block + rank
+                count += 1
+            branch += 1
+        if branch == branches:
+            at, branch = at + 1, 0
+    return at, branch, count
 
 
 def row_arrays(index: Index) -> tuple[Ints, Ints]:
@@ -108,30 +171,75 @@ def row_arrays(index: Index) -> tuple[Ints, Ints]:
     return first, second
 
 
-def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
-    """Node number of each row in the default order, in a new array unless one is given.
+class DefaultRows:
+    """The default order of rows, of which only a block and the rows before it in the tree are in memory.
 
     Rows are sorted by number of attempts, then attempt by attempt: by square, failed before placed.
+    """
+
+    def __init__(self, index: Index, player: int) -> None:
+        self._tables, self._player = infoset_tables(index, player), index.players[player]
+        self._sizes = [int(size) for size in self._player.infosets_by_slice() if size]
+
+    def __len__(self) -> int:
+        return sum(self._sizes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are in memory on the way: of a slice, and of the one before it; the last one is not kept."""
+        kept = self._sizes[:-1]
+        return 4 * max(map(sum, zip([0, *kept], [*kept, 0], strict=True)))
+
+    def blocks(self) -> Iterator[tuple[int, Ints]]:
+        """As :func:`row_blocks`."""
+        p, start, filled, block = self._player, 0, 0, np.empty(BLOCK_ROWS, np.int64)
+        near_views = self._tables.only(NearViews)
+        before = np.empty(0, np.int32)  # room enough: a player has less than 2^31 nodes
+        # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
+        for n, size in enumerate(self._sizes):
+            first, done, at, branch = p.nodes_of(n).start, 0, 0, 0  # a slice's infosets come first among its nodes
+            rows = np.empty(size if n + 1 < len(self._sizes) else 0, np.int32)
+            while done < size:
+                out = block[filled:]
+                if n == 0:
+                    out[0], count = first, 1
+                else:
+                    places = (first, first + size, at, branch, out)
+                    at, branch, count = _children(near_views, p.child_start, before, *places)
+                if len(rows):
+                    rows[done : done + count] = out[:count]
+                done, filled = done + count, filled + count
+                if filled == len(block):
+                    yield start, block
+                    start, filled, block = start + filled, 0, np.empty(BLOCK_ROWS, np.int64)
+            before = rows
+        if filled:
+            yield start, block[:filled]
+
+
+Rows = Ints | DefaultRows
+"""Node number of each row: int64, shape (infosets,), or what makes them one by one."""
+
+
+def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
+    """Node number of each row in the default order, in a new array unless one is given.
 
     Returns
     -------
     int64, shape (infosets,)
     """
-    tables, p = infoset_tables(index, player), index.players[player]
-    sizes = p.infosets_by_slice()
-    ends = np.cumsum(sizes)
-    rows = np.empty(int(ends[-1]), np.int64) if into is None else into
-    rows[: sizes[0]] = np.arange(sizes[0])
-    # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
-    for n in range(1, p.slices):
-        first = p.nodes_of(n).start  # a slice's infosets come first among its nodes
-        parents, out = rows[ends[n - 1] - sizes[n - 1] : ends[n - 1]], rows[ends[n - 1] : ends[n]]
-        _children(tables, p.child_start, parents, first, first + sizes[n], out)
+    order = DefaultRows(index, player)
+    rows = np.empty(len(order), np.int64) if into is None else into
+    for start, nodes in order.blocks():
+        rows[start : start + len(nodes)] = nodes
     return rows
 
 
-def row_blocks(rows: Ints) -> Iterator[tuple[int, Ints]]:
+def row_blocks(rows: Rows) -> Iterator[tuple[int, Ints]]:
     """Runs of at most :data:`BLOCK_ROWS` rows, each with the number of its first row."""
+    if isinstance(rows, DefaultRows):
+        yield from rows.blocks()
+        return
     for start in range(0, len(rows), BLOCK_ROWS):
         yield start, rows[start : start + BLOCK_ROWS]
 
@@ -176,7 +284,7 @@ def text_width(index: Index, player: int) -> int:
 def texts_of(tables: InfosetTables, width: int, nodes: Ints) -> NDArray[np.bytes_]:
     """As :func:`infoset_texts`."""
     out = np.zeros((len(nodes), width), np.uint8)
-    _write_texts(tables, nodes, out)
+    _write_texts(tables.only(TextTables), nodes, out)
     return out.reshape(-1).view(f"S{width}")
 
 
@@ -193,7 +301,7 @@ def _fill_lines(texts, out):
             if texts[i, k]:
                 out[end] = texts[i, k]
                 end += 1
-        out[end] = ord("\n")
+        out[end] = NEWLINE
         end += 1
     return end
 
@@ -223,7 +331,7 @@ def write_infosets(index: Index, player: int, path: Path, rows: Ints | None = No
             f.write(as_lines(infoset_texts(index, player, nodes)))
 
 
-@kernel
+@piece
 def _parse_line(tables, line, squares):
     size, start, n = tables.squares, len(tables.setup), (len(line) - 1) // 2
     if len(line) % 2 == 0 or line[0] != BAR:
@@ -246,7 +354,7 @@ def _parse_line(tables, line, squares):
     for k in range(start):
         tried ^= 1 << tables.setup[k]
     key = placed << size | (tried ^ placed)
-    at = np.searchsorted(tables.keys, key)
+    at = position(tables.keys, 0, len(tables.keys), key)
     if at == len(tables.keys) or tables.keys[at] != key or not tables.decides[tables.view_of_key[at]]:
         return NO_INFOSET
     rank = rank_order(squares, n - start, placed, tables.hidden, tables.orders, tables.ending_failed)
@@ -259,9 +367,9 @@ def _parse_lines(tables, data, rows, count, seen):
     squares = np.empty(tables.squares, np.int64)
     begin = 0
     for end in range(len(data)):
-        if data[end] != ord("\n"):
+        if data[end] != NEWLINE:
             continue
-        stop = end - 1 if end > begin and data[end - 1] == ord("\r") else end
+        stop = end - 1 if end > begin and data[end - 1] == RETURN else end
         node = _parse_line(tables, data[begin:stop], squares)
         if node < 0:
             return count, begin, node, 0
@@ -289,7 +397,7 @@ class RowReader:
 
     def __init__(self, index: Index, player: int, source: str, into: Ints | None = None) -> None:
         self.index, self.player, self.source = index, player, source
-        self._tables = infoset_tables(index, player)
+        self._tables = infoset_tables(index, player).only(ParsingTables)
         infosets = int(index.players[player].infosets_by_slice().sum())
         # No infoset is accepted twice, so that this is long enough for a file of any length.
         self._rows = np.empty(infosets, np.int64) if into is None else into
@@ -346,7 +454,7 @@ def parse_infoset(index: Index, player: int, text: str) -> int:
     InfosetFileError
         If the text is malformed or no infoset of the player.
     """
-    tables = infoset_tables(index, player)
+    tables = infoset_tables(index, player).only(ParsingTables)
     line = np.frombuffer(text.encode(errors="replace"), np.uint8)
     node = int(_parse_line(tables, line, np.empty(tables.squares, np.int64)))
     if node == MALFORMED:

@@ -10,17 +10,19 @@ import io
 import math
 import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, cast
 
 import numpy as np
+from isal.igzip_lib import DECOMP_DEFLATE, IgzipDecompressor, IsalError
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.errors import StrategyError, StrategyFileError
+from pttt_ooc.products import deflate
 from pttt_ooc.products.tensors import check_dtype, check_shape
 
 HEADER_BYTES = 1 << 17
@@ -29,8 +31,10 @@ HEADER_BYTES = 1 << 17
 BLOCK_BYTES = 1 << 18
 """Largest read request to a stream."""
 
-# What zipfile raises on damaged or hostile files, besides OSError.
-_BAD_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
+_INFLATING = cast(type[Exception], IsalError)  # a class, which its stubs take for an error
+
+# What is raised on damaged or hostile zips, besides OSError.
+_BAD_ZIP = (zipfile.BadZipFile, _INFLATING, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
 
 
 class Stream(Protocol):
@@ -137,8 +141,8 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
         rows.finish()
 
 
-def tensor_shape(path: Path) -> tuple[int, ...]:
-    """Shape of the tensor in a file of a strategy; only the header is read.
+def tensor_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and dtype of the tensor in a file of a strategy; only the header is read.
 
     Raises
     ------
@@ -148,11 +152,12 @@ def tensor_shape(path: Path) -> tuple[int, ...]:
         If the dtype is none that a strategy has.
     """
     with _opened(path) as (stream, size):
-        return _parse_header(path, stream.read(HEADER_BYTES), size, None)[0]
+        shape, dtype, _, _ = _parse_header(path, stream.read(HEADER_BYTES), size, None)
+        return shape, dtype
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+def _opened(path: Path) -> Iterator[tuple[Stream, int]]:
     """The npy file at `path`, or the one in the zip at `path`, and its size."""
     suffix = path.suffix.lower()
     if suffix not in (".zip", ".npy"):
@@ -164,8 +169,8 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
             return
         with zipfile.ZipFile(path) as archive:
             member = _only_member(path, archive.infolist())
-            with archive.open(member) as stream:
-                yield stream, member.file_size
+            with archive.open(_packed(member)) as packed:
+                yield (Inflated(packed, member) if _is_packed(member) else packed), member.file_size
     except OSError as error:
         raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
     except _BAD_ZIP as error:
@@ -174,6 +179,51 @@ def _opened(path: Path) -> Iterator[tuple[IO[bytes], int]]:
         if suffix == ".npy":
             raise
         raise StrategyFileError(f"{path}: Not a valid zip file ({str(error).rstrip('.')}).") from error
+
+
+class Inflated:
+    """What a compressed file of a zip holds, inflated by ISA-L, which takes half of the time that zlib takes.
+
+    Parameters
+    ----------
+    packed
+        The compressed bytes.
+    member
+        What the zip says of the file: it is read to the size that is announced, and its checksum is compared then.
+    """
+
+    def __init__(self, packed: IO[bytes], member: zipfile.ZipInfo) -> None:
+        self._packed, self._name, self._expected = packed, member.filename, member.CRC
+        self._left, self._crc, self._ended = member.file_size, 0, False
+        self._inflater = IgzipDecompressor(flag=DECOMP_DEFLATE)
+
+    def read(self, size: int, /) -> bytes:
+        """As many bytes as there are, `size` at most; none at the end."""
+        data = b""
+        while not data and not self._ended:
+            packed = self._packed.read(BLOCK_BYTES) if self._inflater.needs_input else b""
+            cut_off = self._inflater.needs_input and not packed
+            if self._left and not cut_off:
+                data = self._inflater.decompress(packed, min(size, self._left))
+            self._crc = deflate.crc32(data, self._crc)
+            self._left -= len(data)
+            self._ended = cut_off or not self._left or self._inflater.eof
+        if self._ended and self._crc != self._expected:
+            raise zipfile.BadZipFile(f"Bad CRC-32 for file {self._name!r}")
+        return data
+
+
+def _is_packed(member: zipfile.ZipInfo) -> bool:
+    return member.compress_type == zipfile.ZIP_DEFLATED
+
+
+def _packed(member: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """The member as one that is not compressed, so that `zipfile` gives out its bytes as they are in the file."""
+    packed = copy(member)
+    if _is_packed(member):
+        packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
+        del packed.CRC  # of what is compressed; a file without one is not checked
+    return packed
 
 
 def _only_member(path: Path, members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -22,10 +22,11 @@ from pttt_ooc.disk.files import replacing
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.jit import kernel
 from pttt_ooc.products import deflate
-from pttt_ooc.products.infosets import InfosetTables, infoset_tables, infoset_text, row_blocks, view_of
+from pttt_ooc.products.infosets import InfosetTables, Rows, RowTables, infoset_tables, infoset_text, row_blocks, view_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
+from pttt_ooc.sweep.parallel import in_order
 
 SUM_TOLERANCE = {"float16": 1e-3, "float32": 1e-5, "float64": 1e-5}
 """How far from 1 a row's sum may be, by the dtype of the tensor that was read: rounding each entry to
@@ -38,12 +39,9 @@ half precision moves the sum by up to 5e-4; the wider types leave room for carel
 
 @kernel
 def _gather(tables, nodes, probabilities, out):
-    setup = 0
-    for square in tables.setup:
-        setup |= 1 << square
     for i in range(len(nodes)):
         view = view_of(tables, nodes[i])
-        taken = setup | tables.placed[view] | tables.failed[view]
+        taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
         orders = tables.node_start[view + 1] - tables.node_start[view]
         at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
         for square in range(tables.squares):
@@ -80,7 +78,7 @@ def tensor_from_strategy(
 def tensor_rows(tables: InfosetTables, probabilities: NDArray[Any], nodes: Ints) -> NDArray[Any]:
     """Some rows of a strategy's tensor, those of the infosets with these nodes: float, shape (nodes, squares)."""
     block = np.empty((len(nodes), tables.squares), probabilities.dtype)
-    _gather(tables, nodes, probabilities, block)
+    _gather(tables.only(RowTables), nodes, probabilities, block)
     return block
 
 
@@ -88,14 +86,11 @@ NOT_FINITE, NEGATIVE, ILLEGAL, TOO_LARGE, BAD_SUM = 1, 2, 3, 4, 5
 
 
 @kernel
-def _scatter(tables, nodes, block, tolerance, out):
-    """Check rows and write them to `out`, normalised: (0 or what is wrong, row, square)."""
-    setup = 0
-    for square in tables.setup:
-        setup |= 1 << square
+def _scatter(tables, nodes, block, tolerance, normalise, out):
+    """Check rows and write them to `out`, normalised or as they are: (0 or what is wrong, row, square)."""
     for i in range(len(nodes)):
         view = view_of(tables, nodes[i])
-        taken = setup | tables.placed[view] | tables.failed[view]
+        taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
         total = 0.0
         for square in range(tables.squares):
             probability = float(block[i, square])
@@ -110,6 +105,8 @@ def _scatter(tables, nodes, block, tolerance, out):
             total += probability
         if abs(total - 1) > tolerance:
             return BAD_SUM, i, 0
+        if not normalise:
+            total = 1.0
         orders = tables.node_start[view + 1] - tables.node_start[view]
         at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
         for square in range(tables.squares):
@@ -146,12 +143,15 @@ def strategy_from_tensor(
     index: Index,
     player: int,
     tensor: Any,
-    rows: Ints,
+    rows: Rows,
     dtype: DTypeLike = np.float64,
     source: str = "The tensor",
     into: NDArray[np.floating[Any]] | None = None,
+    normalise: bool = True,
 ) -> NDArray[np.floating[Any]]:
     """The strategy that a tensor describes, checked row by row and then normalised.
+
+    The next rows are read while the last ones are checked.
 
     Parameters
     ----------
@@ -167,6 +167,9 @@ def strategy_from_tensor(
         Name of the tensor in errors.
     into
         Where to write the result; default: a new array.
+    normalise
+        If false, the numbers stay what they are, for the engine to scale: then no precision is lost in an array of the
+        tensor's own dtype.
 
     Returns
     -------
@@ -178,16 +181,22 @@ def strategy_from_tensor(
         If the shape or dtype is wrong, or at the first row that has something other than numbers between 0
         and 1, mass on an illegal action, or a sum further from 1 than :data:`SUM_TOLERANCE`.
     """
-    tables = infoset_tables(index, player)
+    tables = infoset_tables(index, player).only(RowTables)
     check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)
     check_dtype(np.dtype(tensor.dtype), source)
     tolerance = SUM_TOLERANCE[np.dtype(tensor.dtype).newbyteorder("=").name]
     wide = np.float64 if np.dtype(tensor.dtype).itemsize == 8 else np.float32
     probabilities = np.empty(index.players[player].sequences, dtype) if into is None else into
-    for start, nodes in row_blocks(rows):
-        block = np.ascontiguousarray(tensor[start : start + len(nodes)], wide)
-        fault, i, square = _scatter(tables, nodes, block, tolerance, probabilities)
-        if fault:
+
+    def read(block: tuple[int, Ints]) -> tuple[int, Ints, NDArray[Any]]:
+        start, nodes = block
+        return start, nodes, np.ascontiguousarray(tensor[start : start + len(nodes)], wide)
+
+    with closing(in_order(read, row_blocks(rows), threads=1)) as blocks:
+        for start, nodes, block in blocks:
+            fault, i, square = _scatter(tables, nodes, block, tolerance, normalise, probabilities)
+            if not fault:
+                continue
             text = infoset_text(index, player, int(nodes[i]))
             what = _row_complaint(fault, block[i], square, tolerance)
             raise StrategyError(f"{source}, row {start + i} (counted from 0), infoset {text!r}: {what}.")

@@ -29,7 +29,7 @@ from pttt_ooc.structure.orders import OrderCounts, order_counts
 from pttt_ooc.structure.strategy import Floats, Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, slice_arrays
-from pttt_ooc.sweep.tree import Reach, Slice, Tree
+from pttt_ooc.sweep.tree import Reach, Slice, Upward
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class LossArrays:
 
 def loss_arrays(index: Index) -> LossArrays:
     """Virtual arrays for the losses of either player."""
-    slices = slice_arrays(index, np.float64)
+    slices = slice_arrays(index.players, np.float64)
     first, second = (reach_arrays([i], np.float64) for i in index.players)
     return LossArrays(slices, virtual_array(max(map(len, slices.nodes)), np.float64), (first, second))
 
@@ -164,7 +164,7 @@ def find_losses(
 
 
 def _lose(
-    first_view: int, last_view: int, t: Tree, part: Slice, own: Floats, weights: Floats, others: Any, losses: Floats
+    first_view: int, last_view: int, t: Upward, part: Slice, own: Floats, weights: Floats, others: Any, losses: Floats
 ) -> None:
     """Write the losses of some views; add the value of their best actions, or of the other strategy, to their nodes.
 

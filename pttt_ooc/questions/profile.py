@@ -35,7 +35,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.questions.places import Floats, Side, sides_of
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
-from pttt_ooc.solving.best_response import BestResponse, choose_best
+from pttt_ooc.solving.best_response import BestResponse
 from pttt_ooc.solving.evaluation import Evaluation, check_layout
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
@@ -281,6 +281,5 @@ def _compute_player(
         best = part._replace(nodes=mine.best_values[nodes], child_values=mine.best_values[below])
         best.nodes[:] = part.nodes
         engine.run(player, n, tree.values_of_strategy, part, mine.probabilities[sequences])
-        engine.run(player, n, tree.add_child_values, best)
-        engine.run(player, n, choose_best, best, mine.choices[nodes])
+        engine.run(player, n, tree.best_values, best, mine.choices[nodes])
     return float(mine.values[0]), float(mine.best_values[0])

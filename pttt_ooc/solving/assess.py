@@ -96,7 +96,7 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     other = 1 - strategy.player
     reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[other]
     gradient = np.empty(i.sequences, engine.dtype)
-    arrays = in_memory(slice_arrays(engine.index, engine.dtype))
+    arrays = in_memory(slice_arrays(engine.index.players, engine.dtype))
     ended = gradient[:0]  # payoffs of the slice below, of games that the strategy's player ends there
     for n in reversed(range(i.slices)):
         s, part = arrays.of(i, n), gradient[i.sequences_of(n)]
@@ -104,7 +104,7 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
         part[:] = s.sequences
         engine.run(other, n, tree.add_child_values, s._replace(sequences=part, child_values=ended))
         ended = s.nodes.copy()
-        engine.run(other, n, tree.best_values, s)
+        engine.run(other, n, tree.best_values, s, tree.NO_CHOICES)
         on_progress(1 - i.nodes_of(n).start / i.nodes)
     best = float(arrays.nodes[0][0])
     return Assessment(strategy.player, best, reach.sequences, Gradient(float(ended[0]), gradient))

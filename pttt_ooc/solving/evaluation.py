@@ -79,7 +79,7 @@ class EvaluationArrays:
     best
         Values of best responses.
     expected
-        Values of the player's own strategy at the nodes of even and of odd slices.
+        Values of player 0's own strategy at the nodes of even and of odd slices.
     reach
         The opponent's.
     """
@@ -91,8 +91,9 @@ class EvaluationArrays:
 
 def evaluation_arrays(index: Index) -> EvaluationArrays:
     """Virtual arrays for either player."""
-    best = slice_arrays(index, np.float64)
-    return EvaluationArrays(best, best.nodes, reach_arrays(index.players, np.float64))
+    best = slice_arrays(index.players, np.float64)
+    expected = slice_arrays([index.players[0]], np.float64).nodes
+    return EvaluationArrays(best, expected, reach_arrays(index.players, np.float64))
 
 
 class ProfileEvaluator:
@@ -137,7 +138,7 @@ class ProfileEvaluator:
                 weights = strategies[player].probabilities[i.sequences_of(n)]
                 own = s._replace(nodes=expected, child_values=children)
                 engine.run(player, n, tree.values_of_strategy, own, weights)
-            engine.run(player, n, tree.best_values, s)
+            engine.run(player, n, tree.best_values, s, tree.NO_CHOICES)
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
 
 

@@ -150,7 +150,7 @@ def solver_arrays(index: Index, config: SolveConfig) -> SolverArrays:
     dtype = np.dtype(config.precision)
     first, second = (reach_arrays([mine], dtype) for mine in index.players)
     evaluation = evaluation_arrays(index)
-    return SolverArrays(slice_arrays(index, dtype), (first, second), strategy_arrays(index), evaluation)
+    return SolverArrays(slice_arrays(index.players, dtype), (first, second), strategy_arrays(index), evaluation)
 
 
 def state_arrays(index: Index, config: SolveConfig, rule: Rule | None = None) -> StateArrays:

@@ -1,6 +1,6 @@
 """Compilation of all kernels, once for each machine and version of the sources.
 
-Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.jit` gives.  Filling it takes
+Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.compiler` gives.  Filling it takes
 some time and much memory, so that it is done by a program of its own, :mod:`pttt_ooc.stages.kernel_calls`: before a
 stage begins, or while a stage is at work that needs no kernels.
 """
@@ -22,15 +22,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Self
 
-from rich.console import Console
-
-from pttt_ooc import jit
+from pttt_ooc import compiler, jit
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import PtttError
 from pttt_ooc.sweep import gradient
 
 KEPT = 5  # versions of the sources whose compiled code is kept
-KERNELS = 80
+KERNELS = 78
 """How many there are, counted once for each type of arguments; what is shown while they are compiled."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 _PACKAGE = Path(__file__).parent.parent
@@ -53,7 +51,7 @@ def ensure_compiled(running: list[subprocess.Popen[str]] | None = None) -> None:
     if cache is None:  # numba is told to compile nothing
         return
     directory = Path(cache.cache_path)
-    stamp = directory / f"compiled-{jit.DIGEST}"
+    stamp = directory / f"compiled-{compiler.DIGEST}"
     if stamp.exists():
         return
     directory.mkdir(parents=True, exist_ok=True)
@@ -63,7 +61,7 @@ def ensure_compiled(running: list[subprocess.Popen[str]] | None = None) -> None:
             stamp.write_text(f"{_compile([] if running is None else running)}\n", encoding="ascii")
             for name in jit.SOURCES:
                 import_module(f"pttt_ooc.{name.replace('/', '.')}")
-            forget_versions(jit.DIRECTORIES)
+            forget_versions(compiler.DIRECTORIES)
 
 
 @contextmanager
@@ -116,6 +114,8 @@ class _Count:
     """Shows how many kernels have been compiled: on a terminal always, else a line every few seconds."""
 
     def __init__(self) -> None:
+        from rich.console import Console  # slow to import, and seldom needed
+
         console = Console(stderr=True)
         self._status = console.status(self._line(0)) if console.is_terminal else None
         self._last = -math.inf

@@ -15,6 +15,7 @@ SHARED = ("enumerate", "index")
 """The stages whose products all runs share."""
 
 RUNS = "runs"
+INDEX = "index.zarr"  # of the products of the stage "index": index and timing operators
 
 
 def results_of(data: Path, game: str, symmetry: str, run: str = DEFAULT_RUN) -> Path:

@@ -11,11 +11,9 @@ import numpy as np
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.products.tables import read_index, read_timings
-from pttt_ooc.stages.directories import structure_of
+from pttt_ooc.stages.directories import INDEX, structure_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.sweep.engine import Engine
-
-INDEX = "index.zarr"
 
 
 def index_of(directory: Path, game: str, symmetry: Symmetry) -> Index:

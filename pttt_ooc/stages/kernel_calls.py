@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
 
-from pttt_ooc import jit
+from pttt_ooc import compiler, jit
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.lives import watch_parent
@@ -68,27 +68,8 @@ def call_structure(directory: Path) -> None:
         export_strategy(unfolded, rows, tensor)
         with open_tensor(tensor, (len(rows), GAME.squares)) as read:
             strategy_from_tensor(whole, player, read, rows)
-    _ask(folded)
-
-
-def _ask(index: Index) -> None:
-    """Ask questions about two strategies; the values of their nodes do not matter."""
-    from pttt_ooc.questions.following import following
-    from pttt_ooc.questions.histories import read_only
-    from pttt_ooc.questions.infoset import numbers
-    from pttt_ooc.questions.profile import PlayerArrays, Profile
-    from pttt_ooc.solving.evaluation import Evaluation
-    from pttt_ooc.structure.strategy import uniform_strategy
-
-    parts = []
-    for player, mine in enumerate(index.players):
-        values = np.zeros(mine.nodes)
-        values.flags.writeable = False
-        probabilities = read_only(uniform_strategy(index, player).probabilities)
-        parts.append(PlayerArrays(probabilities, values, values, np.zeros(mine.nodes, np.uint8)))
-    profile = Profile(index, (parts[0], parts[1]), Evaluation(0, 0, 0, 0, None, None, None, 0))
-    numbers(profile, 0, "|")
-    following(profile, 0, "|")
+        with open_tensor(tensor, (len(rows), GAME.squares)) as read:
+            strategy_from_tensor(whole, player, read, rows, np.float32, normalise=False)
 
 
 def call_solver(directory: Path) -> None:
@@ -179,7 +160,7 @@ def main(scratch: Path) -> int:
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started it tells what happened
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes of the parts, too
-    jit.load_compiler()
+    compiler.load_compiler()
     # The compiler makes millions of small objects that live to the end: looking for garbage among them would take a
     # tenth of the time.
     gc.freeze()

@@ -16,14 +16,14 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products.infosets import parse_infoset
 from pttt_ooc.products.solution import Strategies, read_solution
+from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
 from pttt_ooc.stages.comparison import read_comparison
-from pttt_ooc.stages.directories import DEFAULT_RUN, manifest_of, run_of
-from pttt_ooc.stages.engines import index_of
+from pttt_ooc.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import probabilities_at
@@ -46,7 +46,7 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         facts.update(game=config.game, symmetry=config.symmetry, settings=config.report.model_dump(mode="json"))
         runs, others = read_comparison(directory, config.report.compare, before["solve"])
         facts["made_from"] = {**digests(before), **others}
-        index = index_of(directory, config.game, config.symmetry)
+        index = read_index(structure_of(directory) / INDEX, config.game, config.symmetry)
         needs = MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(index))
         arrays = allocated(needs, memory_mb, directory, facts)
         solution = read_solution(directory / "solution.zarr", index, arrays)
@@ -56,7 +56,7 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
 
 
 def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution: Strategies) -> ReportData:
-    whole = index_of(directory, config.game, "none")
+    whole = read_index(structure_of(directory) / INDEX, config.game, "none")
     shown = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
     pictures = [_picture(s, whole, text) for s, text in shown]
     openings = [_picture(s, whole, _first_text(whole.game, s.player)).probabilities for s in solution]

@@ -10,78 +10,106 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import kernel, piece
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.orders import all_orders, order_counts
-from pttt_ooc.structure.patterns import NO_KEY, Kinds, Pattern, keys_of
+from pttt_ooc.structure.patterns import FAILED, FAILED_ON_SETUP, PLACED, squares_of
 from pttt_ooc.structure.views import Ints
 
-BASE = 16  # of the numbers that stand for tuples of times; times are below BASE - 1
-_SLOTS = 1024  # of a hash table; a code replaces another one in the same slot
+BASE = 16  # of the codes of tuples of times, whose digits are the times plus 1, or 0; times stay below BASE - 1
+_DIGIT = 4  # bits
+_SLOTS = 4096  # of a hash table; a code replaces another one in the same slot
 _MULTIPLIER = 0x9E3779B1
 
 
+class CutOrders(NamedTuple):
+    """The orders of a view, cut at a time into prefixes and suffixes.
+
+    Orders share prefixes and suffixes, so that there are few of either.
+
+    Attributes
+    ----------
+    prefix, suffix : int32 (orders,)
+        Number of each order's prefix and suffix.  Some that are equal have several numbers.
+    prefix_code, suffix_code : int64 (prefixes,), (suffixes,)
+        Times of the view's squares, which are numbered 0, 1, 2, ...; 0 for squares of the other part.
+    """
+
+    prefix: NDArray[np.int32]
+    suffix: NDArray[np.int32]
+    prefix_code: Ints
+    suffix_code: Ints
+
+
 @kernel
-def _times(table, placed, classical):
-    """Time of every square (by square number) in every order of `table`; see :meth:`Side.times`."""
+def cut_orders(table, placed, classical, cut):
+    """Cut all orders of a view; see :class:`CutOrders`.
+
+    By the abrupt rule, the time of a square is the number of own attempts before, by the classical rule, of own
+    placements before.
+    """
     count, n = table.shape
-    times = np.zeros((count, n), np.int8)
+    prefix, suffix = np.empty(count, np.int32), np.empty(count, np.int32)
+    prefix_code, suffix_code = np.empty(count, np.int64), np.empty(count, np.int64)
+    known = np.empty((_SLOTS, 2), np.int64)  # a hash table of codes of prefixes, plus 1, and their numbers
+    known[:] = 0
+    prefixes, suffixes = 0, 0
     for rank in range(count):
-        placements = 0
+        early, late, placements = 0, 0, 0
         for slot in range(n):
-            square = table[rank, slot]
-            times[rank, square] = placements if classical else slot
-            if placed >> square & 1:
-                placements += 1
-    return times
+            square = int(table[rank, slot])
+            time = placements if classical else slot
+            if time < cut:
+                early |= (time + 1) << _DIGIT * square
+            else:
+                late |= (time + 1) << _DIGIT * square
+            placements += placed >> square & 1
+        slot = (early * _MULTIPLIER >> 32) % _SLOTS
+        if known[slot, 0] != early + 1:
+            known[slot, 0], known[slot, 1] = early + 1, prefixes
+            prefix_code[prefixes] = early
+            prefixes += 1
+        prefix[rank] = known[slot, 1]
+        if not suffixes or suffix_code[suffixes - 1] != late:  # consecutive orders mostly have the same suffix
+            suffix_code[suffixes] = late
+            suffixes += 1
+        suffix[rank] = suffixes - 1
+    return prefix, suffix, prefix_code[:prefixes], suffix_code[:suffixes]
+
+
+@kernel
+def at_keys(codes, keys):
+    """Which keys have a time in each code, as bit masks, and the codes of the times of keys 0, 1, ... alone."""
+    found, times = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
+    for i in range(len(codes)):
+        found[i], times[i] = 0, 0
+        for k in range(len(keys)):
+            digit = codes[i] >> _DIGIT * keys[k] & BASE - 1
+            found[i] |= int(digit > 0) << k
+            times[i] |= digit << _DIGIT * k
+    return found, times
 
 
 class Side:
-    """Times and cells of one player's views."""
+    """The orders of one player's views."""
 
     def __init__(self, game: Game, player: int) -> None:
         self.game, self.player = game, player
         self.counts = order_counts(game, player)
-        self._cache: dict[Kinds, NDArray[np.int8]] = {}
+        self._cache: dict[tuple[int, int], CutOrders] = {}
 
-    def times(self, pattern: Pattern) -> NDArray[np.int8]:
-        """Time of each square in each order: int8, shape (orders, squares of the view).
-
-        Abrupt rule: the number of own attempts before; classical rule: of own placements before.
-        """
-        kinds = tuple(kind for kind, _ in pattern)
-        if kinds not in self._cache:
+    def orders(self, kinds: int, cut: int) -> CutOrders:
+        """All orders of views with these kinds of squares, a pattern without keys."""
+        if (kinds, cut) not in self._cache:
             # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
-            placed, hidden = (sum(1 << i for i, kind in enumerate(kinds) if kind == k) for k in (1, 2))
-            failed = (1 << len(kinds)) - 1 & ~placed
-            table = all_orders(placed, failed, hidden, self.counts.orders, self.counts.ending_failed)
+            failed, placed, hidden = (squares_of(kinds, kind) for kind in (FAILED, PLACED, FAILED_ON_SETUP))
+            table = all_orders(placed, failed | hidden, hidden, self.counts.orders, self.counts.ending_failed)
             if len(self._cache) > 64:
                 self._cache.clear()
-            self._cache[kinds] = _times(table, placed, self.game.turn_rule == "classical")
-        return self._cache[kinds]
-
-
-@kernel
-def split(times, keys, cut):
-    """Prefix set, code of the prefix times and code of the suffix times of each order."""
-    count = len(times)
-    codes = np.zeros((3, count), np.int64)
-    for rank in range(count):
-        codes[0, rank], codes[1, rank], codes[2, rank] = _split_one(times[rank], keys, cut)
-    return codes
-
-
-@kernel
-def _split_one(times, keys, cut):
-    found, early, late = 0, 0, 0
-    for k in range(len(keys)):
-        time = int(times[keys[k]])
-        if time < cut:
-            found |= 1 << k
-            early |= (time + 1) << (4 * k)
-        else:
-            late |= (time + 1) << (4 * k)
-    return found, early, late
+            classical = self.game.turn_rule == "classical"
+            # Copies do not keep the longer arrays that the kernel made.
+            self._cache[kinds, cut] = CutOrders(*(part.copy() for part in cut_orders(table, placed, classical, cut)))
+        return self._cache[kinds, cut]
 
 
 class CellTables(NamedTuple):
@@ -95,8 +123,8 @@ class CellTables(NamedTuple):
     base: Ints
 
 
-@kernel
-def _position(values, first, last, value):
+@piece
+def position(values, first, last, value):
     """How many of the ascending ``values[first:last]`` are smaller than `value`."""
     low = first
     while low < last:
@@ -108,32 +136,44 @@ def _position(values, first, last, value):
     return low - first
 
 
+@piece
+def _has_time(code, time):
+    """Whether a square has this time."""
+    while code:
+        if code % BASE == time + 1:
+            return True
+        code >>= _DIGIT
+    return False
+
+
 @kernel
-def find_cells(times, keys, cut, tables, prefix_major, ends_at, out):
+def find_cells(orders, keys, tables, prefix_major, ends_at, out):
     """The cell of each order; orders in which a square has the time `ends_at` get a cell after all others."""
-    columns = np.zeros((_SLOTS, 2), np.int64)  # a hash table of codes and their columns
-    last_set, last_late, row = -1, -1, 0
-    for rank in range(len(times)):
-        ends = False
-        for i in range(times.shape[1] if ends_at >= 0 else 0):
-            ends |= times[rank, i] == ends_at
-        if ends:
+    nowhere = -1
+    first, step = np.empty(len(orders.prefix_code), np.int64), np.empty(len(orders.prefix_code), np.int64)
+    found, times = at_keys(orders.prefix_code, keys)
+    for i in range(len(first)):
+        at = tables.number[found[i]]
+        column = position(tables.column_code, tables.first_column[at], tables.first_column[at + 1], times[i])
+        height = tables.first_row[at + 1] - tables.first_row[at]
+        width = tables.first_column[at + 1] - tables.first_column[at]
+        first[i] = tables.base[at] + (column * height if prefix_major else column)
+        step[i] = 1 if prefix_major else width
+        if _has_time(orders.prefix_code[i], ends_at):
+            first[i] = nowhere
+    row = np.empty(len(orders.suffix_code), np.int64)
+    found, times = at_keys(orders.suffix_code, keys)
+    for i in range(len(row)):
+        at = tables.number[(1 << len(keys)) - 1 - found[i]]
+        row[i] = position(tables.row_code, tables.first_row[at], tables.first_row[at + 1], times[i])
+        if _has_time(orders.suffix_code[i], ends_at):
+            row[i] = nowhere
+    for rank in range(len(out)):
+        prefix, suffix = orders.prefix[rank], orders.suffix[rank]
+        if first[prefix] == nowhere or row[suffix] == nowhere:
             out[rank] = tables.base[-1]
-            continue
-        prefix, early, late = _split_one(times[rank], keys, cut)
-        at = tables.number[prefix]
-        first_row, end_row = tables.first_row[at], tables.first_row[at + 1]
-        first_column, end_column = tables.first_column[at], tables.first_column[at + 1]
-        if prefix != last_set or late != last_late:  # consecutive orders mostly have the same suffix
-            row = _position(tables.row_code, first_row, end_row, late)
-            last_set, last_late = prefix, late
-        slot = (early * _MULTIPLIER >> 32) % _SLOTS
-        if columns[slot, 0] != early + 1:
-            column = _position(tables.column_code, first_column, end_column, early)
-            columns[slot, 0], columns[slot, 1] = early + 1, column
-        column = columns[slot, 1]
-        place = column * (end_row - first_row) + row if prefix_major else row * (end_column - first_column) + column
-        out[rank] = tables.base[at] + place
+        else:
+            out[rank] = first[prefix] + step[prefix] * row[suffix]
 
 
 class Cells:
@@ -149,12 +189,13 @@ class Cells:
         Codes of each set's columns and rows, ascending, and where its columns, rows and cells begin.
     """
 
-    def __init__(self, times: NDArray[np.int8], pattern: Pattern, cut: int) -> None:
-        self.cut = cut
-        self.keys = sum(key != NO_KEY for _, key in pattern)
-        shift = 4 * self.keys
-        sets, early, late = split(times, keys_of(pattern), cut)
-        columns, rows = np.unique(sets << shift | early), np.unique(sets << shift | late)
+    def __init__(self, orders: CutOrders, keys: Ints, cut: int) -> None:
+        self.cut, self.keys = cut, len(keys)
+        shift = _DIGIT * self.keys
+        sets, early = at_keys(orders.prefix_code, keys)
+        others, late = at_keys(orders.suffix_code, keys)
+        columns = np.unique(sets << shift | early)
+        rows = np.unique((1 << self.keys) - 1 - others << shift | late)
         self.sets = np.unique(columns >> shift)
         first_column = np.append(np.searchsorted(columns >> shift, self.sets), len(columns))
         first_row = np.append(np.searchsorted(rows >> shift, self.sets), len(rows))
@@ -170,12 +211,11 @@ class Cells:
         """Number of cells."""
         return int(self.tables.base[-1])
 
-    def matrix(self, which: int) -> tuple[int, int, int]:
-        """First cell, number of rows and number of columns of the `which`-th set's matrix."""
-        return int(self.tables.base[which]), int(self.heights[which]), int(self.widths[which])
+    def matrices(self) -> list[tuple[int, int, int]]:
+        """First cell, number of rows and number of columns of each set's matrix."""
+        return list(zip(self.tables.base[:-1].tolist(), self.heights.tolist(), self.widths.tolist(), strict=True))
 
-    def times_of(self, which: int, rows: bool) -> Ints:
-        """Times of the keys for every row (or column) of the `which`-th set; -1 for keys beyond the cut."""
-        t = self.tables
-        codes, first = (t.row_code, t.first_row) if rows else (t.column_code, t.first_column)
-        return (codes[first[which] : first[which + 1], None] >> 4 * np.arange(self.keys)) % BASE - 1
+
+def times_of(codes: Ints, keys: int) -> Ints:
+    """Times of the keys: int64, shape (codes, keys); -1 where a key has none."""
+    return (codes[:, None] >> _DIGIT * np.arange(keys)) % BASE - 1

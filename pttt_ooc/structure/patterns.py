@@ -13,24 +13,21 @@ import numpy as np
 
 from pttt_ooc.structure.views import Ints, images_of, number_below
 
-Kinds = tuple[int, ...]
-"""For each square of a view, ascending: 0 failed, 1 placed, 2 failed on a mark of the opponent's setup."""
+FAILED, PLACED, FAILED_ON_SETUP = 0, 1, 2
+"""Kinds of squares; the setup is the opponent's."""
 
-Pattern = tuple[tuple[int, int], ...]
-"""For each square of a view, ascending: its kind, and its number among the key squares or :data:`NO_KEY`."""
-
-NO_KEY = -1
-
-# Of the number of a pattern, each square has a few bits: ten squares fit 60 bits.
+# Each square has a few bits, the lowest square the lowest ones: its kind plus 1, and its number among the key squares
+# plus 1, or 0 if it is none.  Ten squares fit 60 bits.
 _KIND_BITS, _KEY_BITS = 2, 4
 _SQUARE_BITS = _KIND_BITS + _KEY_BITS
-_ALL_KINDS = sum((1 << _KIND_BITS) - 1 << _SQUARE_BITS * place for place in range(10))
+_MOST_SQUARES = 10
+_ALL_KINDS = sum((1 << _KIND_BITS) - 1 << _SQUARE_BITS * place for place in range(_MOST_SQUARES))
 
 
 def codes_of(
     placed: Ints, failed: Ints, hidden: int, keys: tuple[Ints, Ints], group: Sequence[tuple[int, ...]], symmetry: Ints
 ) -> Ints:
-    """The patterns of the images of views under symmetries, as numbers: see :func:`decoded`.
+    """The patterns of the images of views under symmetries.
 
     Parameters
     ----------
@@ -61,22 +58,23 @@ def codes_of(
     return code
 
 
-def decoded(code: int) -> Pattern:
-    """The pattern that a number stands for: for each square it has the kind plus 1 and the key number plus 1."""
-    squares = [int(code) >> shift for shift in range(0, int(code).bit_length(), _SQUARE_BITS)]
-    return tuple((c % (1 << _KIND_BITS) - 1, (c >> _KIND_BITS) % (1 << _KEY_BITS) - 1) for c in squares)
-
-
 def kinds_of(codes: Ints) -> Ints:
-    """Numbers of patterns without their keys: equal where the kinds of all squares are equal."""
+    """Patterns without their keys: equal where the kinds of all squares are equal."""
     return codes & _ALL_KINDS
 
 
-def keys_of(pattern: Pattern) -> Ints:
-    """Position, among a view's squares, of key 0, 1, ..."""
-    return np.array([i for _, i in sorted((key, i) for i, (_, key) in enumerate(pattern) if key != NO_KEY)], np.int64)
+def keys_of(codes: Ints) -> list[Ints]:
+    """For each pattern, the positions among the view's squares of key 0, 1, ..."""
+    keys, number = np.zeros((len(codes), _MOST_SQUARES), np.int64), np.zeros(len(codes), np.int64)
+    for place in range(_MOST_SQUARES):
+        key = codes >> _SQUARE_BITS * place + _KIND_BITS & (1 << _KEY_BITS) - 1
+        which = np.flatnonzero(key)
+        keys[which, key[which] - 1] = place
+        number = np.maximum(number, key)
+    return [own[:some] for own, some in zip(keys, number.tolist(), strict=True)]
 
 
-def count_of(pattern: Pattern, kind: int) -> int:
-    """Number of a view's squares of one kind."""
-    return sum(k == kind for k, _ in pattern)
+def squares_of(code: int, kind: int) -> int:
+    """The squares of one kind as a bit mask, where the squares of the view are numbered 0, 1, 2, ..."""
+    kinds = (code >> _SQUARE_BITS * place & (1 << _KIND_BITS) - 1 for place in range(_MOST_SQUARES))
+    return sum(1 << place for place, own in enumerate(kinds) if own == kind + 1)

@@ -19,15 +19,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import kernel
-from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells
+from pttt_ooc.jit import kernel, piece
+from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells, times_of
 from pttt_ooc.structure.index import Index, read_only
-from pttt_ooc.structure.patterns import Pattern, codes_of, count_of, decoded, keys_of, kinds_of
+from pttt_ooc.structure.patterns import codes_of, keys_of, kinds_of
 from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
 
 WORD = 64  # bits of a matrix's row that are kept in one number
 
-_NEVER = -1  # the time of no square
+_NEVER = -2  # the time of no square
 
 Column = TypeVar("Column")
 
@@ -168,35 +168,110 @@ def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
     return _Builder(index, pairs, receiver).build()
 
 
+class Clocks(NamedTuple):
+    """Key times of the cells of one side of an operator, on a clock that both players share; -1 where there is none.
+
+    Attributes
+    ----------
+    sets
+        The prefix sets, as of :class:`~pttt_ooc.structure.cells.Cells`.
+    columns, rows
+        int64, shape (columns or rows of all sets, keys).
+    first_column, first_row
+        Where each set's columns and rows begin, and where the last one's end.
+    """
+
+    sets: Ints
+    columns: Ints
+    first_column: Ints
+    rows: Ints
+    first_row: Ints
+
+
+@piece
+def _fits(source, receiver, first_kind, second_kind):
+    """Whether two prefix sets may go together: a key in the set of who failed is in the set of who placed before."""
+    return (receiver & first_kind) & ~source == 0 and (source & second_kind) & ~receiver == 0
+
+
+@piece
+def _words(first, last):
+    """Words of a row of a matrix with the source's indices `first` to `last`."""
+    return (last - first + WORD - 1) // WORD
+
+
+@piece
+def _consistent(source, first, last, receiver, begin, end, received, matrix, at):
+    """Write to `matrix`, from the place `at` on, which key times agree; return where it ends, and the number of ones.
+
+    The source's times ``source[first:last]`` are the bits of a row, the receiver's ``receiver[begin:end]`` the rows.
+    """
+    ones = 0
+    for r in range(begin, end):
+        matrix[at : at + _words(first, last)] = 0
+        for s in range(first, last):
+            agree = True
+            for k in range(source.shape[1]):
+                before, after = source[s, k], receiver[r, k]
+                if k >= received:
+                    before, after = after, before
+                agree &= before < after or before < 0 or after < 0
+            if agree:
+                matrix[at + (s - first) // WORD] |= np.uint64(1) << np.uint64((s - first) % WORD)
+                ones += 1
+        at += _words(first, last)
+    return at, ones
+
+
 @kernel
 def consistent(source, receiver, received):
-    """Which tuples of clock times of source and receiver agree on the keys that both have; other keys have time -1.
+    """Which key times of source and receiver agree on the keys that both have.
 
     Parameters
     ----------
     source, receiver
-        int64, shape (tuples, keys).
+        :class:`Clocks`.
     received
         How many keys the source placed before the receiver failed on them; these keys come first.
 
     Returns
     -------
-    A 0/1 matrix by the receiver's index, as in :attr:`Timing.matrix`, and how many ones it has.
+    matrix
+        uint64: 0/1 matrices by the receiver's index, as in :attr:`Timing.matrix`, one after the other.
+    found
+        int64, shape (pairs, 6): for each pair of sets whose matrices both have ones the set of the source and the
+        set of the receiver, where the matrix of their columns begins, where the matrix of their rows begins and
+        ends, and the number of ones of the first.
     """
-    words = -(-len(source) // WORD)
-    matrix, ones = np.zeros(len(receiver) * words, np.uint64), 0
-    for r in range(len(receiver)):
-        for s in range(len(source)):
-            agree = True
-            for k in range(source.shape[1]):
-                first, second = source[s, k], receiver[r, k]
-                if k >= received:
-                    first, second = second, first
-                agree &= first < second or first < 0 or second < 0
-            if agree:
-                matrix[r * words + s // WORD] |= np.uint64(1) << np.uint64(s % WORD)
-                ones += 1
-    return matrix, ones
+    first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
+    second_kind = ((1 << source.columns.shape[1]) - 1) & ~first_kind
+    columns, rows = source.first_column, source.first_row
+    size = 0
+    for b in range(len(source.sets)):
+        for a in range(len(receiver.sets)):
+            if _fits(source.sets[b], receiver.sets[a], first_kind, second_kind):
+                size += (receiver.first_column[a + 1] - receiver.first_column[a]) * _words(columns[b], columns[b + 1])
+                size += (receiver.first_row[a + 1] - receiver.first_row[a]) * _words(rows[b], rows[b + 1])
+    matrix, found = np.empty(size, np.uint64), np.empty((len(source.sets) * len(receiver.sets), 6), np.int64)
+    at, count = 0, 0
+    for b in range(len(source.sets)):
+        for a in range(len(receiver.sets)):
+            if not _fits(source.sets[b], receiver.sets[a], first_kind, second_kind):
+                continue
+            begin, end = receiver.first_column[a], receiver.first_column[a + 1]
+            middle, ones = _consistent(
+                source.columns, columns[b], columns[b + 1], receiver.columns, begin, end, received, matrix, at
+            )
+            begin, end = receiver.first_row[a], receiver.first_row[a + 1]
+            after, more = _consistent(
+                source.rows, rows[b], rows[b + 1], receiver.rows, begin, end, received, matrix, middle
+            )
+            if ones and more:
+                pair = found[count]
+                pair[0], pair[1], pair[2], pair[3], pair[4], pair[5] = b, a, at, middle, after, ones
+                count += 1
+                at = after
+    return matrix, found[:count]
 
 
 class _Builder:
@@ -288,9 +363,24 @@ class _Builder:
                 shape = shape << 4 | np.bitwise_count(squares)
         first, number = first_seen(shape)
         for i in first:
-            patterns = decoded(code[self.receiver][i]), decoded(code[self.source][i])
-            self._add_operator(*patterns, int(received[i]))
+            cut = self._cut(placed[:, i], failed[:, i])
+            source, receiver = (self._cells(p, code[p][i], cut) for p in (self.source, self.receiver))
+            self.cells.append((source, receiver))
+            self._add_factors(source, receiver, int(received[i]))
         return number
+
+    def _cut(self, placed: Ints, failed: Ints) -> int:
+        """The time at which the operator of two views is split: half-way, unless the views are small."""
+        longest = int(np.bitwise_count(placed | failed).max())
+        if longest <= 4:
+            return BASE  # everything is prefix
+        if self.game.turn_rule == "classical":
+            longest = int(np.bitwise_count(placed).max())
+        return (longest + 1) // 2
+
+    def _cells(self, player: int, code: np.int64, cut: int) -> Cells:
+        [keys], [kinds] = keys_of(np.array([code])), kinds_of(np.array([code]))
+        return Cells(self.sides[player].orders(int(kinds), cut), keys, cut)
 
     def _patterns(
         self, placed: Ints, failed: Ints, code: dict[int, Ints], mover: Ints, number: Ints
@@ -306,6 +396,7 @@ class _Builder:
         _, same = np.unique(codes, return_inverse=True)
         users = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
         first, found = first_seen((same.reshape(codes.shape) * (users.max(initial=0) + 1) + users).ravel())
+        found = found.reshape(codes.shape)
         pair, side = first // 2, first % 2
         orders = np.empty(len(first), np.int64)
         for k, p in enumerate(players):
@@ -314,61 +405,30 @@ class _Builder:
         start = np.concatenate([[0], np.cumsum(orders)])
         most = max((cells.size for both in self.cells for cells in both), default=0)
         cell = np.empty(start[-1], np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32)
-        # Patterns of the same kinds of squares share their tables of times.
-        for i in np.lexsort((kinds_of(codes.ravel()[first]), side)):
-            at, pattern = (pair[i], side[i]), decoded(codes[pair[i], side[i]])
-            own = cell[start[i] : start[i + 1]]
-            self._order_cells(pattern, int(number[pair[i]]), int(side[i]), bool(ends_placed[at]), own)
-        return found.reshape(codes.shape), start, cell
-
-    def _order_cells(
-        self, pattern: Pattern, number: int, side: int, ends_placed: bool, out: NDArray[np.unsignedinteger[Any]]
-    ) -> None:
-        """The cell of each order of a pattern, of the receiver (`side` 0) or of the source (1) of an operator."""
-        times = self.sides[(self.receiver, self.source)[side]].times(pattern)
-        cells = self.cells[number][1 - side]
-        prefix_major = self.prefix_first[number] == bool(side)
+        codes = codes.ravel()[first]
         # By the classical rule a failure after the last placement has the number of placements for its time.
-        ends_at = count_of(pattern, 1) if ends_placed else _NEVER
-        find_cells(times, keys_of(pattern), cells.cut, cells.tables, prefix_major, ends_at, out)
-
-    def _cut(self, pattern_r: Pattern, pattern_s: Pattern) -> int:
-        """The time at which the operator is split: half-way, unless the views are small."""
-        longest = max(len(pattern_r), len(pattern_s))
-        if longest <= 4:
-            return BASE  # everything is prefix
-        if self.game.turn_rule == "classical":
-            return (max(count_of(pattern_r, 1), count_of(pattern_s, 1)) + 1) // 2
-        return (longest + 1) // 2
-
-    def _add_operator(self, pattern_r: Pattern, pattern_s: Pattern, received: int) -> None:
-        """Build the operator between two patterns; `received` keys are squares that the source placed."""
-        cut = self._cut(pattern_r, pattern_s)
-        source = Cells(self.sides[self.source].times(pattern_s), pattern_s, cut)
-        receiver = Cells(self.sides[self.receiver].times(pattern_r), pattern_r, cut)
-        self.cells.append((source, receiver))
-        self._add_factors(source, receiver, received)
+        placements = np.bitwise_count(placed[players[side], pair]).astype(np.int64)
+        ends_at = np.where(ends_placed[pair, side], placements, _NEVER).tolist()
+        keys, kinds, operator = keys_of(codes), kinds_of(codes), number[pair]
+        cuts = np.array([source.cut for source, _ in self.cells], np.int64)[operator]
+        # Patterns of the same kinds of squares share their orders.
+        for i in np.lexsort((cuts, kinds, side)).tolist():
+            own = int(side[i])
+            cut_orders = self.sides[players[own]].orders(int(kinds[i]), int(cuts[i]))
+            cells, prefix_major = self.cells[operator[i]][1 - own], self.prefix_first[operator[i]] == bool(own)
+            find_cells(cut_orders, keys[i], cells.tables, prefix_major, ends_at[i], cell[start[i] : start[i + 1]])
+        return found, start, cell
 
     def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:
-        first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
-        second_kind = ((1 << source.keys) - 1) & ~first_kind
-        theirs, mine = self._clocks(self.source, source), self._clocks(self.receiver, receiver)
-        factors: list[Factors[int]] = []
-        for b, set_b in enumerate(source.sets.tolist()):
-            for a, set_a in enumerate(receiver.sets.tolist()):
-                if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
-                    continue
-                (u, ones), (v, rest) = (consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
-                if not ones or not rest:
-                    continue
-                factor = Factors(
-                    *source.matrix(b),
-                    *receiver.matrix(a),
-                    suffix_matrix=self._store(v, source.heights[b]),
-                    prefix_matrix=self._store(u, source.widths[b]),
-                )
-                factors.append(factor)
-                self._ones[factor.prefix_matrix] = ones
+        matrix, found = consistent(self._clocks(self.source, source), self._clocks(self.receiver, receiver), received)
+        theirs, mine, factors = source.matrices(), receiver.matrices(), list[Factors[int]]()
+        pairs: list[list[int]] = found.tolist()
+        for b, a, begin, middle, end, ones in pairs:
+            suffix_matrix = self._store(matrix[middle:end], int(source.heights[b]))
+            prefix_matrix = self._store(matrix[begin:middle], int(source.widths[b]))
+            factor = Factors(*theirs[b], *mine[a], suffix_matrix, prefix_matrix)
+            factors.append(factor)
+            self._ones[factor.prefix_matrix] = ones
         # What the sum over prefixes costs, if factors share it that have the same source, or the same receiver.
         before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._ones[f.prefix_matrix] for f in factors}
         after = {(f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._ones[f.prefix_matrix] for f in factors}
@@ -379,21 +439,22 @@ class _Builder:
         self.factors.extend(by_source if prefix_first else by_receiver)
         self.operator_start.append(len(self.factors))
 
-    def _clocks(self, player: int, cells: Cells) -> list[tuple[Ints, Ints]]:
-        """Key times of each set's columns and rows, on a clock that both players share; -1 stays."""
+    def _clocks(self, player: int, cells: Cells) -> Clocks:
         late = int(player != self.game.first_player)
 
-        def shared(times: Ints) -> Ints:
+        def shared(codes: Ints) -> Ints:
+            times = times_of(codes, cells.keys)
             return np.where(times < 0, -1, 2 * times + late)
 
-        sets = range(len(cells.sets))
-        return [(shared(cells.times_of(k, rows=False)), shared(cells.times_of(k, rows=True))) for k in sets]
+        tables = cells.tables
+        columns, rows = shared(tables.column_code), shared(tables.row_code)
+        return Clocks(cells.sets, columns, tables.first_column, rows, tables.first_row)
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
         """Place in `matrix` of one with so many of the source's indices."""
         known = (sources, matrix.tobytes())
         if known not in self._matrices:
             self._matrices[known] = self._matrix_size
-            self.matrix.append(matrix)
+            self.matrix.append(matrix.copy())
             self._matrix_size += len(matrix)
         return self._matrices[known]

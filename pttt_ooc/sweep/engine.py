@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -23,9 +23,11 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.index import Index, PlayerIndex, build_index
 from pttt_ooc.structure.timing import Factors, Timing, build_timing
 from pttt_ooc.structure.views import Ints, find_pairs
-from pttt_ooc.sweep import gradient, tree
+from pttt_ooc.sweep import gradient, tree, vectors
 from pttt_ooc.sweep.gradient import Scratch
-from pttt_ooc.sweep.tree import Floats, Reach, Slice, Tree
+from pttt_ooc.sweep.tree import Downward, Extents, Floats, Reach, Slice, Upward
+
+_Tree = TypeVar("_Tree", Downward, Upward, Extents)
 
 RUNS = 16  # per slice, at most: enough for an even share among four threads
 RUNS_A_THREAD = 4  # the same for more threads
@@ -77,10 +79,10 @@ class SliceArrays:
         )
 
 
-def slice_arrays(index: Index, dtype: DTypeLike) -> SliceArrays:
-    """Virtual arrays for the slices of either player."""
+def slice_arrays(players: Iterable[PlayerIndex], dtype: DTypeLike) -> SliceArrays:
+    """Virtual arrays for the slices of any of these players."""
     nodes, sequences = [0, 0], 0
-    for i in index.players:
+    for i in players:
         for n in range(i.slices):
             nodes[n % 2] = max(nodes[n % 2], i.nodes_of(n).stop - i.nodes_of(n).start)
             sequences = max(sequences, i.sequences_of(n).stop - i.sequences_of(n).start)
@@ -170,12 +172,17 @@ class Engine:
         )
 
     @cached_property
-    def _trees(self) -> tuple[Tree, ...]:
-        return tuple(Tree(*(getattr(player, name) for name in Tree._fields)) for player in self.index.players)
+    def _trees(self) -> tuple[tuple[Downward, Upward, Extents], ...]:
+        def gathered(player: PlayerIndex, tree: type[_Tree]) -> _Tree:
+            return tree(*(getattr(player, name) for name in tree._fields))
+
+        return tuple((gathered(p, Downward), gathered(p, Upward), gathered(p, Extents)) for p in self.index.players)
 
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
         """Call ``kernel(first_view, last_view, tree, *arguments)`` for all views of a slice, on all threads."""
-        self._call([(kernel, *run, self._trees[player], *arguments) for run in self._runs[player][n]])
+        downward, upward, _ = self._trees[player]
+        mine = downward if kernel in tree.GOING_DOWN else upward
+        self._call([(kernel, *run, mine, *arguments) for run in self._runs[player][n]])
 
     def _call(self, calls: list[tuple[Any, ...]]) -> None:
         if self.threads == 1 or len(calls) == 1:
@@ -190,9 +197,10 @@ class Engine:
         most = [max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
         cells, matrix = [gradient.padded(size) for size in most], max(_largest_sum(t) for t in self.timings)
         sizes = (max(cells), *cells, matrix)
-        one_by_one, z, x, turned = (virtual_array(size * gradient.LANES, self.dtype) for size in sizes)
+        one_by_one, z, x, turned = (virtual_array(size * vectors.LANES, self.dtype) for size in sizes)
         state, z_rows = (virtual_array(most[0], dtype) for dtype in (np.uint8, np.uint64))
-        return Scratch(one_by_one, z, x, turned, state, z_rows, virtual_array(matrix, np.uint64))
+        turned_rows, members = virtual_array(matrix, np.uint64), virtual_array(vectors.LANES, np.int64)
+        return Scratch(one_by_one, z, x, turned, state, z_rows, turned_rows, members)
 
     def scratch_bytes(self) -> int:
         """Bytes that every thread works in."""
@@ -233,8 +241,8 @@ class Engine:
         self._call([(self._receive, *run, player, into, opponent) for run in self._gradient_runs[player][n]])
 
     def _receive(self, views: Ints, groups: Ints, player: int, into: Slice, source: Reach) -> None:
-        trees = (self._trees[player], self._trees[1 - player])
-        gradient.receive(views, groups, *trees, source, *self.timings[player].tables(), self._scratch(), into)
+        extents = (self._trees[player][-1], self._trees[1 - player][-1])
+        gradient.receive(views, groups, *extents, source, *self.timings[player].tables(), self._scratch(), into)
 
     def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
         """Gradient of all nodes and of all sequences of `player`, against a realization plan."""
@@ -278,10 +286,10 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) ->
     shares: list[list[int]] = [[]]
     for count in np.unique(placed):
         same = views[placed == count].tolist()
-        for k in range(0, len(same), gradient.LANES):
+        for k in range(0, len(same), vectors.LANES):
             if work[shares[-1]].sum() >= enough:
                 shares.append([])
-            shares[-1] += same[k : k + gradient.LANES]
+            shares[-1] += same[k : k + vectors.LANES]
     runs = []
     for share in sorted(shares, key=lambda share: -work[share].sum()):
         groups = np.concatenate([np.arange(timing.group_start[v], timing.group_start[v + 1]) for v in share])

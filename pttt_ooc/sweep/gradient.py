@@ -14,17 +14,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.structure.timing import WORD
+from pttt_ooc.sweep.vectors import LANES, STRETCH, add_one, add_six, add_two, any_cell, lowest, not_zero, turn
 
-LANES = 8  # groups side by side: one AVX register of float32
 UNKNOWN = 2  # whether a matrix of cells holds anything but zeros
-STRETCH = 32  # orders that are looked through for one that is not zero
 
 
 class Scratch(NamedTuple):
@@ -42,6 +38,8 @@ class Scratch(NamedTuple):
         For the first cell of each of the source's matrices: whether it has anything but zeros, or `UNKNOWN`.
     z_rows, turned_rows
         Which rows of the source's matrices and of `turned` have anything but zeros, as bits.
+    members
+        The group in each lane.
     """
 
     one_by_one: NDArray[Any]
@@ -51,142 +49,41 @@ class Scratch(NamedTuple):
     state: NDArray[np.uint8]
     z_rows: NDArray[np.uint64]
     turned_rows: NDArray[np.uint64]
+    members: NDArray[np.int64]
 
 
-def _adder(count):
-    """A function that adds up `count` cells of some rows, to be compiled to sums in registers."""
-
-    def add(source, first, width, chosen, target, place, step):
-        """Add cells of the rows in the bit mask `chosen`, from cell `first` on, to cells of `target`.
-
-        In `target` the cells are `step` cells apart, beginning with the cell `place`.
-        """
-        for row in range(int(chosen).bit_length()):
-            for j in range(count if int(chosen) >> row & 1 else 0):
-                cell, out = row * width + first + j, place + j * step
-                target[out * LANES : (out + 1) * LANES] += source[cell * LANES : (cell + 1) * LANES]
-
-    @intrinsic
-    def add_vectors(typingctx, source, first, width, chosen, target, place, step):
-        """Written out, as the compiler keeps no sums in registers over a loop of unknown length."""
-
-        def codegen(context, builder, signature, args):
-            intp = context.get_value_type(types.intp)
-            vector = ir.VectorType(context.get_data_type(source.dtype), LANES)
-            align = context.get_abi_sizeof(vector.element)
-            rows, out = (context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 4))
-            start, length, begin, apart = (
-                context.cast(builder, args[k], signature.args[k], types.intp) for k in (1, 2, 5, 6)
-            )
-
-            def cell(base, number):
-                return builder.bitcast(builder.gep(base, [builder.mul(number, intp(LANES))]), vector.as_pointer())
-
-            places = [cell(out, builder.add(begin, builder.mul(apart, intp(j)))) for j in range(count)]
-            values = [args[3], *[builder.load(at, align=align) for at in places]]
-            before, loop = builder.block, builder.append_basic_block("row")
-            builder.branch(loop)
-            builder.position_at_end(loop)
-            rest, *sums = phis = [builder.phi(value.type) for value in values]
-            row = builder.cttz(rest, ir.IntType(1)(1))
-            base = cell(rows, builder.add(builder.mul(row, length), start))
-            parts = [builder.load(builder.gep(base, [intp(j)]), align=align) for j in range(count)]
-            rest = builder.and_(rest, builder.sub(rest, rest.type(1)))
-            sums = [builder.fadd(total, part) for total, part in zip(sums, parts, strict=True)]
-            for phi, value, following in zip(phis, values, (rest, *sums), strict=True):
-                phi.add_incoming(value, before)
-                phi.add_incoming(following, loop)
-            after = builder.append_basic_block("sum")
-            builder.cbranch(builder.icmp_unsigned("==", rest, rest.type(0)), after, loop)
-            builder.position_at_end(after)
-            for at, total in zip(places, sums, strict=True):
-                builder.store(total, at, align=align)
-            return context.get_dummy_value()
-
-        return types.void(source, first, width, types.uint64, target, place, step), codegen
-
-    @overload(add, jit_options={"forceinline": True})
-    def compiled(source, first, width, chosen, target, place, step):
-        def implementation(source, first, width, chosen, target, place, step):
-            add_vectors(source, first, width, chosen, target, place, step)  # type: ignore[call-arg]
-
-        return implementation
-
-    return add
-
-
-_add_six, _add_two, _add_one = _adder(6), _adder(2), _adder(1)
-
-
-def _turn(source, first, source_step, target, place, target_step):
-    """Transpose a square of numbers: LANES vectors, `source_step` apart, to as many that are `target_step` apart."""
-    for i in range(LANES):
-        for j in range(LANES):
-            target[place + j * target_step + i] = source[first + i * source_step + j]
-
-
-@intrinsic
-def _turn_vectors(typingctx, source, first, source_step, target, place, target_step):
-    """Three perfect shuffles of eight vectors transpose them, all in registers."""
-
-    def codegen(context, builder, signature, args):
-        number = context.get_data_type(source.dtype)
-        vector = ir.VectorType(number, LANES)
-        align = context.get_abi_sizeof(number)
-
-        def place_of(k, i):
-            base = context.make_array(signature.args[k])(context, builder, args[k]).data
-            start, step = (context.cast(builder, args[a], signature.args[a], types.intp) for a in (k + 1, k + 2))
-            at = builder.add(start, builder.mul(step, ir.Constant(step.type, i)))
-            return builder.bitcast(builder.gep(base, [at]), vector.as_pointer())
-
-        half = LANES // 2
-        halves = [[h * half + i // 2 + i % 2 * LANES for i in range(LANES)] for h in (0, 1)]
-        masks = [ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask) for mask in halves]
-        vectors = [builder.load(place_of(0, i), align=align) for i in range(LANES)]
-        for _ in range(LANES.bit_length() - 1):
-            pairs = zip(vectors[:half], vectors[half:], strict=True)
-            vectors = [builder.shuffle_vector(a, b, mask) for a, b in pairs for mask in masks]
-        for i, found in enumerate(vectors):
-            builder.store(found, place_of(3, i), align=align)
-        return context.get_dummy_value()
-
-    return types.void(source, first, source_step, target, place, target_step), codegen
-
-
-@overload(_turn, jit_options={"forceinline": True})
-def _compiled_turn(source, first, source_step, target, place, target_step):
-    def implementation(source, first, source_step, target, place, target_step):
-        _turn_vectors(source, first, source_step, target, place, target_step)  # type: ignore[call-arg]
-
-    return implementation
-
-
-@kernel
+@piece
 def padded(cells):
     """Cells of a lane, with one more for orders that do not take part, rounded up to whole vectors."""
     return (cells + LANES) // LANES * LANES
 
 
-@kernel
+@piece
 def _gather(y, start, pattern, patterns, cells):
     """Add a source's orders up by key times; return whether any was non-zero."""
     cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
     part = y[start : start + len(cell)]
     found = False
-    for first in range(0, len(cell), STRETCH):
-        last = min(first + STRETCH, len(cell))
-        some = False
-        for r in range(first, last):
-            some |= part[r] != 0
-        if some:
+    whole = len(part) // STRETCH * STRETCH
+    for first in range(0, whole, STRETCH):
+        chosen = not_zero(part, first)
+        if chosen == 0:
+            continue
+        found = True
+        numbers, places = part[first : first + STRETCH], cell[first : first + STRETCH]
+        while chosen:
+            r = lowest(chosen)
+            cells[places[r]] += numbers[r]
+            chosen &= chosen - np.uint64(1)
+    numbers, places = part[whole:], cell[whole:]
+    for r in range(len(numbers)):
+        if numbers[r] != 0:
             found = True
-            for r in range(first, last):
-                cells[cell[r]] += part[r]
+            cells[places[r]] += numbers[r]
     return found
 
 
-@kernel
+@piece
 def _scatter(cells, sign, out, start, pattern, patterns):
     """Read cells back by key times and add them to the receiver's orders."""
     cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
@@ -195,37 +92,33 @@ def _scatter(cells, sign, out, start, pattern, patterns):
         part[r] += sign * cells[cell[r]]
 
 
-@kernel
+@piece
 def _interleave(lanes, size, together):
     """Put the lanes, which stand one after the other with `size` cells each, side by side."""
     for cell in range(0, size, LANES):
-        _turn(lanes, cell, size, together, cell * LANES, LANES)
+        turn(lanes, cell, size, together, cell * LANES, LANES)
 
 
-@kernel
+@piece
 def _separate(together, size, lanes):
     """The inverse of `_interleave`."""
     for cell in range(0, size, LANES):
-        _turn(together, cell * LANES, LANES, lanes, cell, size)
+        turn(together, cell * LANES, LANES, lanes, cell, size)
 
 
-@kernel
+@piece
 def find_rows(source, rows, width, found):
     """Tell, as bits of words, which rows of `width` cells hold anything but zeros; return whether any does."""
     any_row = False
     found[: (rows + WORD - 1) // WORD] = 0
     for row in range(rows):
-        part = source[row * width * LANES : (row + 1) * width * LANES]
-        some = part[0] != 0
-        if not some:
-            for i in range(len(part)):
-                some |= part[i] != 0
+        some = any_cell(source, row * width, width)
         found[row // WORD] |= np.uint64(some) << np.uint64(row % WORD)
         any_row |= some
     return any_row
 
 
-@kernel
+@piece
 def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
     """Add rows of `source` to rows of `target`: to each of its `rows` rows the ones that the matrix names.
 
@@ -242,16 +135,16 @@ def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
             place = row * row_step
             c = 0
             while c + 6 <= width:
-                _add_six(part, c, width, chosen, target, place + c * step, step)
+                add_six(part, c, width, chosen, target, place + c * step, step)
                 c += 6
             while c + 2 <= width:
-                _add_two(part, c, width, chosen, target, place + c * step, step)
+                add_two(part, c, width, chosen, target, place + c * step, step)
                 c += 2
             if c < width:
-                _add_one(part, c, width, chosen, target, place + c * step, step)
+                add_one(part, c, width, chosen, target, place + c * step, step)
 
 
-@kernel
+@piece
 def _apply(number, operators, scratch):
     """x += operator `number` times z, in all lanes.
 
@@ -306,7 +199,7 @@ def _apply(number, operators, scratch):
         e = run
 
 
-@kernel
+@bare_kernel
 def receive(views, chosen, tree, source_tree, source, groups, patterns, operators, scratch, into):
     """Gradient of some of the receiver's `views`, written into the slice `into`.
 
@@ -315,7 +208,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
     chosen
         The groups of these views, with groups of one operator next to each other.
     tree, source_tree
-        Of the receiver and of the source.
+        :class:`pttt_ooc.sweep.tree.Extents` of the receiver and of the source.
     source
         The source's realization plan.
     groups, patterns, operators
@@ -330,7 +223,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
         first = tree.sequence_start[view] - into.first_sequence
         into.sequences[first : tree.sequence_start[view + 1] - into.first_sequence] = 0
     one_by_one = scratch.one_by_one
-    members = np.empty(LANES, np.int64)
+    members = scratch.members
     at = 0
     while at < len(chosen):
         number = groups.operator[chosen[at]]

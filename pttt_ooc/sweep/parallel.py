@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], threads: int) -> Iterator[_Result]:
+def in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], threads: int) -> Generator[_Result]:
     """Call a function for each item on some threads; the results come in the order of the items.
 
     At most `threads` + 1 results wait at a time, however many items there are.  An error of a call is raised

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from pttt_ooc import jit
 from pttt_ooc.config import Config, check_section
-from pttt_ooc.stages import common, report
+
+with jit.interpreted():  # a few infosets are looked up: plain Python does that sooner than it imports numba
+    from pttt_ooc.stages import common, report
 
 with common.told(Path(snakemake.log[0])):
     report.run(

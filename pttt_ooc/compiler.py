@@ -1,0 +1,80 @@
+"""The compiler of kernels, and where their compiled code is kept.
+
+Numba keeps compiled code on disk.  It compiles a kernel anew when the text of the kernel's own module
+has changed, but a kernel is also made of what it takes from other modules: kernels that it calls,
+constants, the fields of named tuples.  So the names of the files in the cache carry a digest of all
+modules that kernels are made of.  Code of another version is never found, and after a return to an
+earlier version that version's code is still there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.extending import register_jitable
+
+from pttt_ooc.jit import SOURCES
+
+
+def _digest() -> str:
+    """Names what compiled code depends on: the sources, Python, numba, LLVM, and the processor."""
+    total = hashlib.blake2b(digest_size=8)
+    for part in (sys.version, numba.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name()):
+        total.update(part.encode() + b"\n")
+    for name in ("compiler", *SOURCES):
+        total.update((Path(__file__).parent / f"{name}.py").read_bytes())
+    return total.hexdigest()
+
+
+DIGEST = _digest()
+"""The version of the kernels, in the name of every file of the cache."""
+
+DIRECTORIES: set[Path] = set()
+"""Where the cache has its files: one directory for each room whose kernels have been imported."""
+
+
+class _Files(CompileResultCacheImpl):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return f"{super().get_filename_base(fullname, abiflags)}-{DIGEST}"
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Files
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what has been compiled; one process at a time, or one of two entries of a kernel might get lost."""
+        place = Path(self.cache_path)
+        place.mkdir(parents=True, exist_ok=True)
+        with open(place / "saving.lock", "a", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            super().save_overload(sig, data)
+
+
+def compiled(function: Callable[..., Any], **more: bool) -> Any:
+    """The function, compiled when it is first called; `more` are options of numba's."""
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **more}  # nobody calls kernels from C
+    dispatcher: Any = numba.njit(**options)(function)
+    if dispatcher is not function:  # it is, if numba is told to compile nothing
+        dispatcher._cache = _Cache(function)  # as numba's `cache=True` does, with other names of files
+        DIRECTORIES.add(Path(dispatcher._cache.cache_path))
+    return dispatcher
+
+
+def as_piece(function: Callable[..., Any]) -> Any:
+    """The function itself; kernels that call it, and other pieces, take it in."""
+    register: Any = register_jitable(no_cfunc_wrapper=True, _nrt=False)
+    return register(function)
+
+
+def load_compiler() -> None:
+    """Let the compiler load what it needs: a process that is forked afterwards has it."""
+    numba.njit(lambda numbers: numbers[0])(np.zeros(1))
