@@ -1,4 +1,4 @@
-"""The process that prepares one profile.
+"""The process that prepares one profile, or finds the mistakes of one strategy.
 
 It says how far it is in lines of JSON on standard output.
 """
@@ -9,29 +9,36 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pttt_ooc.aliases import Symmetry
+from pttt_ooc.aliases import Interval, Symmetry
+from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.lives import watch_parent
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.disk.resources import cores, small_threads
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.profiles import mark_whole
 from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.library.given import Given, given_strategy
 from pttt_ooc.library.inputs import load_strategy
+from pttt_ooc.questions.losses import loss_arrays
+from pttt_ooc.questions.mistakes import find_mistakes
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.sweep.engine import thread_needs
 from pttt_ooc.web.logs import lines_logged, start_logging
 
 log = logging.getLogger("pttt.explore.preparer")
 _NICE = 10  # pages come first
 _MEMORY_MB = 512
+_TOP = 50  # infosets
 
 
 def prepare(place: Path, game: str, indices: Path, names: list[str]) -> None:
@@ -55,10 +62,35 @@ def prepare(place: Path, game: str, indices: Path, names: list[str]) -> None:
         mark_whole(place, profile.directory, directory, symmetry)
 
 
+def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: Interval) -> None:
+    """Find out where a strategy of `player` loses against a solution, and write it to the file `place`.
+
+    Raises
+    ------
+    PtttError
+        If a strategy cannot be read, or the file cannot be written.
+    """
+    given = [given_strategy(names[0], player), given_strategy(names[1], 1 - player)]
+    symmetry = common_symmetry(game, given)
+    tell("the index of the game", 0.02)
+    directory = prepared(indices, game, symmetry)
+    with open_engine(directory, game, symmetry, np.float64, cores()) as engine:
+        tell("reading the strategies", 0.1)
+        strategy, equilibrium = (load_strategy(one, engine.index, indices) for one in given)
+        tell("losses at all infosets", 0.3)
+        needs = {**process_needs(engine.threads), **thread_needs(engine)}
+        arrays = MemoryNeeds(needs, loss_arrays(engine.index)).within(_MEMORY_MB, place.parent).allocate()
+        found = find_mistakes(strategy, equilibrium, engine, game_value, _TOP, arrays)
+    atomic_write_text(place, json.dumps(found.as_record(_TOP)))
+
+
 def common_symmetry(game: str, given: list[Given]) -> Symmetry:
     """The widest symmetry that all strategies are known to have."""
     symmetric = all(one.kind == "uniform" or one.said.get("symmetry") == "full" for one in given)
     return "full" if symmetric and len(named_game(game).symmetries) > 1 else "none"
+
+
+_WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search}
 
 
 def tell(step: str, share: float) -> None:
@@ -72,7 +104,7 @@ def _say(message: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Prepare the profile at PLACE as ASKED says, in JSON; the parent holds the other end of stdin."""
+    """Do the work whose result is PLACE, as ASKED says in JSON; the parent holds the other end of stdin."""
     watch_parent()
     os.nice(_NICE)
     small_threads()
@@ -85,7 +117,7 @@ def main() -> None:
 def _main() -> None:
     place, asked = Path(sys.argv[1]), json.loads(sys.argv[2])
     try:
-        prepare(place, asked["game"], Path(asked["indices"]), asked["names"])
+        _WORK[asked.pop("what")](place, asked.pop("game"), Path(asked.pop("indices")), **asked)
     except PtttError as error:
         _say({"failed": str(error)})
         sys.exit(1)
