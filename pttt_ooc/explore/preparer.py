@@ -9,14 +9,13 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
@@ -25,16 +24,17 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.profiles import mark_whole
 from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.library.given import Given, given_strategy
-from pttt_ooc.library.inputs import load_strategy
+from pttt_ooc.library.inputs import common_symmetry, load_strategy, reading_needs
 from pttt_ooc.questions.losses import loss_arrays
 from pttt_ooc.questions.mistakes import find_mistakes
 from pttt_ooc.questions.profile import Profile
-from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.prepare import prepared
-from pttt_ooc.sweep.engine import thread_needs
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep.engine import Engine, thread_needs
 from pttt_ooc.web.logs import lines_logged, start_logging
 
+Tree = TypeVar("Tree")
 log = logging.getLogger("pttt.explore.preparer")
 _NICE = 10  # pages come first
 _MEMORY_MB = 512
@@ -50,19 +50,15 @@ def prepare(place: Path, game: str, indices: Path, names: list[str]) -> None:
         If a strategy cannot be read, or the profile cannot be written.
     """
     given = [given_strategy(name, player) for player, name in enumerate(names)]
-    symmetry = common_symmetry(game, given)
-    tell("the index of the game", 0.02)
-    directory = prepared(indices, game, symmetry)
-    with open_engine(directory, game, symmetry, np.float64, cores()) as engine:
-        tell("reading the strategies", 0.1)
-        first, second = (load_strategy(one, engine.index, indices) for one in given)
+    with _engine(game, indices, given) as (engine, directory):
+        [first, second], _ = _read(given, engine, indices, ())
         tell("values of all infosets", 0.3)
         profile = Profile.prepare(first, second, engine, place, _MEMORY_MB)
         assert profile.directory is not None
-        mark_whole(place, profile.directory, directory, symmetry)
+        mark_whole(place, profile.directory, directory, engine.index.symmetry)
 
 
-def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: Interval) -> None:
+def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: list[float]) -> None:
     """Find out where a strategy of `player` loses against a solution, and write it to the file `place`.
 
     Raises
@@ -71,23 +67,32 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
         If a strategy cannot be read, or the file cannot be written.
     """
     given = [given_strategy(names[0], player), given_strategy(names[1], 1 - player)]
-    symmetry = common_symmetry(game, given)
+    with _engine(game, indices, given) as (engine, _):
+        [strategy, equilibrium], arrays = _read(given, engine, indices, loss_arrays(engine.index))
+        tell("losses at all infosets", 0.3)
+        value = (game_value[0], game_value[1])
+        found = find_mistakes(strategy, equilibrium, engine, value, _TOP, arrays)
+    atomic_write_text(place, json.dumps(found.as_record()))
+
+
+@contextmanager
+def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engine, Path]]:
+    """An engine for strategies, and the directory of its index, which is built if it is missing."""
     tell("the index of the game", 0.02)
+    symmetry = common_symmetry(given)
     directory = prepared(indices, game, symmetry)
     with open_engine(directory, game, symmetry, np.float64, cores()) as engine:
-        tell("reading the strategies", 0.1)
-        strategy, equilibrium = (load_strategy(one, engine.index, indices) for one in given)
-        tell("losses at all infosets", 0.3)
-        needs = {**process_needs(engine.threads), **thread_needs(engine)}
-        arrays = MemoryNeeds(needs, loss_arrays(engine.index)).within(_MEMORY_MB, place.parent).allocate()
-        found = find_mistakes(strategy, equilibrium, engine, game_value, _TOP, arrays)
-    atomic_write_text(place, json.dumps(found.as_record(_TOP)))
+        yield engine, directory
 
 
-def common_symmetry(game: str, given: list[Given]) -> Symmetry:
-    """The widest symmetry that all strategies are known to have."""
-    symmetric = all(one.kind == "uniform" or one.said.get("symmetry") == "full" for one in given)
-    return "full" if symmetric and len(named_game(game).symmetries) > 1 else "none"
+def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
+    """Strategies, and `more` arrays that the work on them takes, within the budget of memory."""
+    tell("reading the strategies", 0.1)
+    reading = reading_needs(given, engine.index, indices)
+    fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
+    needs = MemoryNeeds(fixed, (reading.arrays, more))
+    arrays, more = needs.within(_MEMORY_MB, indices).allocate()
+    return [load_strategy(one, engine.index, indices, own) for one, own in zip(given, arrays, strict=True)], more
 
 
 _WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search}

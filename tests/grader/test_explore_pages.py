@@ -221,7 +221,7 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     told = {}
     for key in (f"s{other}", f"s{waiting}", "s99", f"s{mine}"):
         for name in ("first", "second", "beside"):
-            answer = course.client.get(f"/explore?{name}={key}")
+            answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})
             told[key, name] = answer.status_code, re.sub(r"s\d+", "", answer.text.split("<main")[1])
     assert {status for (key, name), (status, _) in told.items() if key != f"s{mine}"} == {404}
     assert told[f"s{other}", "first"] == told["s99", "first"]  # nothing tells whether it exists
@@ -267,7 +267,7 @@ def test_a_team_sees_where_its_own_submission_loses(course):
     assert 'role="img" aria-label="Square 0' not in page and "opening for player 0" in page
     links = [unescape(link) for link in re.findall(r'<td class="text"><a href="(/explore[^"]+)"', page)]
     asked = [parse_qs(urlsplit(link).query) for link in links]
-    assert len(asked) >= 20 and {one["player"][0] for one in asked} == {"0", "1"}
+    assert len(asked) >= 3 and {one["player"][0] for one in asked} == {"0", "1"}
     assert {(one["first"][0], one["second"][0]) for one in asked} == {("solution", f"s{mine}")}
     ready(course.client, links[0])
     assert all(course.client.get(link).status_code == 200 for link in links[:10])
