@@ -24,6 +24,7 @@ from pttt_ooc.web.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 _BAR = 704  # width of the picture of the parts
+_ROUNDING = 1e-12
 _KINDS = {"own mistake": "own", "opening": "openings"}
 _NO_SOLUTION = (
     "This grader has no solution of the game to measure mistakes against; ask those who run it to name one in its "
@@ -112,10 +113,16 @@ def _answered(
         **shown,
         told=told,
         bar=_bar(told),
-        rows=[_row(told, one, own, shown["me"]) for one in told["infosets"]],
+        rows=[_row(told, one, own, shown["me"]) for one in _worst(told)],
         opened={name: _opened(explorer, players[name], told["by_opening"][name]) for name in names},
         at_once={name: told["by_opening"][name].get(_first(explorer, players[name]), 0.0) for name in names},
     )
+
+
+def _worst(told: Message) -> list[Mapping[str, Any]]:
+    """The infosets of both sums, the worst first, without those where only rounding is lost."""
+    lost = [one for one in told["infosets"] if one["loss"] > _ROUNDING]
+    return sorted(lost, key=lambda one: -float(one["loss"]))
 
 
 def _bar(told: Message) -> Bar:
