@@ -8,9 +8,8 @@ from kit import Lab, bearer, form_token, random_tensor, strategy_zip
 from patience import wait_until
 from wing import answering, solve_game
 
-from pttt_ooc.explore.webserver import parts_of
+from pttt_ooc.explore.webserver import app_of
 from pttt_ooc.grader import submissions
-from pttt_ooc.grader.app import create_app
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
 
@@ -21,7 +20,7 @@ def course(tmp_path_factory):
     solved = solve_game(tmp_path_factory.mktemp("solved"))
     lab = Lab(tmp_path_factory.mktemp("grader"), solution=str(solved))
     with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
-        lab.client = TestClient(create_app(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
+        lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
         for n, name in enumerate(("Team A", "Team B")):
             lab.team(name)
             lab.submit(lab.tokens[name], n, strategy_zip(n, 1 + n))
