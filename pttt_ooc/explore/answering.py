@@ -43,6 +43,7 @@ class Answering:
             "infoset": self._infoset,
             "facts": self._facts,
             "row": self._row,
+            "mistakes": self._mistakes,
         }
 
     def close(self) -> None:
@@ -88,6 +89,12 @@ class Answering:
         if not isinstance(found, Profile):
             return {"preparing": found}
         return {"row": row_at(found.strategies[question["player"]], question["infoset"]).tolist()}
+
+    def _mistakes(self, question: Message) -> Message:
+        """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
+        return self.profiles.find_mistakes(
+            question["player"], question["strategy"], question["equilibrium"], question["game_value"]
+        )
 
 
 def _facts(profile: Profile) -> Message:

@@ -12,6 +12,7 @@ from pttt_ooc.show.pictures import MARKS, attempts_of
 SIZE = 100  # units of a square
 _DARKEST = 0.75
 _TIE = 1e-9
+_LEAST = 0.00005  # a loss that is shown as 0.0000 otherwise
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,23 @@ def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | 
             cells.append(_marked(game, square, known[square], player))
         else:
             cells.append(_cell(game, square, p, 1.0, "", f"square {square}: {probability(p)}"))
+    return cells
+
+
+def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[Cell]:
+    """What is lost after an attempt of each square; None where it may not be attempted."""
+    known = known_marks(game, player, infoset)
+    most = max((loss for loss in lost if loss is not None), default=0.0)
+    cells = []
+    for square in range(game.squares):
+        if square in known:
+            cells.append(_marked(game, square, known[square], player))
+        else:
+            loss = lost[square] or 0.0
+            figure = "0" if loss < _LEAST else decimals(loss, 4)
+            opacity = f"{_DARKEST * loss / most:.3f}" if most > _LEAST else "0"
+            spoken = f"square {square}: {figure}"
+            cells.append(Cell(square, *_corner(game, square), "", False, opacity, figure, "", figure == "0", spoken))
     return cells
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,6 @@ class Profiles:
         self.directory, self.game, self.indices, self.budget = directory, game, indices, budget
         with explained(f"make the directory {directory}"):
             directory.mkdir(parents=True, exist_ok=True)
-        self._code = code_digest(dependencies("questions/profile"))
         self._open: OrderedDict[str, Profile] = OrderedDict()
         self._indices: dict[Path, Index] = {}
         self.jobs = Jobs()
@@ -70,8 +70,7 @@ class Profiles:
         mark = self.directory / key / _WHOLE
         if not mark.exists():
             self._make_room()
-            asked = {"game": self.game, "indices": str(self.indices), "names": [one["name"] for one in pair]}
-            return self.jobs.want(key, ["-m", _PREPARER, str(mark.parent), json.dumps(asked)])
+            return self.jobs.want(key, self._preparer("profile", mark.parent, {"names": [one["name"] for one in pair]}))
         profile = self._open[key] = self._opened(mark)
         while len(self._open) > OPEN:
             self._open.popitem(last=False)
@@ -87,10 +86,41 @@ class Profiles:
             self._indices[structure] = index_of(structure, self.game, symmetry)
         return self._indices[structure]
 
+    def find_mistakes(
+        self, player: int, strategy: Record, equilibrium: Record, game_value: Sequence[float]
+    ) -> dict[str, Any]:
+        """Where a strategy loses against a solution, or how far the search is.
+
+        Raises
+        ------
+        PtttError
+            If it cannot be found out.
+        """
+        parts = [player, *game_value, strategy["digest"], equilibrium["digest"]]
+        key = self._name("questions/mistakes", *parts)
+        file = self.directory / f"{key}.json"
+        if file.exists():
+            found: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
+            return found
+        names = [strategy["name"], equilibrium["name"]]
+        asked = {"player": player, "names": names, "game_value": list(game_value)}
+        return {"preparing": self.jobs.want(key, self._preparer("mistakes", file, asked))}
+
+    def _preparer(self, what: str, place: Path, asked: Record) -> list[str]:
+        told = {"what": what, "game": self.game, "indices": str(self.indices), **asked}
+        return ["-m", _PREPARER, str(place), json.dumps(told)]
+
+    @cache  # noqa: B019  (there is one of these in a process)
+    def _code(self, module: str) -> str:
+        return code_digest(dependencies(module))
+
+    def _name(self, module: str, *parts: Any) -> str:
+        told = json.dumps([self.game, self._code(module), *parts])
+        return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
+
     def key(self, pair: Sequence[Record]) -> str:
         """Names a profile by all that it depends on: the strategies' contents, the game, and the code."""
-        parts = [self.game, self._code, *(one["digest"] for one in pair)]
-        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=12).hexdigest()
+        return self._name("questions/profile", *(one["digest"] for one in pair))
 
     def _make_room(self) -> None:
         """Delete the profiles that were opened longest ago, until the rest keeps within the budget."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from pttt_ooc.explore import play
+from fastapi import FastAPI
+
+from pttt_ooc.explore import mistakes, play
 from pttt_ooc.explore.asked import Asked
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import GAMES, Games
@@ -14,8 +15,11 @@ from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.submitted import Submitted
 from pttt_ooc.explore.wire import Client
 from pttt_ooc.grader import webserver
+from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
-from pttt_ooc.web.parts import Part
+from pttt_ooc.web.parts import Link
+
+LOOKS = (Link("/submissions/{}/mistakes", "Where it loses"),)
 
 
 def main() -> None:
@@ -23,14 +27,16 @@ def main() -> None:
 
     Arguments: DATA SOCKET ADDRESS.
     """
-    webserver.run(lambda grader: parts_of(grader, Client(Path(sys.argv[3]))))
+    client = Client(Path(sys.argv[3]))
+    webserver.run(lambda grader: app_of(grader, client))
 
 
-def parts_of(grader: Grader, client: Client) -> Sequence[Part]:
-    """The wing's parts of a grader's application."""
+def app_of(grader: Grader, client: Client) -> FastAPI:
+    """The application of a grader and of this wing."""
     submitted, game = Submitted(grader), grader.settings.rules
     games = Games(grader.storage.data / GAMES, Asked(game, client, submitted.open_to_play))
-    return [part_of(Explorer(game, client, submitted)), play.part_of(games)]
+    explorer = part_of(Explorer(game, client, submitted), mistakes.router)
+    return create_app(grader, explorer, play.part_of(games), looks=LOOKS)
 
 
 if __name__ == "__main__":

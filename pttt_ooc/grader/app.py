@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -26,13 +27,21 @@ LINKS = (
 )
 
 
-def create_app(grader: Grader, *others: Part) -> FastAPI:
-    """The application of a grader, with other parts beside it."""
+def create_app(grader: Grader, *others: Part, looks: Sequence[Link] = ()) -> FastAPI:
+    """The application of a grader.
+
+    Parameters
+    ----------
+    others
+        Parts beside the grader.
+    looks
+        Further pages on a team's own submission; ``{}`` in a target stands for its number.
+    """
     settings = grader.settings
     shell = Shell(
         title=settings.title,
         subtitle=settings.game,
-        parts=[part_of(grader), *others],
+        parts=[part_of(grader, looks), *others],
         accounts=TeamAccounts(grader.database, settings.session_days * 86400),
         secret=grader.secret,
         wrong_tokens_per_hour=settings.wrong_tokens_per_hour,
@@ -41,8 +50,8 @@ def create_app(grader: Grader, *others: Part) -> FastAPI:
     return make_application(shell)
 
 
-def part_of(grader: Grader) -> Part:
-    """The part of a grader."""
+def part_of(grader: Grader, looks: Sequence[Link] = ()) -> Part:
+    """The part of a grader; `looks` as of :func:`create_app`."""
     return Part(
         name="grader",
         directory=Path(__file__).parent,
@@ -60,6 +69,7 @@ def part_of(grader: Grader) -> Part:
             "STEPS": figures.STEPS,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
+            "LOOKS": looks,
         },
         caught=(OSError, DBAPIError),
         explain=explain,

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 import uvicorn
 from browsing import DESKTOP, WIDTHS, chromium, patient
+from kit import Lab, strategy_zip
 from patience import PATIENCE, wait_until
 from test_grader_accessibility import CONTRAST, assert_accessible
 from wing import answering, solve_game
@@ -17,6 +18,8 @@ from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local import local_sources
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.webserver import app_of
+from pttt_ooc.grader.models import Fact
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 
@@ -48,6 +51,41 @@ def url(tmp_path_factory):
         part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
         with served(make_application(Shell("Explored", rules.name, [part]))) as url:
             yield url
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A grader with one team, and the number of its submission."""
+    directory = tmp_path_factory.mktemp("course")
+    solved = solve_game(directory / "solved")
+    with answering(directory / "profiles", solved.parent.parent) as client:
+        lab = Lab(directory / "grader", solution=str(solved))
+        with lab.database.writing() as session:
+            session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
+        lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
+        lab.run()
+        with served(app_of(lab.grader, client)) as lab.url:
+            yield lab
+        lab.close()
+
+
+def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
+    context = patient(browser.new_context, base_url=course.url, viewport=DESKTOP)
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.get_by_label("Your team’s token").fill(course.tokens["Team A"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/submissions")
+    page.goto(f"/submissions/{course.number}")
+    page.get_by_role("link", name="Where it loses").click()
+    sync_api.expect(page.get_by_role("heading", name="The worst infosets")).to_be_visible()
+    assert_accessible(page, "mistakes")
+    worst = page.locator("#mistakes .numbers tbody a").first
+    infoset = worst.inner_text()
+    worst.click()
+    expect_at(page, infoset)
+    assert f"s{course.number}" in asked(page)["first"]
+    context.close()
 
 
 @pytest.fixture
@@ -173,7 +211,8 @@ def test_strategies_and_views_are_switched_in_place(open_page):
     page = open_page("/explore?at=|0*")
     mark_document(page)
     page.locator("#second").select_option("uniform")
-    sync_api.expect(page.locator("#board1")).to_be_visible()
+    wait_until(lambda: asked(page).get("second") == ["uniform"])
+    sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
     page.locator("#beside").select_option("uniform")
     sync_api.expect(page.locator("#board2")).to_be_visible()
     page.get_by_label("best response").check()
@@ -224,9 +263,10 @@ def test_the_page_that_waits_is_accessible_and_says_how_far_it_is(open_page, mon
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_letters_stand_out_from_shades(open_page, scheme):
-    page = open_page("/explore?at=|0*", color_scheme=scheme)
+    page = open_page("/explore?at=|0*&square=3", color_scheme=scheme)
     found = page.evaluate(CONTRAST)
     assert {"square", "p", "small", "mark"} <= set(found)
+    found.pop("mark theirs", None)  # there is no shade below it
     assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
 
 
@@ -252,4 +292,4 @@ def test_screen_readers_hear_the_board(open_page):
     assert board.get_by_role("link", name=re.compile(r"^Square 5: probability 0\.2000, value")).count() == 1
     assert board.get_by_role("img", name="Square 0: own mark").count() == 1
     believed = page.get_by_role("img", name=re.compile("Probability of a mark of player 1"))
-    assert "square 5: 0.2" in believed.get_attribute("aria-label").lower()
+    assert "square 5: 0.1667" in believed.get_attribute("aria-label").lower()

@@ -8,12 +8,13 @@ import socket
 import subprocess
 import sys
 import time
+from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
-from kit import GAME, Lab, pttt, strategy_zip
+from kit import GAME, Lab, pttt, random_tensor, strategy_zip
 from patience import PATIENCE, wait_until
 from wing import answering, solve_game, uniform_profile
 
@@ -23,9 +24,9 @@ from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, uniform
-from pttt_ooc.explore.webserver import parts_of
+from pttt_ooc.explore.webserver import app_of
 from pttt_ooc.explore.wire import BusyError, Client, RefusedError, listening, packed, received
-from pttt_ooc.grader.app import create_app
+from pttt_ooc.grader.models import Fact, Submission
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
@@ -52,13 +53,13 @@ def pages(client, solved):
         yield made
 
 
-def ready(pages, address="/explore", **options):
-    """A page, once its strategies are prepared."""
+def ready(pages, address="/explore", waits="are being prepared"):
+    """A page, once what it is waiting for is there."""
 
     def done():
         nonlocal answer
-        answer = pages.get(address, **options)
-        return "are being prepared" not in answer.text
+        answer = pages.get(address)
+        return waits not in answer.text
 
     answer = None
     wait_until(done)
@@ -190,7 +191,9 @@ def test_two_strategies_are_shown_side_by_side(pages):
 def course(tmp_path, client, solved):
     """A grader with two teams, and this wing beside it."""
     lab = Lab(tmp_path / "grader", solution=str(solved))
-    lab.client = TestClient(create_app(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
+    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    with lab.database.writing() as session:
+        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
     for name in ("Team A", "Team B"):
         lab.team(name)
     yield lab
@@ -203,8 +206,6 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     other = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 2))
     course.run()
     with course.database.writing() as session:
-        from pttt_ooc.grader.models import Submission
-
         session.get(Submission, waiting).status = "Rejected"
     visitor = course.client.get("/explore")
     assert visitor.status_code == 200
@@ -220,15 +221,13 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     told = {}
     for key in (f"s{other}", f"s{waiting}", "s99", f"s{mine}"):
         for name in ("first", "second", "beside"):
-            answer = course.client.get(f"/explore?{name}={key}")
+            answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})
             told[key, name] = answer.status_code, re.sub(r"s\d+", "", answer.text.split("<main")[1])
     assert {status for (key, name), (status, _) in told.items() if key != f"s{mine}"} == {404}
     assert told[f"s{other}", "first"] == told["s99", "first"]  # nothing tells whether it exists
     assert told[f"s{mine}", "first"][0] == 200 and told[f"s{mine}", "second"][0] == 404
     page = ready(course.client, f"/explore?first=s{mine}&second=uniform").text
     tensor_row = spoken(page)
-    from kit import random_tensor
-
     assert [f"{p:.4f}" for p in random_tensor(0, 1)[0]] == [
         re.search(r"probability ([\d.]+)", tensor_row[square])[1] for square in range(6)
     ]
@@ -236,9 +235,56 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
 
 def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
     lab = Lab(tmp_path / "grader")
-    application = TestClient(create_app(lab.grader, *parts_of(lab.grader, client)))
+    application = TestClient(app_of(lab.grader, client))
     page = ready(application, "/explore")
     assert re.findall(r'<option value="(\w+)"', page.text)[:1] == ["uniform"]
+    lab.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# Mistakes
+
+
+def figures(page):
+    """The sums on the page Mistakes."""
+    text = page[page.index('class="pairs sums"') :]
+    return [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', text)][:2]
+
+
+def test_a_team_sees_where_its_own_submission_loses(course):
+    mine = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 4))
+    other = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 5))
+    course.run()
+    address = f"/submissions/{mine}/mistakes"
+    assert course.client.get(address).status_code == 401
+    course.sign_in(course.tokens["Team A"])
+    hidden = [course.client.get(f"/submissions/{number}/mistakes") for number in (other, 99)]
+    assert [page.status_code for page in hidden] == [404, 404]
+    page = ready(course.client, address, "This is being found out").text
+    verdict = course.client.get(f"/api/submissions/{mine}").json()["exploitability"]
+    assert f'class="figure">{verdict:.6f}<' in page
+    assert sum(figures(page)) == pytest.approx(verdict, abs=2e-4)  # the solution's own gap is the remainder
+    assert 'role="img" aria-label="Square 0' not in page and "opening for player 0" in page
+    links = [unescape(link) for link in re.findall(r'<td class="text"><a href="(/explore[^"]+)"', page)]
+    asked = [parse_qs(urlsplit(link).query) for link in links]
+    assert len(asked) >= 3 and {one["player"][0] for one in asked} == {"0", "1"}
+    assert {(one["first"][0], one["second"][0]) for one in asked} == {("solution", f"s{mine}")}
+    ready(course.client, links[0])
+    assert all(course.client.get(link).status_code == 200 for link in links[:10])
+    piece = course.client.get(address, headers={"HX-Request": "true"}).text
+    assert "<html" not in piece and figures(piece) == figures(page)
+    assert f'href="{address}"' in course.client.get(f"/submissions/{mine}").text
+    assert "/mistakes" not in course.client.get(f"/submissions/{other}").text
+
+
+def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
+    lab = Lab(tmp_path / "grader")
+    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    lab.run()
+    lab.sign_in(lab.tokens["Team A"])
+    page = lab.client.get(f"/submissions/{number}/mistakes")
+    assert page.status_code == 200 and re.search("getting ready|has no solution", page.text)
     lab.close()
 
 
