@@ -9,7 +9,7 @@ import threading
 from contextlib import closing, suppress
 from pathlib import Path
 
-from pttt_ooc.disk.lives import handle_signals, watch_parent
+from pttt_ooc.disk.lives import handle_signals, interrupt_on_signals, watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.answering import Answering
 from pttt_ooc.explore.wire import Message, packed, received
@@ -60,10 +60,15 @@ def main() -> None:
     """
     keep_private()  # strategies of teams, prepared, are as secret as their files
     start_logging("answerer")
-    stopping = threading.Event()
-    handle_signals(stopping)
+    code = 0
+    with suppress(KeyboardInterrupt):
+        code = _main(threading.Event(), *sys.argv[1:])
+    sys.exit(code)
+
+
+def _main(stopping: threading.Event, directory: str, descriptor: str, game: str, indices: str) -> int:
+    interrupt_on_signals(stopping)  # while it gets ready, which may take minutes
     watch_parent()
-    directory, descriptor, game, indices = sys.argv[1:]
     with socket.socket(fileno=int(descriptor)) as listening:
         try:
             with lines_logged(log):
@@ -72,10 +77,12 @@ def main() -> None:
             answering = Answering(Path(directory), game, Path(indices))
         except PtttError as error:
             log.error(str(error))
-            sys.exit(1)
+            return 1
         with closing(answering):
+            handle_signals(stopping)
             log.info("ready")
             answer_all(listening, answering, stopping)
+    return 0
 
 
 if __name__ == "__main__":
