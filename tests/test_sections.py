@@ -128,4 +128,4 @@ def test_missing_and_empty_files(tmp_path):
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
         load_file(tmp_path / "none.yaml")
     (tmp_path / "empty.yaml").write_text("# nothing\n")
-    assert load_file(tmp_path / "empty.yaml").core == Config()
+    assert load_file(tmp_path / "empty.yaml")[0] == Config()

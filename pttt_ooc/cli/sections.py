@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
@@ -20,12 +20,8 @@ SECTIONS: dict[str, type[BaseModel]] = {}
 """The sections of the wings: the key in config.yaml, and the model in the wing's ``settings``."""
 
 
-class Checked(NamedTuple):
-    """A configuration, taken apart."""
-
-    core: Config
-    wings: dict[str, Any]
-    """Each wing's own section, as an instance of the wing's model."""
+Checked: TypeAlias = tuple[Config, dict[str, Any]]
+"""The core's configuration, and the section of each wing as an instance of the wing's model."""
 
 
 def check_file(
@@ -49,7 +45,7 @@ def check_file(
     """
     whole = check_section(whole_model(sections), content, source)
     core = check_config({key: value for key, value in content.items() if key not in sections}, source)
-    return Checked(core, {key: getattr(whole, key) for key in sections})
+    return core, {key: getattr(whole, key) for key in sections}
 
 
 def load_file(path: Path, sections: Mapping[str, type[BaseModel]] = SECTIONS) -> Checked:

@@ -187,7 +187,7 @@ def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
 
-    content: dict[str, Any] = load_file(config).core.model_dump(mode="json") if config else {}
+    content: dict[str, Any] = load_file(config)[0].model_dump(mode="json") if config else {}
     content.update({key: value for key, value in top.items() if value is not None})
     given = {key: value for key, value in solve.items() if value is not None}
     content["solve"] = {**content.get("solve", {}), **given}
