@@ -112,6 +112,17 @@ class SolveConfig(Section):
     commit_seconds: Real = Field(
         default=30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration."
     )
+    snapshot_every: Real | None = Field(
+        default=None,
+        gt=1,
+        description="Average strategies are kept when the number of iterations has grown by this factor; null: never.",
+    )
+    snapshots_mb: Real = Field(
+        default=1000.0,
+        gt=0,
+        le=1e9,
+        description="Disk space for them, MB: when it is used up, every second is deleted.",
+    )
     precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
 
 
