@@ -14,7 +14,7 @@ from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.explorer import Explorer, UsedExplorer
 from pttt_ooc.explore.sources import SOLUTION, Source
-from pttt_ooc.explore.wire import Message
+from pttt_ooc.explore.wire import Message, RefusedError
 from pttt_ooc.grader.api import Number
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import ACCEPTED, Submission
@@ -85,7 +85,12 @@ async def mistakes(
     solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
     if solution is None or own is None or value is None:
         return _render(request, account, missing=_NO_VALUE if value is None else _NO_SOLUTION, **shown)
-    told = await _told(explorer, submission, own, solution, list(value.interval))
+    try:
+        told = await _told(explorer, submission, own, solution, list(value.interval))
+    except RefusedError as error:
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page.status_code = 503
+        return page
     if "preparing" in told:
         return _render(request, account, waiting=told["preparing"], **shown)
     return await run_in_threadpool(_answered, request, account, explorer, told, own, shown)
@@ -100,7 +105,8 @@ async def _told(
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
     template = "parts/mistakes.html" if wants_part(request) else "mistakes.html"
-    return render(request, f"explore/{template}", account, **{"waiting": None, "missing": None, **shown})
+    nothing = {"waiting": None, "missing": None, "failed": None}
+    return render(request, f"explore/{template}", account, **{**nothing, **shown})
 
 
 def _answered(
