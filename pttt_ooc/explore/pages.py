@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import AVERAGE, BEST, Address
-from pttt_ooc.explore.explorer import Explorer, UsedExplorer, chosen
+from pttt_ooc.explore.explorer import Explorer, Key, UsedExplorer, chosen
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.explore.wire import ImpossibleError, Message, RefusedError
 from pttt_ooc.rules.game import Game
@@ -25,7 +25,6 @@ from pttt_ooc.web.shell import Account
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-Key = Annotated[str, Query(max_length=60)]
 _IMPOSSIBLE, _FAILED = 404, 503
 
 

@@ -1,4 +1,4 @@
-"""The process that prepares one profile, or finds the mistakes of one strategy.
+"""The process that prepares one profile, or finds the mistakes of one strategy or the differences of two.
 
 It says how far it is in lines of JSON on standard output.
 """
@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.library.given import Given, given_strategy
 from pttt_ooc.library.inputs import common_symmetry, load_strategy, reading_needs
 from pttt_ooc.questions.losses import loss_arrays
-from pttt_ooc.questions.mistakes import find_mistakes
+from pttt_ooc.questions.mistakes import find_differences, find_mistakes
 from pttt_ooc.questions.profile import Profile, size_on_disk
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.prepare import prepared
@@ -77,6 +78,16 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
     atomic_write_text(place, json.dumps(found.as_record()))
 
 
+def compare(place: Path, game: str, indices: Path, names: list[str], player: int) -> None:
+    """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
+    given = [given_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
+    with _engine(game, indices, given) as (engine, _):
+        [a, b, opponent], arrays = _read(given, engine, indices, loss_arrays(engine.index))
+        tell("differences at all infosets", 0.3)
+        found = find_differences(a, b, opponent, engine, _TOP, arrays)
+    atomic_write_text(place, json.dumps(asdict(found)))
+
+
 @contextmanager
 def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engine, Path]]:
     """An engine for strategies, and the directory of its index, which is built if it is missing."""
@@ -97,7 +108,7 @@ def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tupl
     return [load_strategy(one, engine.index, indices, own) for one, own in zip(given, arrays, strict=True)], more
 
 
-_WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search}
+_WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search, "differences": compare}
 
 
 def tell(step: str, share: float) -> None:

@@ -116,14 +116,29 @@ class Profiles:
             If it cannot be found out.
         """
         parts = [player, *game_value, strategy["digest"], equilibrium["digest"]]
+        names = [strategy["name"], equilibrium["name"]]
+        return self._found("mistakes", parts, {"player": player, "names": names, "game_value": list(game_value)})
+
+    def find_differences(self, player: int, a: Record, b: Record, opponent: Record) -> dict[str, Any]:
+        """Where two strategies of a player differ in value against an opponent, or how far the search is.
+
+        Raises
+        ------
+        PtttError
+            If it cannot be found out.
+        """
+        three = (a, b, opponent)
+        parts = ["differences", player, *(one["digest"] for one in three)]
+        return self._found("differences", parts, {"player": player, "names": [one["name"] for one in three]})
+
+    def _found(self, what: str, parts: Sequence[Any], asked: Record) -> dict[str, Any]:
+        """What a search has written, or how far it is; `parts` are what its result depends on beside the code."""
         key = self._name("questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():
             found: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
             return found
-        names = [strategy["name"], equilibrium["name"]]
-        asked = {"player": player, "names": names, "game_value": list(game_value)}
-        return {"preparing": self.jobs.want(key, self._preparer("mistakes", file, asked))}
+        return {"preparing": self.jobs.want(key, self._preparer(what, file, asked))}
 
     def _preparer(self, what: str, place: Path, asked: Record) -> list[str]:
         told = {"what": what, "game": self.game, "indices": str(self.indices), **asked}

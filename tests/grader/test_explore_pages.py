@@ -19,6 +19,7 @@ from kit import GAME, Lab, pttt, random_tensor, strategy_zip
 from patience import PATIENCE, wait_until
 from wing import answering, solve_game, uniform_profile
 
+import pttt_ooc
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore import jobs, profiles
 from pttt_ooc.explore.explorer import Explorer
@@ -184,6 +185,25 @@ def test_two_strategies_are_shown_side_by_side(pages):
     assert {beside for _, _, beside in rows} == {"0.2000"}
 
 
+def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infosets(pages, solved):
+    page = ready(pages, "/explore?at=|0*&second=uniform&beside=uniform").text
+    address = next(link for link in links(page) if "/differences" in link)
+    page = ready(pages, address, "This is being found out").text
+    mine, other = (pttt_ooc.Strategy.uniform(named_game(GAME), 0), pttt_ooc.load(solved)[0])
+    against = pttt_ooc.Strategy.uniform(named_game(GAME), 1)
+    found = pttt_ooc.compare(other, mine, against, top=50)
+    told = [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', page)]
+    assert told == pytest.approx([*found.values, found.values[1] - found.values[0]], abs=1e-6)
+    listed = [link for link in links(page) if "at=" in link][1:]
+    assert [infoset_of(link) for link in listed] == [x.infoset for x in found.losses.infosets if abs(x.loss) > 1e-12]
+    shown = pages.get(listed[0]).text
+    assert 'id="board1"' in shown and 'id="board2"' in shown
+    piece = pages.get(address, headers={"HX-Request": "true"}).text
+    assert "<html" not in piece and listed[0].replace("&", "&amp;") in piece
+    assert pages.get("/explore/differences?player=0").status_code == 404
+    assert pages.get("/explore/differences?player=0&beside=s12").status_code == 404
+
+
 # ---------------------------------------------------------------------------------------------
 # Whose strategies
 
@@ -222,6 +242,9 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     told = {}
     for key in (f"s{other}", f"s{waiting}", "s99", f"s{mine}"):
         for name in ("first", "second", "beside"):
+            if key != f"s{mine}":
+                query = {"first": "uniform", "second": "uniform", "beside": "uniform", name: key}
+                assert course.client.get("/explore/differences", params=query).status_code == 404
             answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})
             told[key, name] = answer.status_code, re.sub(r"s\d+", "", answer.text.split("<main")[1])
     assert {status for (key, name), (status, _) in told.items() if key != f"s{mine}"} == {404}
