@@ -231,9 +231,9 @@ def test_strategies_and_views_are_switched_in_place(open_page):
     sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
     page.locator("#beside").select_option("uniform")
     sync_api.expect(page.locator("#board2")).to_be_visible()
-    page.get_by_label("best response").check()
+    page.get_by_label("best response from here on").check()
     sync_api.expect(page.locator("figcaption").first).to_contain_text("best response")
-    sync_api.expect(page.get_by_label("best response")).to_be_focused()  # arrows go on from there
+    sync_api.expect(page.get_by_label("best response from here on")).to_be_focused()  # arrows go on from there
     page.get_by_label("player 1", exact=True).check()
     sync_api.expect(page.get_by_role("heading", name="What player 1 does")).to_be_visible()
     assert asked(page)["second"] == ["uniform"]
