@@ -1,0 +1,130 @@
+"""The commands of tic-tac-toe with secret goals: ``pttt smbc ...``.
+
+What they need is imported when they run, so that ``pttt --help`` comes at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pttt_ooc.aliases import Algorithm
+from pttt_ooc.errors import ConfigError
+
+DATA = Path("data/smbc")
+SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
+
+smbc = typer.Typer(
+    help="Tic-tac-toe with secret goals: solve the match, and respond to its solution.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    smbc.command(epilog="Example: pttt smbc solve --winning-score 5 --output data/smbc")(solve)
+    smbc.command("best-response", epilog="Example: pttt smbc best-response data/smbc --json")(best_response)
+    app.add_typer(smbc, name="smbc")
+
+
+def solve(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = DATA,
+    winning_score: Annotated[int, typer.Option(help="The points that win the match.")] = 5,
+    maximum_subgame_exploitability: Annotated[
+        float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
+    ] = 1e-6,
+    check_exploitability_every: Annotated[int, typer.Option(help="Iterations between two checks.")] = 10,
+    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule.  [default: pdcfr+]")] = None,
+    discount: Annotated[
+        bool | None,
+        typer.Option(help="Discounted CFR, or plain CFR, in place of an --algorithm."),
+    ] = None,
+    discount_alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
+    discount_beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
+    discount_gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    alternate_updates: Annotated[
+        bool,
+        typer.Option("--alternate-updates/--simultaneous-updates", help="Of the players: in turn, or both at once."),
+    ] = True,
+    small_move_epsilon: Annotated[
+        float, typer.Option(help="A bonus for moves further up and left; the top left square gets all of it.")
+    ] = 0,
+    small_move_epsilon_decay: Annotated[
+        float, typer.Option(help="The part of the bonus that is lost with each iteration.")
+    ] = 0,
+    fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds go on until the board is full.")] = False,
+    max_iterations: Annotated[int, typer.Option(help="Of each round.")] = 100_000,
+    threads: Annotated[int | None, typer.Option(min=1, metavar="N", help="Default: all cores.")] = None,
+) -> None:
+    """Solve the match, or go on solving it: after an interruption the same command continues."""
+    if discount is not None and algorithm is not None:
+        raise ConfigError("--algorithm and --discount or --no-discount exclude each other; leave one of them out.")
+    from pttt_ooc.disk.resources import cores
+    from pttt_ooc.smbc import solve as solving
+    from pttt_ooc.smbc.settings import Settings
+
+    chosen = algorithm or {None: "pdcfr+", True: "dcfr", False: "cfr"}[discount]
+    settings = Settings(
+        winning_score=winning_score,
+        fill_board=fill_board,
+        maximum_subgame_exploitability=maximum_subgame_exploitability,
+        check_exploitability_every=check_exploitability_every,
+        algorithm=chosen,
+        alpha=discount_alpha,
+        beta=discount_beta,
+        gamma=discount_gamma,
+        alternate_updates=alternate_updates,
+        small_move_epsilon=small_move_epsilon,
+        small_move_epsilon_decay=small_move_epsilon_decay,
+        max_iterations=max_iterations,
+    )
+    solving.solve(settings, output, threads or cores(), _Told(settings.maximum_subgame_exploitability))
+    result = solving.load(output)
+    value = result.manifest["rounds"]["0-0"]["value"]
+    print(f"The match to {winning_score}: value {value:.7f} for the player who moves first.")
+    print(f"The second player wins {(1 - value) / 2:.4%} of matches.")
+    if max(facts["exploitability"] for facts in result.manifest["rounds"].values()) > maximum_subgame_exploitability:
+        print(f"Not all rounds come below {maximum_subgame_exploitability:g} in {max_iterations} iterations.")
+
+
+class _Told:
+    """Tells on stderr when a pair of rounds is solved."""
+
+    def __init__(self, target: float) -> None:
+        self._target = target
+
+    def __call__(self, scores: tuple[int, int], row: dict[str, Any]) -> None:
+        if max(row["exploitabilities"]) <= self._target:
+            values = ", ".join(f"{value:+.7f}" for value in row["values"])
+            print(
+                f"Scores {scores[0]}-{scores[1]}: solved in {row['iteration']} iterations, {values}.", file=sys.stderr
+            )
+
+
+def best_response(
+    directory: SolutionArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What a perfect player gets against a solved match: in each round, and in the whole match, exactly."""
+    from pttt_ooc.smbc.findings import best_responses
+    from pttt_ooc.smbc.solve import load
+
+    found = best_responses(load(directory))
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"value of the match for the player who moves first  {found['value']:.9f}")
+    print(f"the second player wins                             {found['second_player_wins']:.6%}")
+    print(f"a perfect first player gets                        {found['best_response_first']:.9f}")
+    print(f"a perfect second player gets                       {found['best_response_second']:.9f}")
+    print(f"exploitability of the match                        {found['exploitability']:.3g}")
+    print(f"the goal that loses most                           {found['worst_goal']}")
+    print(f"the scores that lose most                          {found['worst_scores']}")
+    print("\nscores      value    exploitability")
+    for scores, facts in sorted(found["rounds"].items()):
+        print(f"{scores}  {facts['value']:+.7f}    {facts['exploitability']:.3g}")

@@ -1,0 +1,201 @@
+"""Solving the match on disk: resumable, with a directory of results that a manifest completes.
+
+======================== ==============================================================================
+``work/FINGERPRINT/A-B`` the solver's state for scores ``(A, B)`` and ``(B, A)``, see :mod:`pttt_ooc.disk.commits`
+``strategies.zarr``      the average strategy of each round, ``A-B``, float64, shape (nodes, 3)
+``convergence.jsonl``    what each check has found
+``solve.json``           the manifest: settings, sizes, values; written last
+======================== ==============================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.files import atomic_write_text, digest, explained, fresh_store, make_directory
+from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest, write_manifest
+from pttt_ooc.disk.store import read_array, write_array
+from pttt_ooc.errors import StoreError
+from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
+from pttt_ooc.smbc.round import Floats, Profile, Solver, profile_of
+from pttt_ooc.smbc.rules import Rules
+from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.tree import Tree, build
+from pttt_ooc.stages.provenance import PLAIN, code_digest, dependencies
+
+STAGE = "smbc-solve"
+MANIFEST, STORE, LOG = "solve.json", "strategies.zarr", "convergence.jsonl"
+COMMIT_SECONDS = 10.0
+
+
+def name_of(scores: Scores) -> str:
+    """Scores as a name on disk."""
+    return f"{scores[0]}-{scores[1]}"
+
+
+def fingerprint(settings: Settings) -> str:
+    """Names all that a solve depends on: its settings, and the code that its numbers come from."""
+    code = (name for name in dependencies("smbc/match") if not name.startswith(PLAIN))
+    known = {"format_version": FORMAT_VERSION, "code": code_digest(code), **asdict(settings)}
+    return hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def solve(
+    settings: Settings, directory: Path, threads: int, on_row: Callable[[Scores, Row], None] = lambda scores, row: None
+) -> None:
+    """Solve the match, or go on solving it.
+
+    Parameters
+    ----------
+    directory
+        Of the results; made if missing.
+    threads
+        On which rounds are solved; the results do not depend on it.
+    on_row
+        Called from several threads with each check of a pair of rounds, and once for a pair that was solved before.
+
+    Raises
+    ------
+    StoreError
+        If the disk cannot be written to, another solver is at work, or a saved state is damaged.
+    """
+    begun = time.perf_counter()
+    with explained(f"write to {directory}"):
+        make_directory(directory)
+        (directory / MANIFEST).unlink(missing_ok=True)
+    work, name = directory / "work", fingerprint(settings)
+    tree = build(Rules(fill_board=settings.fill_board))
+    values: dict[Scores, float] = {}
+    rows: dict[Scores, list[Row]] = {}
+    strategies: dict[Scores, Floats] = {}
+    with ThreadPoolExecutor(threads) as workers, ThreadPoolExecutor(settings.winning_score) as drivers:
+        for level in levels(settings.winning_score):
+            jobs = {
+                pair: drivers.submit(
+                    _solve_pair, tree, settings, work / name, name, pair, dict(values), workers, on_row
+                )
+                for pair in level
+            }
+            for pair, job in jobs.items():
+                rows[pair], found = job.result()
+                values.update(zip(both_ways(pair), rows[pair][-1]["values"], strict=True))
+                strategies.update(found)
+    with fresh_store(directory / STORE) as store:
+        for scores, strategy in strategies.items():
+            write_array(store, name_of(scores), strategy, compress=True)
+    lines = [json.dumps({"scores": name_of(pair), **row}, sort_keys=True) for pair in rows for row in rows[pair]]
+    atomic_write_text(directory / LOG, "".join(f"{line}\n" for line in lines))
+    products = {product: {"digest": digest(directory / product)} for product in (STORE, LOG)}
+    rounds = {
+        name_of(scores): {
+            "value": values[scores],
+            "exploitability": exploitability,
+            "iteration": found[-1]["iteration"],
+        }
+        for pair, found in rows.items()
+        for scores, exploitability in zip(both_ways(pair), found[-1]["exploitabilities"], strict=True)
+    }
+    write_manifest(
+        directory / MANIFEST,
+        STAGE,
+        settings=asdict(settings),
+        sizes={**asdict(tree.sizes()), "infosets": tree.sizes().infosets},
+        rounds=rounds,
+        products=products,
+        work=name,
+        seconds=time.perf_counter() - begun,
+    )
+
+
+def _solve_pair(
+    tree: Tree,
+    settings: Settings,
+    work: Path,
+    name: str,
+    pair: Scores,
+    values: dict[Scores, float],
+    workers: Executor,
+    on_row: Callable[[Scores, Row], None],
+) -> tuple[list[Row], dict[Scores, Floats]]:
+    """Solve the rounds of scores and of their mirror image; the checks, and the average strategies."""
+    kind = np.empty((tree.nodes, 3))
+    kinds = {"regrets": kind, "sums": kind, "predictions": kind[: tree.nodes if settings.rule.predicts else 0]}
+    both = both_ways(pair)
+    arrays = {f"{part}/{name_of(scores)}": array for scores in both for part, array in kinds.items()}
+    with State.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
+        stack.callback(lambda: solvers.clear())  # maps are dropped before the state closes
+        rows: list[Row] = state.extra.get("rows", [])
+        solvers = {}
+        for scores in both:
+            regrets, sums, predictions = (state.arrays[f"{part}/{name_of(scores)}"] for part in kinds)
+            solvers[scores] = Solver(tree, settings, regrets, sums, predictions, state.iteration)
+        solver = PairSolver(settings, solvers, values, rows)
+        committed = time.perf_counter()
+        if solver.is_done:
+            on_row(pair, rows[-1])
+        for row in solver.steps(workers):
+            if solver.is_done or time.perf_counter() - committed >= COMMIT_SECONDS:
+                state.commit(solver.iteration, {"rows": rows})
+                committed = time.perf_counter()
+            on_row(pair, row)
+        return rows, {scores: solvers[scores].average().strategy for scores in both}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solved match.
+
+    Attributes
+    ----------
+    tree
+        Of its rounds.
+    settings
+        Of the solve.
+    profiles
+        The strategies of both players for each of the scores.
+    manifest
+        What the solve left besides.
+    """
+
+    tree: Tree
+    settings: Settings
+    profiles: dict[Scores, Profile]
+    manifest: dict[str, Any]
+
+
+def load(directory: Path) -> Solution:
+    """Read a solution.
+
+    Raises
+    ------
+    StoreError
+        If there is none, or it is damaged.
+    """
+    if not (directory / MANIFEST).exists():
+        raise StoreError(
+            f"There is no solved match in {directory}; solve it with: pttt smbc solve --output {directory}."
+        )
+    manifest = read_manifest(directory / MANIFEST, STAGE)
+    settings = Settings(**manifest["settings"])
+    for product, facts in manifest["products"].items():
+        if digest(directory / product) != facts["digest"]:
+            raise StoreError(
+                f"{directory / product} is damaged: it is not what was written; run pttt smbc solve again."
+            )
+    tree = build(Rules(fill_board=settings.fill_board))
+    profiles = {
+        scores: profile_of(tree, read_array(directory / STORE, name_of(scores)))
+        for scores in all_scores(settings.winning_score)
+    }
+    return Solution(tree, settings, profiles, manifest)
