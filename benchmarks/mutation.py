@@ -74,6 +74,11 @@ TESTS: dict[str, Sequence[str]] = {
     "disk/store": ["test_store.py", "test_commits.py", "test_faults_cli.py"],
     "disk/manifests": ["test_manifests.py", "test_faults_cli.py", "test_cli.py -k made"],
     "disk/memory": ["test_memory.py", "test_budgets.py"],
+    "questions/places": ["test_infoset.py", "test_following.py"],
+    "questions/histories": ["test_histories.py", "test_infoset.py", "test_following.py", "test_beliefs.py"],
+    "questions/beliefs": ["test_beliefs.py"],
+    "questions/losses": ["test_mistakes.py"],
+    "questions/ranking": ["test_mistakes.py"],
     "stages/provenance": ["test_provenance.py", "test_cli.py -k made"],
     "products/infosets": ["test_infosets.py", "test_formats.py", "test_cli.py -k infosets", "test_cli_bad_input.py"],
     "products/tensors": [

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pttt_ooc.errors import PtttError
     from pttt_ooc.library.games import game, placement_game, tic_tac_toe
+    from pttt_ooc.library.profiles import Profile, profile
     from pttt_ooc.library.running import iterate
     from pttt_ooc.library.solutions import Solution, load, solve
     from pttt_ooc.library.strategies import Strategy
@@ -30,6 +31,7 @@ _HOMES = {
     "errors": ("PtttError",),
     "rules.game": ("Game",),
     "library.games": ("game", "placement_game", "tic_tac_toe"),
+    "library.profiles": ("Profile", "profile"),
     "library.running": ("iterate",),
     "library.solutions": ("Solution", "load", "solve"),
     "library.strategies": ("Strategy",),
@@ -41,6 +43,7 @@ _HOMES = {
 __all__ = [
     "Coefficients",
     "Game",
+    "Profile",
     "PtttError",
     "Rule",
     "Solution",
@@ -53,6 +56,7 @@ __all__ = [
     "iterate",
     "load",
     "placement_game",
+    "profile",
     "solve",
     "tic_tac_toe",
 ]

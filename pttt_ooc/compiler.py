@@ -20,6 +20,7 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.extending import register_jitable
 
 from pttt_ooc.jit import SOURCES
 
@@ -66,6 +67,12 @@ def compiled(function: Callable[..., Any], **more: bool) -> Any:
         dispatcher._cache = _Cache(function)  # as numba's `cache=True` does, with other names of files
         DIRECTORIES.add(Path(dispatcher._cache.cache_path))
     return dispatcher
+
+
+def as_piece(function: Callable[..., Any]) -> Any:
+    """The function itself; kernels that call it, and other pieces, take it in."""
+    register: Any = register_jitable(no_cfunc_wrapper=True, _nrt=False)
+    return register(function)
 
 
 def load_compiler() -> None:

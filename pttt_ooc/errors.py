@@ -50,6 +50,22 @@ class InfosetFileError(PtttError):
     """An infoset file has a missing, doubled or malformed line."""
 
 
+class ImpossibleInfosetError(PtttError):
+    """What was typed is no infoset of the player.
+
+    Parameters
+    ----------
+    sentence
+        Says why.
+    nearest
+        Text of the nearest possible infoset: the longest beginning that is one.  None if the player has no infoset.
+    """
+
+    def __init__(self, sentence: str, nearest: str | None) -> None:
+        super().__init__(sentence)
+        self.nearest = nearest
+
+
 class StoreError(PtttError):
     """A store on disk is missing, damaged, locked, or of another format version."""
 
@@ -60,6 +76,20 @@ class MemoryBudgetError(PtttError):
 
 class GraderError(PtttError):
     """The grader cannot do what it was asked: its directory, its teams, its server."""
+
+
+class PlayError(PtttError):
+    """A game that is being played does not allow what was asked, or there is no such game.
+
+    Parameters
+    ----------
+    status
+        The status of HTTP that goes with the sentence.
+    """
+
+    def __init__(self, sentence: str, status: int = 409) -> None:
+        super().__init__(sentence)
+        self.status = status
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

@@ -14,6 +14,8 @@ SOURCES = (
     "jit",
     "products/infosets",
     "products/tensors",
+    "questions/histories",
+    "questions/places",
     "solving/best_response",
     "structure/cells",
     "structure/orders",
@@ -54,6 +56,19 @@ def bare_kernel(function: Callable[..., Any]) -> Any:
     number that all threads share.  A function that does make an array is refused by the compiler.
     """
     return _compiled(function, _nrt=False)
+
+
+def piece(function: Callable[..., Any]) -> Any:
+    """Mark a function as a piece of kernels, which is compiled with each of them and, like them, makes no arrays.
+
+    Called from Python, it stays plain Python.  So the compiler does not translate its arguments from
+    Python, which takes longer than the rest, and no code of its own is kept.
+    """
+    if _interpreted:
+        return function
+    from pttt_ooc.compiler import as_piece
+
+    return as_piece(function)
 
 
 def _compiled(function: Callable[..., Any], **more: bool) -> Any:

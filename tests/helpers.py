@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numba
 import numpy as np
 
 import naive
@@ -19,6 +20,12 @@ SMALL = [
 ]
 FILE_GAME = "mini-2x3k2-abrupt"
 FILE_GAMES = TINY + [name for name in SMALL if "0-5-1-8-3" not in name]
+
+
+@cache
+def compiled(piece):
+    """A piece of kernels as a kernel: called directly, it would be plain Python."""
+    return numba.njit(lambda *arguments: piece(*arguments))
 
 
 @cache
@@ -53,7 +60,7 @@ def node_texts(index: Index, player: int):
         for rank in range(int(mine.node_start[v + 1] - mine.node_start[v])):
             out = np.zeros(game.squares, np.int8)
             placed, failed = int(mine.placed[v]), int(mine.failed[v])
-            n = unrank(rank, placed, failed, *counts.tables, out)
+            n = compiled(unrank)(rank, placed, failed, *counts.tables, out)
             texts.append("|" + setup + "".join(f"{s}{'*' if placed >> s & 1 else '.'}" for s in out[:n].tolist()))
     return texts
 

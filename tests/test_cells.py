@@ -47,7 +47,7 @@ def test_each_order_has_the_cell_of_its_times(rule, cut, prefix_major, ends_at):
             continue
         mine = [times[square] for square in keys]
         which = cells.sets.tolist().index(sum(1 << k for k, time in enumerate(mine) if time < cut))
-        first, height, width = cells.matrix(which)
+        first, height, width = cells.matrices()[which]
         column, row = (cell - first) // height, (cell - first) % height
         if not prefix_major:
             row, column = (cell - first) // width, (cell - first) % width

@@ -1,4 +1,4 @@
-"""`pttt show`, `pttt best-response` and `pttt compare`, for good and for bad input."""
+"""`pttt show`, `pttt best-response`, `pttt compare` and `pttt mistakes`, for good and for bad input."""
 
 import json
 
@@ -131,3 +131,51 @@ def test_what_is_refused(run, made, tmp_path, arguments, sentence):
     done = run(*[str(argument).format(**places) for argument in arguments])
     assert done.code and sentence in done.err.replace("\n", " "), done.err
     assert "Traceback" not in done.err and sorted(tmp_path.iterdir()) == before
+
+
+def test_mistakes_are_told(run, made):
+    mine, path, solution, directory = made
+    found = run("mistakes", path, "--top", 3, "--json").json
+    assert (found["strategy"], found["player"], found["game"]) == (path, 0, GAME)
+    assert found["equilibrium"] == directory  # the best solution of the game in --data
+    evaluated = run("evaluate", path, directory, "--json").json
+    assert found["exploitability"] == pytest.approx(evaluated["exploitability_0"], abs=1e-9)
+    parts = found["own_mistakes"] + found["openings"] + found["remainder"]
+    assert parts == pytest.approx(found["exploitability"], abs=1e-9) and found["own_mistakes"] > 0.01
+    assert found["remainder"] == pytest.approx(-evaluated["best_response_0"] + sum(found["game_value"]) / 2, abs=1e-9)
+    kinds = [one["kind"] for one in found["infosets"]]  # the strategy comes to few infosets
+    assert kinds == ["own mistake"] * 2 + ["opening"] * 2
+    worst = found["infosets"][0]
+    assert mine[worst["infoset"]].tolist() == worst["probabilities"]
+    text = run.ok("mistakes", path, "--top", 3).out
+    assert f"exploitability{found['exploitability']:+.9f}" in text.replace(" ", "")
+    assert worst["infoset"] in text and f"{worst['loss']:.6f}" in text
+    named = run("mistakes", path, "--equilibrium", "uniform", "--game-value", "0.5", "--json").json
+    assert (named["equilibrium"], named["game_value"]) == ("uniform", [0.5, 0.5])
+    assert named["infosets"] and named["openings"] != found["openings"]
+
+
+def test_mistakes_with_symmetry_are_those_without(run, made, tmp_path):
+    *_, solution, directory = made
+    solution[1].save(tmp_path / "second.zip", "float64")
+    folded = run("mistakes", directory, "--player", 1, "--json").json
+    whole = run("mistakes", tmp_path / "second.zip", "--player", 1, "--json").json
+    for key in ("exploitability", "own_mistakes", "openings", "remainder"):
+        assert folded[key] == pytest.approx(whole[key], abs=1e-12)
+    for table in ("by_depth", "by_opening"):
+        for name in ("own_mistakes", "openings"):
+            assert folded[table][name] == pytest.approx(whole[table][name], abs=1e-9)
+    losses = [[one["loss"] for one in each["infosets"]] for each in (folded, whole)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-9)
+
+
+def test_mistakes_that_cannot_be_found(run, made, tmp_path):
+    _, path, *_ = made
+    none = run("mistakes", path, data=tmp_path)
+    assert (
+        none.code == 1 and f"There is no solution of {GAME} in {tmp_path}" in none.err and "--equilibrium" in none.err
+    )
+    value = run("mistakes", path, "--equilibrium", "uniform", data=tmp_path)
+    assert value.code == 1 and f"The value of {GAME} is not known here; give it by --game-value." in value.err
+    small = run("mistakes", path, "--memory-mb", 3)
+    assert small.code == 1 and "A memory budget of 3 MB is too small" in small.err

@@ -115,6 +115,7 @@ def test_matrices_of_any_size(terms, rows, width):
     source[rng.random(terms) < 0.5] = 0
     expected = np.einsum("tr,twl->wrl", matrix, source)
     found, target = np.zeros(2, np.uint64), np.zeros((width, rows, vectors.LANES), np.float32)
-    assert gradient.find_rows(source.ravel(), terms, width, found) == source.any()
-    gradient.multiply(packed(matrix), source.ravel(), terms, width, found, target.reshape(-1), rows, 1, rows)
+    find_rows, multiply = helpers.compiled(gradient.find_rows), helpers.compiled(gradient.multiply)
+    assert find_rows(source.ravel(), terms, width, found) == source.any()
+    multiply(packed(matrix), source.ravel(), terms, width, found, target.reshape(-1), rows, 1, rows)
     assert np.array_equal(target, expected)

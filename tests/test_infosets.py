@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import FILE_GAME, FILE_GAMES, default_texts, full_index
+from helpers import FILE_GAME, FILE_GAMES, compiled, default_texts, full_index
 
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products import infosets
@@ -144,9 +144,10 @@ def test_texts_are_read_exactly_if_they_are_infosets(name, player):
             free = [s for s in range(squares) if f"{s}" not in text]
             texts += [f"{text}{s}{outcome}" for s in free for outcome in "*."]
     assert possible < set(texts) | {text for text in possible if len(text) > len(start) + 8}
-    tables, read = infosets.infoset_tables(index, player), set()
+    parse, read = compiled(infosets._parse_line), set()
+    tables = infosets.infoset_tables(index, player).only(infosets.ParsingTables)
     for text in texts:
         line = np.frombuffer(text.encode(), np.uint8)
-        if infosets._parse_line(tables, line, np.empty(squares, np.int64)) >= 0:
+        if parse(tables, line, np.empty(squares, np.int64)) >= 0:
             read.add(text)
     assert read == possible & set(texts)

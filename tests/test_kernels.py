@@ -57,7 +57,8 @@ def loaded(node):
 def is_compiled(function):
     """Whether a function is a kernel, or one of those that write the compiler's instructions."""
     return any(
-        loaded(decorator) & {"kernel", "bare_kernel", "intrinsic", "overload"} for decorator in function.decorator_list
+        loaded(decorator) & {"kernel", "bare_kernel", "piece", "intrinsic", "overload"}
+        for decorator in function.decorator_list
     )
 
 

@@ -110,9 +110,9 @@ def test_all_that_is_imported_is_named():
     base, extras = names(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
     distributions, missing = packages_distributions(), set()
     for file in (ROOT / "pttt_ooc").rglob("*.py"):
-        # An extra bears the name of the room, or of the module, that needs it; the web application is the grader's.
+        # An extra bears the name of the room, or of the module, that needs it; web and explore: the grader's.
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
-        named = base.union(*(names(extras.get("grader" if part == "web" else part, ())) for part in parts))
+        named = base.union(*(names(extras.get("grader" if part in ("web", "explore") else part, ())) for part in parts))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
         for module in used & set(distributions):
             providers = {name.lower().replace("_", "-") for name in distributions[module]}

@@ -1,1 +1,5 @@
-"""The command ``pttt``."""
+"""The command ``pttt``.
+
+Modules: ``commands`` gathers its groups, one module each (``games``, ``strategies``, ``looking``, ``solutions``,
+``serving``, ``playing``), with ``options`` that they share; ``display``, ``console`` behind them.
+"""

@@ -23,6 +23,8 @@ from pttt_ooc.structure.views import Pairs, find_pairs
 
 if TYPE_CHECKING:
     from pttt_ooc.library.values import Comparison
+    from pttt_ooc.questions.losses import Loss, Losses
+    from pttt_ooc.questions.mistakes import Mistakes
 
 JSON_KEYS = (
     *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),
@@ -219,3 +221,56 @@ def comparison(found: Comparison, names: tuple[str, str], against: str | None) -
         told = f"square {square}: {first:.4f}, {second:.4f}"
         table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, told)
     _print(table)
+
+
+def mistakes(found: Mistakes, name: str, equilibrium: str) -> None:
+    """Tell where a strategy loses.
+
+    Parameters
+    ----------
+    name, equilibrium
+        Of the strategy and of the opponent's, as they were named.
+    """
+    me, other = found.player, 1 - found.player
+    _facts_table(
+        [
+            ("game", found.game),
+            (f"player {me}", name),
+            (f"player {other}", equilibrium),
+            ("exploitability", f"{found.exploitability:+.9f}"),
+            (f"own mistakes, at infosets of player {me}", f"{found.own.total:+.9f}"),
+            (f"openings, at infosets of player {other}", f"{found.openings.total:+.9f}"),
+            ("remainder: the opponent's strategy is no exact equilibrium", f"{found.remainder:+.9f}"),
+        ]
+    )
+    print()
+    depths = _plain("own attempts before", "own mistakes", "openings")
+    both = (found.own.by_depth, found.openings.by_depth)
+    for n in range(max(map(len, both))):
+        depths.add_row(str(n), *(f"{one[n]:.6f}" if n < len(one) else "-" for one in both))
+    _print(depths)
+    for heading, part in (("own mistakes", found.own), ("openings", found.openings)):
+        if part.infosets:
+            print()
+            _print(_losses_table(heading, part))
+
+
+def _losses_table(heading: str, part: Losses) -> Table:
+    table = _plain(heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", "is best")
+    for one in part.infosets:
+        loss = f"{one.loss:.6f}" if abs(one.loss) >= 1e-6 else f"{one.loss:.1e}"
+        table.add_row(one.infoset, str(one.images), loss, f"{one.reach:.4g}", _costliest(one), _best(one))
+    return table
+
+
+def _costliest(one: Loss) -> str:
+    """The attempt by which most is lost, with its probability."""
+    square = max(range(len(one.losses)), key=lambda s: one.probabilities[s] * (one.losses[s] or 0.0))
+    return f"square {square}: {one.probabilities[square]:.4f}"
+
+
+def _best(one: Loss) -> str:
+    """The attempt by which least would be lost, with its probability."""
+    losses = {square: loss for square, loss in enumerate(one.losses) if loss is not None}
+    square = min(losses, key=lambda s: losses[s])
+    return f"square {square}: {one.probabilities[square]:.4f}"

@@ -1,4 +1,4 @@
-"""Looking at strategies: `pttt show`, `pttt best-response`, `pttt compare`."""
+"""Looking at strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ import typer
 
 from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli.console import check_output
-from pttt_ooc.cli.options import DATA, KINDS, DataOption, LevelOption, ThreadsOption, ToldGameOption, check_game
+from pttt_ooc.cli.options import (
+    DATA,
+    KINDS,
+    DataOption,
+    GameValueOption,
+    LevelOption,
+    MemoryOption,
+    ThreadsOption,
+    ToldGameOption,
+    check_game,
+)
 
 if TYPE_CHECKING:
     from pttt_ooc.library.given import Given
@@ -35,6 +45,7 @@ def add_commands(app: typer.Typer) -> None:
         best_response
     )
     app.command(epilog="Example: pttt compare mine.zip data/pttt-abrupt/full --against uniform")(compare)
+    app.command(epilog="Example: pttt mistakes mine.zip --player 0 --top 20")(mistakes)
 
 
 def show(
@@ -132,6 +143,67 @@ def compare(
         print(json.dumps({"inputs": [a, b], "against": against, **found.as_record()}))
         return
     display.comparison(found, (a, b), against)
+
+
+def mistakes(
+    strategy: StrategyArgument,
+    player: WhoseOption = None,
+    equilibrium: Annotated[
+        str | None,
+        typer.Option(metavar="STRATEGY", help="Of the other player; default: the best solution of the game in --data."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each sum to list.")] = 20,
+    infosets: InfosetsOption = None,
+    game_value: GameValueOption = None,
+    as_json: JsonOption = False,
+    threads: ThreadsOption = None,
+    memory_mb: MemoryOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Tell where a strategy loses.
+
+    Its exploitability is the sum of its own mistakes, which lose even against an opponent who plays an equilibrium, and
+    of openings, by which the opponent gains more by reacting.  The first is a sum over its own infosets, the second
+    over those of the opponent.  The worst of each are listed, mirror images together.  What remains is by how much the
+    opponent's strategy misses an equilibrium.
+    """
+    check_game(game)
+    import numpy as np
+
+    from pttt_ooc.cli import display
+    from pttt_ooc.config import MEMORY_MB
+    from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+    from pttt_ooc.disk.resources import cores
+    from pttt_ooc.library import inputs
+    from pttt_ooc.library.given import given_strategy
+    from pttt_ooc.questions.losses import loss_arrays
+    from pttt_ooc.questions.mistakes import find_mistakes
+    from pttt_ooc.stages.engines import open_engine
+    from pttt_ooc.stages.prepare import prepared
+    from pttt_ooc.sweep.engine import thread_needs
+
+    asked = inputs.parse_interval(game_value) if game_value is not None else None
+    [own], rules = _given([strategy], player, [infosets], game)
+    name = equilibrium or str(inputs.best_solution(rules, data))
+    given, _ = _of_one_game([own, given_strategy(name, 1 - own.player)], rules.name)
+    value = asked or inputs.told_value(rules, given, data)
+    symmetry = inputs.common_symmetry(given)
+    directory = prepared(data, rules.name, symmetry)
+    with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
+        reading = inputs.reading_needs(given, engine.index, data)
+        fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
+        needs = MemoryNeeds(fixed, (loss_arrays(engine.index), reading.arrays))
+        arrays, own_arrays = needs.within(memory_mb or MEMORY_MB, directory).allocate()
+        read = [
+            inputs.load_strategy(one, engine.index, data, part, directory)
+            for one, part in zip(given, own_arrays, strict=True)
+        ]
+        found = find_mistakes(read[0], read[1], engine, value, top, arrays)
+    if as_json:
+        print(json.dumps({"strategy": strategy, "equilibrium": name, **found.as_record()}))
+        return
+    display.mistakes(found, strategy, name)
 
 
 def _given(

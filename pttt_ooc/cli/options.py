@@ -28,6 +28,10 @@ Infosets0Option = Annotated[
 Infosets1Option = Annotated[
     Path | None, typer.Option("--infosets1", metavar="FILE", help="Player 1's infosets, in the order of the rows.")
 ]
+GameValueOption = Annotated[
+    str | None,
+    typer.Option(metavar="X", help="The value of the game: a number or LOW,HIGH; default: the best known."),
+]
 KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
 
 DATA = Path("data")

@@ -14,6 +14,7 @@ from pttt_ooc.cli.options import (
     KINDS,
     DataOption,
     GameOption,
+    GameValueOption,
     Infosets0Option,
     Infosets1Option,
     LevelOption,
@@ -102,10 +103,7 @@ def evaluate(
     symmetry: Annotated[
         Symmetry, typer.Option(help="full: use it, and refuse strategies that are not symmetric.")
     ] = "none",
-    game_value: Annotated[
-        str | None,
-        typer.Option(metavar="X", help="The value of the game: a number or LOW,HIGH; default: the best known."),
-    ] = None,
+    game_value: GameValueOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: ThreadsOption = None,
     memory_mb: MemoryOption = None,

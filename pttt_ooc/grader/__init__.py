@@ -9,4 +9,11 @@ what is done with them, :mod:`.teams`, :mod:`.submissions`, :mod:`.validation`, 
 :mod:`.jobs`; then :mod:`.pages`, :mod:`.api` and :mod:`.receiving`, which :mod:`.app` plugs into the shell of
 :mod:`pttt_ooc.web`; then the processes, :mod:`.webserver` and :mod:`.worker`, and :mod:`.serve` above both; last the
 :mod:`.commands`.
+
+Modules: ``settings``, ``models``, ``tables``, ``database``, ``storage``, ``inflight``, ``rights``, ``queue`` keep
+things. ``names``, ``teams``, ``sessions``, ``submissions``, ``standings``, ``validation``, ``assessor``,
+``baseline``, ``value``, ``jobs`` do things. ``app`` plugs ``pages`` (``figures``, ``caching``), ``api`` (``shapes``),
+``receiving``, ``accounts``, ``health`` and ``metrics`` into the shell. ``serve`` starts ``webserver`` (``context``)
+and ``worker`` (``pulse``). ``backup``, ``client``, ``commands``. Neither its web process nor the shell imports
+numerics.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fastapi import FastAPI
@@ -13,7 +14,7 @@ from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.metrics import FromDatabase
 from pttt_ooc.grader.models import BASELINE, STATUSES
 from pttt_ooc.grader.storage import FullDiskError, is_full_disk
-from pttt_ooc.grader.submissions import LimitError
+from pttt_ooc.grader.submissions import LimitError, OpeningError
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.shell import Shell
@@ -26,13 +27,21 @@ LINKS = (
 )
 
 
-def create_app(grader: Grader) -> FastAPI:
-    """The application of a grader."""
+def create_app(grader: Grader, *others: Part, looks: Sequence[Link] = ()) -> FastAPI:
+    """The application of a grader.
+
+    Parameters
+    ----------
+    others
+        Parts beside the grader.
+    looks
+        Further pages on a team's own submission; ``{}`` in a target stands for its number.
+    """
     settings = grader.settings
     shell = Shell(
         title=settings.title,
         subtitle=settings.game,
-        parts=[part_of(grader)],
+        parts=[part_of(grader, looks), *others],
         accounts=TeamAccounts(grader.database, settings.session_days * 86400),
         secret=grader.secret,
         wrong_tokens_per_hour=settings.wrong_tokens_per_hour,
@@ -41,8 +50,8 @@ def create_app(grader: Grader) -> FastAPI:
     return make_application(shell)
 
 
-def part_of(grader: Grader) -> Part:
-    """The part of a grader."""
+def part_of(grader: Grader, looks: Sequence[Link] = ()) -> Part:
+    """The part of a grader; `looks` as of :func:`create_app`."""
     return Part(
         name="grader",
         directory=Path(__file__).parent,
@@ -60,6 +69,7 @@ def part_of(grader: Grader) -> Part:
             "STEPS": figures.STEPS,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
+            "LOOKS": looks,
         },
         caught=(OSError, DBAPIError),
         explain=explain,
@@ -69,7 +79,9 @@ def part_of(grader: Grader) -> Part:
 
 
 def explain(error: Exception) -> Refusal | None:
-    """What is told when a team has reached a limit, or the disk is full."""
+    """What is told when a team has reached a limit, or cannot open a submission, or the disk is full."""
+    if isinstance(error, OpeningError):
+        return Refusal(error.status, str(error))
     if isinstance(error, LimitError):
         return Refusal(429, str(error), {"Retry-After": str(max(1, int(error.wait)))})
     if is_full_disk(error):

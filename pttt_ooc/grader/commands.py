@@ -1,4 +1,4 @@
-"""The grader's commands: ``pttt serve``, ``pttt submit``, ``pttt grader ...``.
+"""The grader's commands: ``pttt submit``, ``pttt grader ...``; ``pttt serve`` is in ``cli/serving``.
 
 What they need is imported when they run: ``pttt --help`` comes at once, and all but ``submit`` need the extra
 ``grader``.
@@ -31,7 +31,6 @@ grader = typer.Typer(
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
-    app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
     app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://grader.example")(
         submit
     )
@@ -47,7 +46,8 @@ EXTRA = (
 
 
 @contextmanager
-def _extra() -> Iterator[None]:
+def extra() -> Iterator[None]:
+    """Import what the extra installs; a GraderError that says how to get it if it is missing."""
     missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
         raise GraderError(_install(*missing))
@@ -65,23 +65,6 @@ def _install(*missing: str) -> str:
         f"The grader needs the extra 'grader', but {', '.join(missing)} cannot be found; install it with: "
         "pip install 'pttt-ooc[grader]'."
     )
-
-
-def serve(
-    game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
-    ] = None,
-    data: DataOption = DATA,
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")] = 8080,
-) -> None:
-    """Start the course's grader: web server and worker.
-
-    Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops both.
-    """
-    with _extra():
-        from pttt_ooc.grader.serve import serve as served
-    served(data, game, host, port)
 
 
 def submit(
@@ -110,7 +93,7 @@ def submit(
 
 @contextmanager
 def _database(data: Path) -> Iterator[Database]:
-    with _extra():
+    with extra():
         from pttt_ooc.grader.database import Database
         from pttt_ooc.grader.rights import private
         from pttt_ooc.grader.settings import read_settings
@@ -189,6 +172,31 @@ def rejudge(
         print(f"Submission {number} is in the queue again.")
 
 
+@grader.command("open", epilog="Example: pttt grader open 17")
+def open_submission(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+) -> None:
+    """Let everybody play against an accepted submission; its team can do so on its page."""
+    _open_to_play(number, True, data)
+    print(f"Everybody may play against submission {number}.")
+
+
+@grader.command("close", epilog="Example: pttt grader close 17")
+def close_submission(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+) -> None:
+    """Let nobody play against a submission any more."""
+    _open_to_play(number, False, data)
+    print(f"Nobody can play against submission {number} any more.")
+
+
+def _open_to_play(number: int, opened: bool, data: Path) -> None:
+    with _database(data) as database:
+        from pttt_ooc.grader.submissions import open_to_play
+
+        open_to_play(database, number, opened)
+
+
 @grader.command(epilog="Example: pttt grader backup grader-monday.tar")
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy; replaced when the new one is whole.")],
@@ -212,7 +220,7 @@ def restore(
     ] = None,
 ) -> None:
     """Make a grader from a copy, in a directory that holds none."""
-    with _extra():
+    with extra():
         from pttt_ooc.grader import backup as copies
         from pttt_ooc.grader.rights import private
     with private():

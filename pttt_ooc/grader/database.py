@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event, func, inspect, select
+from sqlalchemy import Engine, create_engine, func, inspect, select
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.models import Base, Fact
 from pttt_ooc.grader.tables import FORMAT, read_rows, upgraded, write_rows
+from pttt_ooc.web.sqlite import sqlite_engine
 
-_WAIT = 30  # seconds that SQLite waits for another writer
 _ROOM = 100_000  # bytes that SQLite needs beside the database
 _PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
@@ -139,21 +139,4 @@ class Database:
 
 
 def _engine(url: str) -> Engine:
-    if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True)
-    engine = create_engine(url, connect_args={"timeout": _WAIT})
-
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: Any, record: Any) -> None:
-        connection.isolation_level = None  # transactions are begun below, not by the driver
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")  # an upload that was confirmed survives a power cut
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Any) -> None:
-        # A reader that turns writer fails if another has written meanwhile: writers say so at once, and wait.
-        writes = connection.get_execution_options().get("writes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine
+    return sqlite_engine(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)

@@ -81,6 +81,8 @@ class Submission(Base):
         Whether it was when it was judged; with the former best's exploitability in `before`.
     opening
         Probabilities of all squares at the player's first attempt.
+    open_to_play
+        Whether everybody may play against it, as its team has chosen.
     """
 
     __tablename__ = "submissions"
@@ -106,6 +108,7 @@ class Submission(Base):
     before: Mapped[float | None]
     opening: Mapped[list[float] | None] = mapped_column(JSON)
     evaluation_seconds: Mapped[float | None]
+    open_to_play: Mapped[bool] = mapped_column(default=False)
     team: Mapped[Team] = relationship(lazy="joined")
 
     __table_args__ = (

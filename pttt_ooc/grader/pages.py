@@ -20,7 +20,7 @@ from pttt_ooc.grader.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.grader.receiving import Fields, take_in
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import signed_in
-from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin
+from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin, own_form
 from pttt_ooc.web.rendering import render as render_page
 from pttt_ooc.web.rendering import render_part
 from pttt_ooc.web.shell import UsedShell
@@ -288,6 +288,19 @@ async def submit(request: Request, grader: UsedGrader, shell: UsedShell, team: S
     return response
 
 
+@router.post("/submissions/{number}/play")
+async def open_to_play(
+    request: Request, grader: UsedGrader, shell: UsedShell, team: Signed, number: Number
+) -> Response:
+    """Let everybody play against one of the team's own submissions, or no longer."""
+    fields = await own_form(request, shell)
+    if team is None:
+        raise HTTPException(401, "You are not signed in, or no longer; sign in and try again.")
+    opened = fields.get("open") == "yes"
+    await run_in_threadpool(submissions.open_to_play, grader.database, number, opened, team.id)
+    return RedirectResponse(f"/submissions/{number}" if fields.get("back") != "team" else f"/teams/{team.id}", 303)
+
+
 # ---------------------------------------------------------------------------------------------
 # Teams, and the rest
 
@@ -301,8 +314,11 @@ def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number)
             raise HTTPException(404, f"There is no team {number}.")
         standing = next(r for r in standings.leaderboard(session) if r.team.id == found.id)
         history = standings.improvements(session, found.id)
-    charts = figures.charts(history, time.time())
-    return render(request, "team.html", team, shown=found, standing=standing, history=history, charts=charts)
+        mine = [s for s in submissions.opened(session) if s.team_id == found.id]
+    charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
+    played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
+    facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played}
+    return render(request, "team.html", team, shown=found, **facts)
 
 
 @router.get("/about")

@@ -81,6 +81,11 @@ class Settings(BaseModel):
     wrong_tokens_per_hour: Whole = Field(
         default=60, ge=1, description="From one address, before it is told to wait; right tokens always pass."
     )
+    solution: str | None = Field(
+        default=None,
+        description="Directory of a solution of the game, for the pages that look inside strategies; null: what the "
+        "grader has solved itself, if the game is small.",
+    )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
 
     @cached_property

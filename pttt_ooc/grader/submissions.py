@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.models import UNFINISHED, Submission, Team
+from pttt_ooc.grader.models import ACCEPTED, UNFINISHED, Submission, Team
 from pttt_ooc.grader.settings import Settings
 from pttt_ooc.grader.storage import Incoming
 
@@ -31,6 +31,20 @@ class LimitError(GraderError):
     def __init__(self, sentence: str, wait: float) -> None:
         super().__init__(sentence)
         self.wait = wait
+
+
+class OpeningError(GraderError):
+    """A submission cannot be opened for play.
+
+    Parameters
+    ----------
+    status
+        The status of HTTP that goes with the sentence.
+    """
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.status = status
 
 
 def kept(incoming: Incoming, team: Team, player: int) -> Submission:
@@ -162,6 +176,34 @@ def accept(
         incoming.discard()
         raise
     return submission, True
+
+
+def open_to_play(database: Database, number: int, opened: bool, team: int | None = None) -> None:
+    """Let everybody play against an accepted submission, or no longer.
+
+    Parameters
+    ----------
+    team
+        The number of the team that asks; None: those who run the grader, who may open every submission.
+
+    Raises
+    ------
+    OpeningError
+        If there is no such submission, or it is not accepted.
+    """
+    with database.writing() as session:
+        found = session.get(Submission, number)
+        if found is None or team not in (None, found.team_id):
+            raise OpeningError(f"There is no submission {number}{' of yours' if team else ''}.", 404)
+        if opened and found.status != ACCEPTED:
+            raise OpeningError(f"Submission {number} is not accepted, so that nobody can play against it.", 409)
+        found.open_to_play, found.changed_at = opened, time.time()
+
+
+def opened(session: Session) -> list[Submission]:
+    """The submissions that everybody may play against: by team, and of each team the latest first."""
+    query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED)
+    return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
 
 
 def find(session: Session, number: int) -> Submission | None:

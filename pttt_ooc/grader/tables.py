@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.grader.models import BASELINE, Base, BrowserSession
 from pttt_ooc.grader.names import name_key
 
-FORMAT = 2
+FORMAT = 3
 NUMBERS = "numbers"
 Row = tuple[str, dict[str, Any]]
 _NUMBERED = ("teams", "submissions")
@@ -56,7 +56,14 @@ def write_rows(session: Session, rows: Iterable[Row]) -> None:
 
 def upgraded(rows: list[Row], form: int) -> list[Row]:
     """Rows of format `form` as those of :data:`FORMAT`."""
-    return _with_keys(rows) if form == 1 else rows
+    if form == 1:
+        rows = _with_keys(rows)
+    # Format 2 has no submissions that are open to play: the column's default says so.
+    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in rows]
+
+
+def _is_format(table: str, row: dict[str, Any]) -> bool:
+    return table == "facts" and row["name"] == "format"
 
 
 def _with_keys(rows: list[Row]) -> list[Row]:
@@ -73,8 +80,6 @@ def _with_keys(rows: list[Row]) -> list[Row]:
     for table, row in rows:
         if table == "teams":
             row = {**row, "key": keys[row["id"]]}
-        elif table == "facts" and row["name"] == "format":
-            row = {**row, "value": FORMAT}
         made.append((table, row))
     return made
 

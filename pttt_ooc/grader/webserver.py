@@ -5,29 +5,48 @@ from __future__ import annotations
 import logging
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
-from pttt_ooc.grader.logs import start_logging
 from pttt_ooc.grader.rights import keep_private
+from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.server import CONNECTIONS, make_server, prepare_process
 
 log = logging.getLogger("pttt.grader.web")
 
 
-def server_of(grader: Grader, connections: int = CONNECTIONS) -> uvicorn.Server:
-    """The server of a grader, which is still to be run; with so many connections at the same time."""
+MakeApp = Callable[[Grader], FastAPI]
+
+
+def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp = create_app) -> uvicorn.Server:
+    """The server of a grader, which is still to be run.
+
+    Parameters
+    ----------
+    connections
+        How many there may be at the same time.
+    make_app
+        Makes the application; default: of the grader alone.
+    """
     settings = grader.settings
-    return make_server(create_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
+    return make_server(make_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
 
 
-def main() -> None:
-    """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin."""
+def run(make_app: MakeApp = create_app) -> None:
+    """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
+
+    Parameters
+    ----------
+    make_app
+        As of :func:`server_of`.
+    """
     keep_private()
     start_logging("web")
     watch_parent()
@@ -37,10 +56,10 @@ def main() -> None:
         log.error(str(error))
         sys.exit(1)
     grader.storage.sweep_incoming()  # what a predecessor that was killed has left
-    server = server_of(grader, prepare_process())
+    server = server_of(grader, prepare_process(), make_app)
     server.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
     grader.database.close()
 
 
 if __name__ == "__main__":
-    main()
+    run()

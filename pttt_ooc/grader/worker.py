@@ -20,7 +20,6 @@ from pttt_ooc.grader.assessor import open_assessor
 from pttt_ooc.grader.baseline import submit_baseline
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.jobs import Judge, Stopped
-from pttt_ooc.grader.logs import lines_logged, start_logging
 from pttt_ooc.grader.models import BASELINE, Submission
 from pttt_ooc.grader.pulse import Pulse
 from pttt_ooc.grader.rights import keep_private
@@ -28,6 +27,7 @@ from pttt_ooc.grader.settings import read_settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import find_value
 from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.web.logs import lines_logged, start_logging
 
 log = logging.getLogger("pttt.grader.worker")
 _POLL = 0.2  # seconds between two looks at an empty queue

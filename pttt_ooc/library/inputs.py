@@ -5,6 +5,7 @@ A strategy of any kind is brought to the layout of the index that the command wo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -120,6 +121,13 @@ def load_strategy(
     return fold(strategy, target, into=arrays.probabilities)
 
 
+def common_symmetry(given: Sequence[Given]) -> Symmetry:
+    """The symmetry that is known, from their headers, to be in all of these strategies."""
+    solutions = [one.said["symmetry"] for one in given if one.kind == "solution"]
+    others = {one.kind for one in given} - {"solution", "uniform"}
+    return "full" if solutions and set(solutions) == {"full"} and not others else "none"
+
+
 def _own_index(given: Given, target: Index, data: Path) -> Index:
     """The index in whose layout a strategy is read."""
     symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
@@ -187,6 +195,36 @@ def known_value(game: Game, given: Sequence[Given], data: Path) -> Interval | No
         if interval is not None:
             known = narrowed(interval, known)
     return known
+
+
+def told_value(game: Game, given: Sequence[Given], data: Path) -> Interval:
+    """As :func:`known_value`, but a ConfigError if nothing is known."""
+    known = known_value(game, given, data)
+    if known is None:
+        raise ConfigError(f"The value of {game.name} is not known here; give it by --game-value.")
+    return known
+
+
+def best_solution(game: Game, data: Path) -> Path:
+    """The directory of the solution of a game in `data` that proves the narrowest interval for the game's value.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
+    found: list[tuple[float, Path]] = []
+    for symmetry in ("full", "none"):
+        for results in runs_of(results_of(data, game.name, symmetry)):
+            with suppress(StoreError):
+                said = _said_value(solution_attrs(results / SOLUTION))
+                found.append((said[1] - said[0] if said else math.inf, results))
+    if not found:
+        raise StoreError(
+            f"There is no solution of {game.name} in {data}; `pttt solve --game {game.name}` makes one, or name a "
+            f"strategy by --equilibrium."
+        )
+    return min(found)[1]
 
 
 def _said_value(said: Mapping[str, Any]) -> Interval | None:

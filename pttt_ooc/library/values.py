@@ -17,8 +17,7 @@ from pttt_ooc.solving import best_response as responding
 from pttt_ooc.solving import evaluation
 from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.structure import strategy as core
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.orders import order_counts, unrank
+from pttt_ooc.structure.index import node_text
 from pttt_ooc.sweep.engine import Engine
 
 Floats = NDArray[np.floating[Any]]
@@ -26,7 +25,7 @@ Floats = NDArray[np.floating[Any]]
 
 def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     """Strategies in one layout, and an engine for it: folded only if all of them are."""
-    given = [one if isinstance(one, Strategy) else Strategy.of(_checked(one)) for one in strategies]
+    given = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
     for one in given[1:]:
         if one.game != given[0].game:
             raise StrategyError(f"One strategy is for {given[0].game.name}, but another one is for {one.game.name}.")
@@ -35,7 +34,8 @@ def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     return [one.unfolded for one in given], engine_of(given[0].game, "none")
 
 
-def _checked(given: Any) -> core.Strategy:
+def checked_strategy(given: Any) -> core.Strategy:
+    """The argument itself; a StrategyError if it is no strategy."""
     if not isinstance(given, core.Strategy):
         raise StrategyError(
             f"A strategy is wanted, not a {type(given).__name__}; see pttt.Strategy for how to make one."
@@ -291,14 +291,3 @@ def _difference(
     rows = [tuple(float(p) for p in strategy[text]) for strategy in both]
     reaches = (float(reach[0][node]), float(reach[1][node]))
     return Difference(text, reaches, float(distance[node]), float(weight[node]), (rows[0], rows[1]))
-
-
-def node_text(index: Index, player: int, node: int) -> str:
-    """Text of an infoset by its node, on an index with symmetry or without."""
-    game, mine = index.game, index.players[player]
-    view = int(np.searchsorted(mine.node_start, node, side="right")) - 1
-    placed, failed = int(mine.placed[view]), int(mine.failed[view])
-    squares = np.zeros(game.squares, np.int64)
-    n = unrank(node - int(mine.node_start[view]), placed, failed, *order_counts(game, player).tables, squares)
-    attempts = [f"{s}{'*' if placed >> s & 1 else '.'}" for s in squares[:n].tolist()]
-    return "|" + "".join([f"{s}*" for s in game.setup[player]] + attempts)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.errors import InfosetFileError
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import kernel, piece
+from pttt_ooc.structure.cells import position
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.orders import order_counts, rank_order, unrank
 from pttt_ooc.structure.views import Ints
@@ -34,6 +35,7 @@ _BLOCK_BYTES = 1 << 22
 _NEAR_BITS = 10  # about as many nodes as a view has
 
 BAR, PLACED, FAILED, ZERO = b"|*.0"
+RETURN, NEWLINE = b"\r\n"
 MALFORMED, NO_INFOSET, DOUBLED = -1, -2, -3
 
 
@@ -53,6 +55,61 @@ class InfosetTables(NamedTuple):
     orders: Ints
     ending_failed: Ints
     view_near: NDArray[np.int32]  # the view of every so many nodes
+    setup_mask: int
+
+    def only(self, fields: type[_Fields]) -> _Fields:
+        """What one kernel needs: the compiler takes long for each array that is taken over from Python."""
+        return fields(*(getattr(self, name) for name in fields._fields))
+
+
+class NearViews(NamedTuple):
+    """What it takes to find the view of a node; see :class:`InfosetTables`, here and below."""
+
+    node_start: Ints
+    view_near: NDArray[np.int32]
+
+
+class RowTables(NamedTuple):
+    """What it takes to find a row's probabilities."""
+
+    squares: int
+    setup_mask: int
+    node_start: Ints
+    sequence_start: Ints
+    placed: Ints
+    failed: Ints
+    view_near: NDArray[np.int32]
+
+
+class TextTables(NamedTuple):
+    """What it takes to write an infoset as text."""
+
+    squares: int
+    setup: Ints
+    node_start: Ints
+    placed: Ints
+    failed: Ints
+    hidden: int
+    orders: Ints
+    ending_failed: Ints
+    view_near: NDArray[np.int32]
+
+
+class ParsingTables(NamedTuple):
+    """What it takes to find the node of an infoset's text."""
+
+    squares: int
+    setup: Ints
+    node_start: Ints
+    decides: NDArray[np.bool_]
+    keys: Ints
+    view_of_key: Ints
+    hidden: int
+    orders: Ints
+    ending_failed: Ints
+
+
+_Fields = TypeVar("_Fields", NearViews, RowTables, TextTables, ParsingTables)
 
 
 def infoset_tables(index: Index, player: int) -> InfosetTables:
@@ -69,16 +126,15 @@ def infoset_tables(index: Index, player: int) -> InfosetTables:
     setup = np.array(index.game.setup[player], np.int64)
     views = (p.node_start, p.sequence_start, p.placed, p.failed, p.decides)
     near = np.searchsorted(p.node_start, np.arange(0, p.nodes, 1 << _NEAR_BITS), side="right") - 1
-    return InfosetTables(
-        index.game.squares, setup, *views, orbits.keys, orbits.view, *counts.tables, near.astype(np.int32)
-    )
+    more = (near.astype(np.int32), index.game.setup_mask(player))
+    return InfosetTables(index.game.squares, setup, *views, orbits.keys, orbits.view, *counts.tables, *more)
 
 
 # ---------------------------------------------------------------------------------------------
 # The order of rows
 
 
-@kernel
+@piece
 def view_of(tables, node):
     """The view of a node."""
     view = tables.view_near[node >> _NEAR_BITS]
@@ -137,6 +193,7 @@ class DefaultRows:
     def blocks(self) -> Iterator[tuple[int, Ints]]:
         """As :func:`row_blocks`."""
         p, start, filled, block = self._player, 0, 0, np.empty(BLOCK_ROWS, np.int64)
+        near_views = self._tables.only(NearViews)
         before = np.empty(0, np.int32)  # room enough: a player has less than 2^31 nodes
         # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
         for n, size in enumerate(self._sizes):
@@ -148,7 +205,7 @@ class DefaultRows:
                     out[0], count = first, 1
                 else:
                     places = (first, first + size, at, branch, out)
-                    at, branch, count = _children(self._tables, p.child_start, before, *places)
+                    at, branch, count = _children(near_views, p.child_start, before, *places)
                 if len(rows):
                     rows[done : done + count] = out[:count]
                 done, filled = done + count, filled + count
@@ -227,7 +284,7 @@ def text_width(index: Index, player: int) -> int:
 def texts_of(tables: InfosetTables, width: int, nodes: Ints) -> NDArray[np.bytes_]:
     """As :func:`infoset_texts`."""
     out = np.zeros((len(nodes), width), np.uint8)
-    _write_texts(tables, nodes, out)
+    _write_texts(tables.only(TextTables), nodes, out)
     return out.reshape(-1).view(f"S{width}")
 
 
@@ -244,7 +301,7 @@ def _fill_lines(texts, out):
             if texts[i, k]:
                 out[end] = texts[i, k]
                 end += 1
-        out[end] = ord("\n")
+        out[end] = NEWLINE
         end += 1
     return end
 
@@ -274,7 +331,7 @@ def write_infosets(index: Index, player: int, path: Path, rows: Ints | None = No
             f.write(as_lines(infoset_texts(index, player, nodes)))
 
 
-@kernel
+@piece
 def _parse_line(tables, line, squares):
     size, start, n = tables.squares, len(tables.setup), (len(line) - 1) // 2
     if len(line) % 2 == 0 or line[0] != BAR:
@@ -297,7 +354,7 @@ def _parse_line(tables, line, squares):
     for k in range(start):
         tried ^= 1 << tables.setup[k]
     key = placed << size | (tried ^ placed)
-    at = np.searchsorted(tables.keys, key)
+    at = position(tables.keys, 0, len(tables.keys), key)
     if at == len(tables.keys) or tables.keys[at] != key or not tables.decides[tables.view_of_key[at]]:
         return NO_INFOSET
     rank = rank_order(squares, n - start, placed, tables.hidden, tables.orders, tables.ending_failed)
@@ -310,9 +367,9 @@ def _parse_lines(tables, data, rows, count, seen):
     squares = np.empty(tables.squares, np.int64)
     begin = 0
     for end in range(len(data)):
-        if data[end] != ord("\n"):
+        if data[end] != NEWLINE:
             continue
-        stop = end - 1 if end > begin and data[end - 1] == ord("\r") else end
+        stop = end - 1 if end > begin and data[end - 1] == RETURN else end
         node = _parse_line(tables, data[begin:stop], squares)
         if node < 0:
             return count, begin, node, 0
@@ -340,7 +397,7 @@ class RowReader:
 
     def __init__(self, index: Index, player: int, source: str, into: Ints | None = None) -> None:
         self.index, self.player, self.source = index, player, source
-        self._tables = infoset_tables(index, player)
+        self._tables = infoset_tables(index, player).only(ParsingTables)
         infosets = int(index.players[player].infosets_by_slice().sum())
         # No infoset is accepted twice, so that this is long enough for a file of any length.
         self._rows = np.empty(infosets, np.int64) if into is None else into
@@ -397,7 +454,7 @@ def parse_infoset(index: Index, player: int, text: str) -> int:
     InfosetFileError
         If the text is malformed or no infoset of the player.
     """
-    tables = infoset_tables(index, player)
+    tables = infoset_tables(index, player).only(ParsingTables)
     line = np.frombuffer(text.encode(errors="replace"), np.uint8)
     node = int(_parse_line(tables, line, np.empty(tables.squares, np.int64)))
     if node == MALFORMED:

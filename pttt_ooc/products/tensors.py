@@ -22,7 +22,7 @@ from pttt_ooc.disk.files import replacing
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.jit import kernel
 from pttt_ooc.products import deflate
-from pttt_ooc.products.infosets import InfosetTables, Rows, infoset_tables, infoset_text, row_blocks, view_of
+from pttt_ooc.products.infosets import InfosetTables, Rows, RowTables, infoset_tables, infoset_text, row_blocks, view_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
@@ -39,12 +39,9 @@ half precision moves the sum by up to 5e-4; the wider types leave room for carel
 
 @kernel
 def _gather(tables, nodes, probabilities, out):
-    setup = 0
-    for square in tables.setup:
-        setup |= 1 << square
     for i in range(len(nodes)):
         view = view_of(tables, nodes[i])
-        taken = setup | tables.placed[view] | tables.failed[view]
+        taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
         orders = tables.node_start[view + 1] - tables.node_start[view]
         at = tables.sequence_start[view] + nodes[i] - tables.node_start[view]
         for square in range(tables.squares):
@@ -81,7 +78,7 @@ def tensor_from_strategy(
 def tensor_rows(tables: InfosetTables, probabilities: NDArray[Any], nodes: Ints) -> NDArray[Any]:
     """Some rows of a strategy's tensor, those of the infosets with these nodes: float, shape (nodes, squares)."""
     block = np.empty((len(nodes), tables.squares), probabilities.dtype)
-    _gather(tables, nodes, probabilities, block)
+    _gather(tables.only(RowTables), nodes, probabilities, block)
     return block
 
 
@@ -91,12 +88,9 @@ NOT_FINITE, NEGATIVE, ILLEGAL, TOO_LARGE, BAD_SUM = 1, 2, 3, 4, 5
 @kernel
 def _scatter(tables, nodes, block, tolerance, normalise, out):
     """Check rows and write them to `out`, normalised or as they are: (0 or what is wrong, row, square)."""
-    setup = 0
-    for square in tables.setup:
-        setup |= 1 << square
     for i in range(len(nodes)):
         view = view_of(tables, nodes[i])
-        taken = setup | tables.placed[view] | tables.failed[view]
+        taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
         total = 0.0
         for square in range(tables.squares):
             probability = float(block[i, square])
@@ -187,7 +181,7 @@ def strategy_from_tensor(
         If the shape or dtype is wrong, or at the first row that has something other than numbers between 0
         and 1, mass on an illegal action, or a sum further from 1 than :data:`SUM_TOLERANCE`.
     """
-    tables = infoset_tables(index, player)
+    tables = infoset_tables(index, player).only(RowTables)
     check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)
     check_dtype(np.dtype(tensor.dtype), source)
     tolerance = SUM_TOLERANCE[np.dtype(tensor.dtype).newbyteorder("=").name]

@@ -2,4 +2,8 @@
 
 The board is open.  Before a round each player draws a secret goal: win, tie or lose.  Whose goal is met scores a point,
 and who comes first to five points wins the match.
+
+Modules: ``rules``, ``tree``: a round. ``settings``: of a solve. ``kernels``: all kernels of the wing. ``round``,
+``match``: solvers. ``response``: best responses. ``solve``: results on disk. ``findings``: what they show.
+``commands``.
 """

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import kernel, piece
 
 _MET = np.array(((0, 1, 2, 0), (2, 1, 0, 0)))  # the goal that an outcome meets, as in `rules`
 
@@ -80,7 +80,7 @@ def follow(shape, player, regrets, predictions, look_ahead, strategy, reach, dis
                         sums[child, goal] = discount * sums[child, goal] + reach[child, goal]
 
 
-@kernel
+@piece
 def _end_values(outcome, player, payoffs, opponent, values):
     """Values of an end for each of a player's goals, where the opponent's goals have the reach `opponent`."""
     total = opponent[0] + opponent[1] + opponent[2]
@@ -92,7 +92,7 @@ def _end_values(outcome, player, payoffs, opponent, values):
             values[goal] = payoffs[2] * opponents + payoffs[0] * (total - opponents)
 
 
-@kernel
+@piece
 def _last_sequence(shape, player, ply, node):
     """The row of a player's last sequence at a node."""
     return node if ply > 0 and (ply - 1) % 2 == player else shape.parent[node]

@@ -104,7 +104,7 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
         part[:] = s.sequences
         engine.run(other, n, tree.add_child_values, s._replace(sequences=part, child_values=ended))
         ended = s.nodes.copy()
-        engine.run(other, n, tree.best_values, s)
+        engine.run(other, n, tree.best_values, s, tree.NO_CHOICES)
         on_progress(1 - i.nodes_of(n).start / i.nodes)
     best = float(arrays.nodes[0][0])
     return Assessment(strategy.player, best, reach.sequences, Gradient(float(ended[0]), gradient))

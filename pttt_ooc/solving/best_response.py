@@ -74,33 +74,6 @@ def write_choices(node_start, sequence_start, choices, probabilities):
             probabilities[start + choices[node_start[view] + r] * orders + r] = 1
 
 
-@kernel
-def choose_best(first_view, last_view, tree, part, choices):
-    """Add to the nodes of some views the value of their best action; `choices` become the first such action.
-
-    The sequences of `part` (:class:`pttt_ooc.sweep.tree.Slice`) hold the value of each action and are overwritten;
-    `choices` begin with the slice's first node.
-    """
-    for view in range(first_view, last_view):
-        orders = tree.node_start[view + 1] - tree.node_start[view]
-        start = tree.sequence_start[view] - part.first_sequence
-        size = tree.sequence_start[view + 1] - tree.sequence_start[view]
-        if size == 0:
-            continue
-        node = tree.node_start[view] - part.first_node
-        best, chosen = part.sequences[start : start + orders], choices[node : node + orders]
-        chosen[:] = 0
-        for action in range(1, size // orders):
-            values = part.sequences[start + action * orders : start + (action + 1) * orders]
-            for r in range(orders):
-                if values[r] > best[r]:
-                    best[r] = values[r]
-                    chosen[r] = action
-        mine = part.nodes[node : node + orders]
-        for r in range(orders):
-            mine[r] += best[r]
-
-
 def best_response(strategy: Strategy, engine: Engine) -> BestResponse:
     """The other player's best response to a strategy, with its value.
 
@@ -129,6 +102,5 @@ def best_response(strategy: Strategy, engine: Engine) -> BestResponse:
     for n in reversed(range(i.slices)):
         s = arrays.of(i, n)
         engine.gradient_slice(player, n, reach, s)
-        engine.run(player, n, tree.add_child_values, s)
-        engine.run(player, n, choose_best, s, choices[i.nodes_of(n)])
+        engine.run(player, n, tree.best_values, s, choices[i.nodes_of(n)])
     return BestResponse(engine.index, player, float(s.nodes[0]), choices)

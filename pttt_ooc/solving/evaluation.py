@@ -138,7 +138,7 @@ class ProfileEvaluator:
                 weights = strategies[player].probabilities[i.sequences_of(n)]
                 own = s._replace(nodes=expected, child_values=children)
                 engine.run(player, n, tree.values_of_strategy, own, weights)
-            engine.run(player, n, tree.best_values, s)
+            engine.run(player, n, tree.best_values, s, tree.NO_CHOICES)
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
 
 

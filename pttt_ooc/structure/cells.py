@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import kernel, piece
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.orders import all_orders, order_counts
 from pttt_ooc.structure.patterns import FAILED, FAILED_ON_SETUP, PLACED, squares_of
@@ -51,7 +51,8 @@ def cut_orders(table, placed, classical, cut):
     count, n = table.shape
     prefix, suffix = np.empty(count, np.int32), np.empty(count, np.int32)
     prefix_code, suffix_code = np.empty(count, np.int64), np.empty(count, np.int64)
-    known = np.zeros((_SLOTS, 2), np.int64)  # a hash table of codes of prefixes, plus 1, and their numbers
+    known = np.empty((_SLOTS, 2), np.int64)  # a hash table of codes of prefixes, plus 1, and their numbers
+    known[:] = 0
     prefixes, suffixes = 0, 0
     for rank in range(count):
         early, late, placements = 0, 0, 0
@@ -73,14 +74,15 @@ def cut_orders(table, placed, classical, cut):
             suffix_code[suffixes] = late
             suffixes += 1
         suffix[rank] = suffixes - 1
-    return prefix, suffix, prefix_code[:prefixes].copy(), suffix_code[:suffixes].copy()
+    return prefix, suffix, prefix_code[:prefixes], suffix_code[:suffixes]
 
 
 @kernel
 def at_keys(codes, keys):
     """Which keys have a time in each code, as bit masks, and the codes of the times of keys 0, 1, ... alone."""
-    found, times = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+    found, times = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
     for i in range(len(codes)):
+        found[i], times[i] = 0, 0
         for k in range(len(keys)):
             digit = codes[i] >> _DIGIT * keys[k] & BASE - 1
             found[i] |= int(digit > 0) << k
@@ -105,7 +107,8 @@ class Side:
             if len(self._cache) > 64:
                 self._cache.clear()
             classical = self.game.turn_rule == "classical"
-            self._cache[kinds, cut] = CutOrders(*cut_orders(table, placed, classical, cut))
+            # Copies do not keep the longer arrays that the kernel made.
+            self._cache[kinds, cut] = CutOrders(*(part.copy() for part in cut_orders(table, placed, classical, cut)))
         return self._cache[kinds, cut]
 
 
@@ -120,8 +123,8 @@ class CellTables(NamedTuple):
     base: Ints
 
 
-@kernel
-def _position(values, first, last, value):
+@piece
+def position(values, first, last, value):
     """How many of the ascending ``values[first:last]`` are smaller than `value`."""
     low = first
     while low < last:
@@ -133,7 +136,7 @@ def _position(values, first, last, value):
     return low - first
 
 
-@kernel
+@piece
 def _has_time(code, time):
     """Whether a square has this time."""
     while code:
@@ -151,7 +154,7 @@ def find_cells(orders, keys, tables, prefix_major, ends_at, out):
     found, times = at_keys(orders.prefix_code, keys)
     for i in range(len(first)):
         at = tables.number[found[i]]
-        column = _position(tables.column_code, tables.first_column[at], tables.first_column[at + 1], times[i])
+        column = position(tables.column_code, tables.first_column[at], tables.first_column[at + 1], times[i])
         height = tables.first_row[at + 1] - tables.first_row[at]
         width = tables.first_column[at + 1] - tables.first_column[at]
         first[i] = tables.base[at] + (column * height if prefix_major else column)
@@ -162,7 +165,7 @@ def find_cells(orders, keys, tables, prefix_major, ends_at, out):
     found, times = at_keys(orders.suffix_code, keys)
     for i in range(len(row)):
         at = tables.number[(1 << len(keys)) - 1 - found[i]]
-        row[i] = _position(tables.row_code, tables.first_row[at], tables.first_row[at + 1], times[i])
+        row[i] = position(tables.row_code, tables.first_row[at], tables.first_row[at + 1], times[i])
         if _has_time(orders.suffix_code[i], ends_at):
             row[i] = nowhere
     for rank in range(len(out)):
@@ -208,9 +211,9 @@ class Cells:
         """Number of cells."""
         return int(self.tables.base[-1])
 
-    def matrix(self, which: int) -> tuple[int, int, int]:
-        """First cell, number of rows and number of columns of the `which`-th set's matrix."""
-        return int(self.tables.base[which]), int(self.heights[which]), int(self.widths[which])
+    def matrices(self) -> list[tuple[int, int, int]]:
+        """First cell, number of rows and number of columns of each set's matrix."""
+        return list(zip(self.tables.base[:-1].tolist(), self.heights.tolist(), self.widths.tolist(), strict=True))
 
 
 def times_of(codes: Ints, keys: int) -> Ints:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import GameError
 from pttt_ooc.rules.game import Game
-from pttt_ooc.structure.orders import order_counts
+from pttt_ooc.structure.orders import order_counts, unrank
 from pttt_ooc.structure.relabelling import relabellings
 from pttt_ooc.structure.views import Ints, Pairs, attempts, find_pairs, image_of, number_below
 
@@ -179,6 +179,17 @@ def actions_of(game: Game, player: int, tried: int) -> list[int]:
     """Squares that may be attempted after the squares of the mask `tried`, ascending."""
     taken = tried | game.setup_mask(player)
     return [s for s in range(game.squares) if not taken >> s & 1]
+
+
+def node_text(index: Index, player: int, node: int) -> str:
+    """Text of an infoset by its node, on an index with symmetry or without."""
+    game, mine = index.game, index.players[player]
+    view = int(np.searchsorted(mine.node_start, node, side="right")) - 1
+    placed, failed = int(mine.placed[view]), int(mine.failed[view])
+    squares = np.zeros(game.squares, np.int64)
+    n = unrank(node - int(mine.node_start[view]), placed, failed, *order_counts(game, player).tables, squares)
+    attempts = [f"{s}{'*' if placed >> s & 1 else '.'}" for s in squares[:n].tolist()]
+    return "|" + "".join([f"{s}*" for s in game.setup[player]] + attempts)
 
 
 def infoset_counts(game: Game, pairs: Pairs, player: int) -> Ints:

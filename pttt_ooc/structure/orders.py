@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import kernel, piece
 from pttt_ooc.rules.game import Game
 
 
@@ -81,7 +81,7 @@ def order_counts(game: Game, player: int) -> OrderCounts:
     return OrderCounts(game.setup_mask(1 - player), orders, ending_failed)
 
 
-@kernel
+@piece
 def popcount(mask):
     """Number of squares in a bit mask."""
     count = 0
@@ -91,7 +91,7 @@ def popcount(mask):
     return count
 
 
-@kernel
+@piece
 def unrank(rank, placed, failed, hidden, orders, ending_failed, out):
     """Write the squares of the order number `rank` of view (placed, failed) into `out`; return n."""
     p = popcount(placed)
@@ -130,7 +130,7 @@ def unrank(rank, placed, failed, hidden, orders, ending_failed, out):
     return n
 
 
-@kernel
+@piece
 def rank_order(squares, n, placed, hidden, orders, ending_failed):
     """Rank of the order `squares[:n]`, of which those in the mask `placed` were placed.
 
@@ -175,7 +175,8 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
     table = np.empty((orders[p, f, k], n), np.int8)
     # Slots are filled from the last to the first; for each slot, the squares that are left for it and the ones before.
     rest_placed, rest_failed = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-    order = np.full(n, -1, np.int8)
+    order = np.empty(n, np.int8)
+    order[:] = -1
     rest_placed[n], rest_failed[n] = placed, failed
     rank, slot = 0, n - 1
     if n == 0:
@@ -224,7 +225,7 @@ def relabelled_ranks(placed, failed, symmetry, hidden, orders, ending_failed):
             image_placed |= 1 << symmetry[square]
     count, n = table.shape
     ranks = np.empty(count, np.int64)
-    image = np.empty(n, np.int8)
+    image = np.empty(n, np.int64)
     for rank in range(count):
         for slot in range(n):
             image[slot] = symmetry[table[rank, slot]]

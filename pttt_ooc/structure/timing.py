@@ -19,7 +19,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import kernel, piece
 from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells, times_of
 from pttt_ooc.structure.index import Index, read_only
 from pttt_ooc.structure.patterns import codes_of, keys_of, kinds_of
@@ -168,35 +168,110 @@ def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
     return _Builder(index, pairs, receiver).build()
 
 
+class Clocks(NamedTuple):
+    """Key times of the cells of one side of an operator, on a clock that both players share; -1 where there is none.
+
+    Attributes
+    ----------
+    sets
+        The prefix sets, as of :class:`~pttt_ooc.structure.cells.Cells`.
+    columns, rows
+        int64, shape (columns or rows of all sets, keys).
+    first_column, first_row
+        Where each set's columns and rows begin, and where the last one's end.
+    """
+
+    sets: Ints
+    columns: Ints
+    first_column: Ints
+    rows: Ints
+    first_row: Ints
+
+
+@piece
+def _fits(source, receiver, first_kind, second_kind):
+    """Whether two prefix sets may go together: a key in the set of who failed is in the set of who placed before."""
+    return (receiver & first_kind) & ~source == 0 and (source & second_kind) & ~receiver == 0
+
+
+@piece
+def _words(first, last):
+    """Words of a row of a matrix with the source's indices `first` to `last`."""
+    return (last - first + WORD - 1) // WORD
+
+
+@piece
+def _consistent(source, first, last, receiver, begin, end, received, matrix, at):
+    """Write to `matrix`, from the place `at` on, which key times agree; return where it ends, and the number of ones.
+
+    The source's times ``source[first:last]`` are the bits of a row, the receiver's ``receiver[begin:end]`` the rows.
+    """
+    ones = 0
+    for r in range(begin, end):
+        matrix[at : at + _words(first, last)] = 0
+        for s in range(first, last):
+            agree = True
+            for k in range(source.shape[1]):
+                before, after = source[s, k], receiver[r, k]
+                if k >= received:
+                    before, after = after, before
+                agree &= before < after or before < 0 or after < 0
+            if agree:
+                matrix[at + (s - first) // WORD] |= np.uint64(1) << np.uint64((s - first) % WORD)
+                ones += 1
+        at += _words(first, last)
+    return at, ones
+
+
 @kernel
 def consistent(source, receiver, received):
-    """Which tuples of clock times of source and receiver agree on the keys that both have; other keys have time -1.
+    """Which key times of source and receiver agree on the keys that both have.
 
     Parameters
     ----------
     source, receiver
-        int64, shape (tuples, keys).
+        :class:`Clocks`.
     received
         How many keys the source placed before the receiver failed on them; these keys come first.
 
     Returns
     -------
-    A 0/1 matrix by the receiver's index, as in :attr:`Timing.matrix`, and how many ones it has.
+    matrix
+        uint64: 0/1 matrices by the receiver's index, as in :attr:`Timing.matrix`, one after the other.
+    found
+        int64, shape (pairs, 6): for each pair of sets whose matrices both have ones the set of the source and the
+        set of the receiver, where the matrix of their columns begins, where the matrix of their rows begins and
+        ends, and the number of ones of the first.
     """
-    words = -(-len(source) // WORD)
-    matrix, ones = np.zeros(len(receiver) * words, np.uint64), 0
-    for r in range(len(receiver)):
-        for s in range(len(source)):
-            agree = True
-            for k in range(source.shape[1]):
-                first, second = source[s, k], receiver[r, k]
-                if k >= received:
-                    first, second = second, first
-                agree &= first < second or first < 0 or second < 0
-            if agree:
-                matrix[r * words + s // WORD] |= np.uint64(1) << np.uint64(s % WORD)
-                ones += 1
-    return matrix, ones
+    first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
+    second_kind = ((1 << source.columns.shape[1]) - 1) & ~first_kind
+    columns, rows = source.first_column, source.first_row
+    size = 0
+    for b in range(len(source.sets)):
+        for a in range(len(receiver.sets)):
+            if _fits(source.sets[b], receiver.sets[a], first_kind, second_kind):
+                size += (receiver.first_column[a + 1] - receiver.first_column[a]) * _words(columns[b], columns[b + 1])
+                size += (receiver.first_row[a + 1] - receiver.first_row[a]) * _words(rows[b], rows[b + 1])
+    matrix, found = np.empty(size, np.uint64), np.empty((len(source.sets) * len(receiver.sets), 6), np.int64)
+    at, count = 0, 0
+    for b in range(len(source.sets)):
+        for a in range(len(receiver.sets)):
+            if not _fits(source.sets[b], receiver.sets[a], first_kind, second_kind):
+                continue
+            begin, end = receiver.first_column[a], receiver.first_column[a + 1]
+            middle, ones = _consistent(
+                source.columns, columns[b], columns[b + 1], receiver.columns, begin, end, received, matrix, at
+            )
+            begin, end = receiver.first_row[a], receiver.first_row[a + 1]
+            after, more = _consistent(
+                source.rows, rows[b], rows[b + 1], receiver.rows, begin, end, received, matrix, middle
+            )
+            if ones and more:
+                pair = found[count]
+                pair[0], pair[1], pair[2], pair[3], pair[4], pair[5] = b, a, at, middle, after, ones
+                count += 1
+                at = after
+    return matrix, found[:count]
 
 
 class _Builder:
@@ -345,25 +420,15 @@ class _Builder:
         return found, start, cell
 
     def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:
-        first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
-        second_kind = ((1 << source.keys) - 1) & ~first_kind
-        theirs, mine = self._clocks(self.source, source), self._clocks(self.receiver, receiver)
-        factors: list[Factors[int]] = []
-        for b, set_b in enumerate(source.sets.tolist()):
-            for a, set_a in enumerate(receiver.sets.tolist()):
-                if (set_a & first_kind) & ~set_b or (set_b & second_kind) & ~set_a:
-                    continue
-                (u, ones), (v, rest) = (consistent(s, r, received) for s, r in zip(theirs[b], mine[a], strict=True))
-                if not ones or not rest:
-                    continue
-                factor = Factors(
-                    *source.matrix(b),
-                    *receiver.matrix(a),
-                    suffix_matrix=self._store(v, source.heights[b]),
-                    prefix_matrix=self._store(u, source.widths[b]),
-                )
-                factors.append(factor)
-                self._ones[factor.prefix_matrix] = ones
+        matrix, found = consistent(self._clocks(self.source, source), self._clocks(self.receiver, receiver), received)
+        theirs, mine, factors = source.matrices(), receiver.matrices(), list[Factors[int]]()
+        pairs: list[list[int]] = found.tolist()
+        for b, a, begin, middle, end, ones in pairs:
+            suffix_matrix = self._store(matrix[middle:end], int(source.heights[b]))
+            prefix_matrix = self._store(matrix[begin:middle], int(source.widths[b]))
+            factor = Factors(*theirs[b], *mine[a], suffix_matrix, prefix_matrix)
+            factors.append(factor)
+            self._ones[factor.prefix_matrix] = ones
         # What the sum over prefixes costs, if factors share it that have the same source, or the same receiver.
         before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._ones[f.prefix_matrix] for f in factors}
         after = {(f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._ones[f.prefix_matrix] for f in factors}
@@ -374,28 +439,22 @@ class _Builder:
         self.factors.extend(by_source if prefix_first else by_receiver)
         self.operator_start.append(len(self.factors))
 
-    def _clocks(self, player: int, cells: Cells) -> list[tuple[Ints, Ints]]:
-        """Key times of each set's columns and rows, on a clock that both players share; -1 stays."""
+    def _clocks(self, player: int, cells: Cells) -> Clocks:
         late = int(player != self.game.first_player)
 
-        def shared(times: Ints) -> Ints:
+        def shared(codes: Ints) -> Ints:
+            times = times_of(codes, cells.keys)
             return np.where(times < 0, -1, 2 * times + late)
 
-        columns, rows = (
-            shared(times_of(codes, cells.keys)) for codes in (cells.tables.column_code, cells.tables.row_code)
-        )
-        parts = zip(
-            np.split(columns, cells.tables.first_column[1:-1]),
-            np.split(rows, cells.tables.first_row[1:-1]),
-            strict=True,
-        )
-        return list(parts)
+        tables = cells.tables
+        columns, rows = shared(tables.column_code), shared(tables.row_code)
+        return Clocks(cells.sets, columns, tables.first_column, rows, tables.first_row)
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
         """Place in `matrix` of one with so many of the source's indices."""
         known = (sources, matrix.tobytes())
         if known not in self._matrices:
             self._matrices[known] = self._matrix_size
-            self.matrix.append(matrix)
+            self.matrix.append(matrix.copy())
             self._matrix_size += len(matrix)
         return self._matrices[known]

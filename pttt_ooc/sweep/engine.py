@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,7 +25,9 @@ from pttt_ooc.structure.timing import Factors, Timing, build_timing
 from pttt_ooc.structure.views import Ints, find_pairs
 from pttt_ooc.sweep import gradient, tree, vectors
 from pttt_ooc.sweep.gradient import Scratch
-from pttt_ooc.sweep.tree import Floats, Reach, Slice, Tree
+from pttt_ooc.sweep.tree import Downward, Extents, Floats, Reach, Slice, Upward
+
+_Tree = TypeVar("_Tree", Downward, Upward, Extents)
 
 RUNS = 16  # per slice, at most: enough for an even share among four threads
 RUNS_A_THREAD = 4  # the same for more threads
@@ -170,12 +172,17 @@ class Engine:
         )
 
     @cached_property
-    def _trees(self) -> tuple[Tree, ...]:
-        return tuple(Tree(*(getattr(player, name) for name in Tree._fields)) for player in self.index.players)
+    def _trees(self) -> tuple[tuple[Downward, Upward, Extents], ...]:
+        def gathered(player: PlayerIndex, tree: type[_Tree]) -> _Tree:
+            return tree(*(getattr(player, name) for name in tree._fields))
+
+        return tuple((gathered(p, Downward), gathered(p, Upward), gathered(p, Extents)) for p in self.index.players)
 
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
         """Call ``kernel(first_view, last_view, tree, *arguments)`` for all views of a slice, on all threads."""
-        self._call([(kernel, *run, self._trees[player], *arguments) for run in self._runs[player][n]])
+        downward, upward, _ = self._trees[player]
+        mine = downward if kernel in tree.GOING_DOWN else upward
+        self._call([(kernel, *run, mine, *arguments) for run in self._runs[player][n]])
 
     def _call(self, calls: list[tuple[Any, ...]]) -> None:
         if self.threads == 1 or len(calls) == 1:
@@ -234,8 +241,8 @@ class Engine:
         self._call([(self._receive, *run, player, into, opponent) for run in self._gradient_runs[player][n]])
 
     def _receive(self, views: Ints, groups: Ints, player: int, into: Slice, source: Reach) -> None:
-        trees = (self._trees[player], self._trees[1 - player])
-        gradient.receive(views, groups, *trees, source, *self.timings[player].tables(), self._scratch(), into)
+        extents = (self._trees[player][-1], self._trees[1 - player][-1])
+        gradient.receive(views, groups, *extents, source, *self.timings[player].tables(), self._scratch(), into)
 
     def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
         """Gradient of all nodes and of all sequences of `player`, against a realization plan."""

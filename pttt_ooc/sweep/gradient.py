@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import bare_kernel
+from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.structure.timing import WORD
 from pttt_ooc.sweep.vectors import LANES, STRETCH, add_one, add_six, add_two, any_cell, lowest, not_zero, turn
 
@@ -52,13 +52,13 @@ class Scratch(NamedTuple):
     members: NDArray[np.int64]
 
 
-@bare_kernel
+@piece
 def padded(cells):
     """Cells of a lane, with one more for orders that do not take part, rounded up to whole vectors."""
     return (cells + LANES) // LANES * LANES
 
 
-@bare_kernel
+@piece
 def _gather(y, start, pattern, patterns, cells):
     """Add a source's orders up by key times; return whether any was non-zero."""
     cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
@@ -83,7 +83,7 @@ def _gather(y, start, pattern, patterns, cells):
     return found
 
 
-@bare_kernel
+@piece
 def _scatter(cells, sign, out, start, pattern, patterns):
     """Read cells back by key times and add them to the receiver's orders."""
     cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
@@ -92,21 +92,21 @@ def _scatter(cells, sign, out, start, pattern, patterns):
         part[r] += sign * cells[cell[r]]
 
 
-@bare_kernel
+@piece
 def _interleave(lanes, size, together):
     """Put the lanes, which stand one after the other with `size` cells each, side by side."""
     for cell in range(0, size, LANES):
         turn(lanes, cell, size, together, cell * LANES, LANES)
 
 
-@bare_kernel
+@piece
 def _separate(together, size, lanes):
     """The inverse of `_interleave`."""
     for cell in range(0, size, LANES):
         turn(together, cell * LANES, LANES, lanes, cell, size)
 
 
-@bare_kernel
+@piece
 def find_rows(source, rows, width, found):
     """Tell, as bits of words, which rows of `width` cells hold anything but zeros; return whether any does."""
     any_row = False
@@ -118,7 +118,7 @@ def find_rows(source, rows, width, found):
     return any_row
 
 
-@bare_kernel
+@piece
 def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
     """Add rows of `source` to rows of `target`: to each of its `rows` rows the ones that the matrix names.
 
@@ -144,7 +144,7 @@ def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
                 add_one(part, c, width, chosen, target, place + c * step, step)
 
 
-@bare_kernel
+@piece
 def _apply(number, operators, scratch):
     """x += operator `number` times z, in all lanes.
 
@@ -208,7 +208,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
     chosen
         The groups of these views, with groups of one operator next to each other.
     tree, source_tree
-        Of the receiver and of the source.
+        :class:`pttt_ooc.sweep.tree.Extents` of the receiver and of the source.
     source
         The source's realization plan.
     groups, patterns, operators

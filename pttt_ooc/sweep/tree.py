@@ -6,7 +6,8 @@ numbers that it needs stay in the processor's first-level cache, and its inner l
 that is contiguous.
 
 Kernels that :meth:`pttt_ooc.sweep.engine.Engine.run` calls begin with the same three arguments: the first
-view to work on, the view after the last one, and the player's :class:`Tree`.
+view to work on, the view after the last one, and the player's tree: :class:`Downward` for the kernels in
+`GOING_DOWN`, :class:`Upward` for all others.
 """
 
 from __future__ import annotations
@@ -16,24 +17,43 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.jit import bare_kernel, kernel
+from pttt_ooc.jit import kernel, piece
 
 CHUNK = 256  # orders
+NO_CHOICES = np.zeros(0, np.uint8)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 
 
-class Tree(NamedTuple):
-    """One player's tree; see :class:`pttt_ooc.structure.index.PlayerIndex`."""
+# Kernels take no more arrays than they need: code that takes an array over from Python takes long to compile.
+
+
+class Extents(NamedTuple):
+    """Where each view's nodes and sequences begin; see :class:`pttt_ooc.structure.index.PlayerIndex`."""
+
+    node_start: Ints
+    sequence_start: Ints
+
+
+class Downward(NamedTuple):
+    """One player's tree, for passes downward; see :class:`pttt_ooc.structure.index.PlayerIndex`."""
+
+    node_start: Ints
+    sequence_start: Ints
+    parent_start: Ints
+    parent_map: Ints
+    block_start: Ints
+    relabelling: NDArray[np.uint16]
+
+
+class Upward(NamedTuple):
+    """One player's tree, for passes upward; see :class:`pttt_ooc.structure.index.PlayerIndex`."""
 
     node_start: Ints
     sequence_start: Ints
     child_start: Ints
     child_map: Ints
-    parent_start: Ints
-    parent_map: Ints
-    block_start: Ints
     relabelling: NDArray[np.uint16]
 
 
@@ -105,7 +125,7 @@ class Discounts(NamedTuple):
     floor: bool
 
 
-@bare_kernel
+@piece
 def _extent(tree, view):
     """Number of orders and of actions of a view, and its first sequence; no actions if it does not decide."""
     orders = tree.node_start[view + 1] - tree.node_start[view]
@@ -113,7 +133,7 @@ def _extent(tree, view):
     return orders, (tree.sequence_start[view + 1] - start) // max(orders, 1), start
 
 
-@bare_kernel
+@piece
 def _pull_reach(tree, view, reach):
     """Reach of the nodes of a view, from the reach of the sequences before them; whether any is not zero."""
     start = tree.node_start[view]
@@ -145,7 +165,7 @@ def _pull_reach(tree, view, reach):
     return reached
 
 
-@bare_kernel
+@piece
 def _add_child_values(tree, view, action, first, count, part, out):
     """Add to `out` the values of the nodes after an action, for the orders `first` to `first` + `count`."""
     for outcome in range(2):
@@ -164,7 +184,7 @@ def _add_child_values(tree, view, action, first, count, part, out):
                 out[r] += values[ranks[r]]
 
 
-@bare_kernel
+@kernel
 def add_child_values(first_view, last_view, tree, part):
     """Add to the sequences of some views the values of the nodes after them."""
     for view in range(first_view, last_view):
@@ -175,7 +195,7 @@ def add_child_values(first_view, last_view, tree, part):
             _add_child_values(tree, view, action, 0, orders, part, values)
 
 
-@bare_kernel
+@piece
 def _normalise(weights, start, orders, actions, count, total, out):
     """Probabilities in proportion to weights, `CHUNK` a row; where all are zero, the same for all actions."""
     total[:count] = 0
@@ -188,7 +208,7 @@ def _normalise(weights, start, orders, actions, count, total, out):
     _divide(out, actions, count, total)
 
 
-@bare_kernel
+@piece
 def _divide(weights, actions, count, total):
     """Divide weights by their totals, in place: handed over as source and target, they would be divided one by one."""
     uniform = total.dtype.type(1 / actions)
@@ -198,7 +218,7 @@ def _divide(weights, actions, count, total):
             row[r] = row[r] / total[r] if total[r] > 0 else uniform
 
 
-@bare_kernel
+@piece
 def _match_regrets(state, start, orders, actions, count, total, out):
     """Regret matching: probabilities in proportion to positive parts, regrets and predictions together."""
     zero = total.dtype.type(0)
@@ -219,7 +239,7 @@ def _match_regrets(state, start, orders, actions, count, total, out):
     _divide(out, actions, count, total)
 
 
-@bare_kernel
+@piece
 def _multiply_reach(probabilities, orders, actions, count, nodes, start, sequence_reach):
     """Reach of sequences: reach of the node times the action's probability."""
     for action in range(actions):
@@ -315,7 +335,7 @@ def update_regrets(first_view, last_view, tree, part, state, discounts):
             _add_regrets(state, discounts, begin, orders, actions, count, part.sequences, expected)
 
 
-@bare_kernel
+@piece
 def _add_regrets(state, discounts, begin, orders, actions, count, values_of_actions, expected):
     """Discount sums of regrets, and add what each action's value is above the expected one."""
     zero = expected.dtype.type(0)
@@ -336,7 +356,7 @@ def _add_regrets(state, discounts, begin, orders, actions, count, values_of_acti
                 newest[r] = values[r] - expected[r]
 
 
-@bare_kernel
+@piece
 def _add_to_nodes(tree, view, first, count, part, values):
     """Add values to the nodes of a view, for the orders `first` to `first` + `count`."""
     node = tree.node_start[view] - part.first_node + first
@@ -373,8 +393,12 @@ def values_of_strategy(first_view, last_view, tree, part, weights):
 
 
 @kernel
-def best_values(first_view, last_view, tree, part):
-    """Add to the nodes of some views the value of their best action; `part` as in :func:`values_of_strategy`."""
+def best_values(first_view, last_view, tree, part, choices):
+    """Add to the nodes of some views the value of their best action; `part` as in :func:`values_of_strategy`.
+
+    `choices`, which begin with the slice's first node, become the numbers of the first such actions; they may be
+    empty: then nothing is recorded.
+    """
     values = np.empty(CHUNK, part.nodes.dtype)
     best = np.empty(CHUNK, part.nodes.dtype)
     for view in range(first_view, last_view):
@@ -387,6 +411,12 @@ def best_values(first_view, last_view, tree, part):
                 for r in range(count):
                     values[r] = part.sequences[here + r]
                 _add_child_values(tree, view, action, first, count, part, values)
+                if len(choices):
+                    node = tree.node_start[view] - part.first_node + first
+                    chosen = choices[node : node + count]
+                    for r in range(count):
+                        if values[r] > best[r]:
+                            chosen[r] = action
                 for r in range(count):
                     best[r] = max(best[r], values[r])
             _add_to_nodes(tree, view, first, count, part, best)
@@ -407,3 +437,7 @@ def average_strategy(first_view, last_view, tree, first_sequence, strategy_sums,
                 here = begin + action * orders
                 for r in range(count):
                     probabilities[here + r] = chunk[action * CHUNK + r]
+
+
+GOING_DOWN = (reach_of_strategy, reach_of_regrets)
+"""The kernels that take the tree downward."""

@@ -2,4 +2,9 @@
 
 A :class:`~pttt_ooc.web.parts.Part` plugs in with its addresses, templates, files and entries of the navigation;
 the shell knows none of them.
+
+Modules: ``parts``: what plugs in. ``shell``, ``application``, ``rendering`` with ``templates/`` and ``filters``,
+``refusals`` (errors as sentences), ``accounts`` (signing in), ``forms``, ``headers``, ``gate``, ``metrics``,
+``sqlite``: what all parts share. ``server``, ``protocol``, ``throttle``: connections. ``processes``: several under
+one command. ``logs``.
 """

@@ -17,6 +17,8 @@ COMMANDS = (
     ("grader", "remove-team", "A", "--yes"),
     ("grader", "list-teams"),
     ("grader", "rejudge", "1"),
+    ("grader", "open", "1"),
+    ("grader", "close", "1"),
     ("grader", "backup", "copy.tar"),
     ("grader", "restore", "copy.tar"),
 )

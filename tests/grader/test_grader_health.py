@@ -13,8 +13,8 @@ from sqlalchemy import text
 
 from pttt_ooc.errors import GraderError
 from pttt_ooc.grader import pulse, rights, serve
-from pttt_ooc.grader.logs import lines_logged
 from pttt_ooc.grader.pulse import Pulse, read_sign
+from pttt_ooc.web.logs import lines_logged
 
 # ---------------------------------------------------------------------------------------------
 # Health

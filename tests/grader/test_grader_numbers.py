@@ -2,7 +2,7 @@
 
 import pytest
 from kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
-from older import make_format_1
+from older import make_format_1, make_format_2
 from test_grader_judging import entries, gradient_of, row, truth
 
 from pttt_ooc.grader import teams
@@ -77,7 +77,7 @@ def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
     make_format_1(url, ["Uniform", "Équipe", "équipe", "Team A"])
     lab = Lab(data)
     told = capfd.readouterr().err
-    assert "is upgraded from format 1 to 2" in told and len(told.splitlines()) == 1
+    assert "is upgraded from format 1 to 3" in told and len(told.splitlines()) == 1
     with lab.database.reading() as session:
         found = {team.id: (team.name, team.token_hash) for team in session.query(Team)}
         assert found == {n: (name, f"hash {n}") for n, name in enumerate(["Uniform", "Équipe", "équipe", "Team A"], 1)}
@@ -110,6 +110,18 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
     with database.reading() as session:
         assert {team.name: team.key for team in session.query(Team)} == {n: name_key(n) for n in ("Uniform", "Team A")}
     database.close()
+
+
+def test_a_database_of_format_2_is_upgraded(tmp_path, capfd):
+    data = tmp_path / "grader"
+    make_settings(data)
+    make_format_2(f"sqlite:///{data / 'grader.sqlite'}")
+    lab = Lab(data)
+    assert "is upgraded from format 2 to 3" in capfd.readouterr().err
+    assert [row(lab, n).open_to_play for n in (1, 2)] == [False, False] and row(lab, 2).best
+    lab.close()
+    Lab(data).close()
+    assert not capfd.readouterr().err  # once
 
 
 def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):

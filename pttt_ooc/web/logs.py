@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
 
 def start_logging(process: str) -> None:
-    """Write all logs of this process as JSON; `process` is ``"serve"``, ``"web"`` or ``"worker"``."""
+    """Write all logs of this process as JSON; `process` is its name, such as ``"web"``."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(process))
     root = logging.getLogger()

@@ -1,0 +1,164 @@
+"""People clicking: ``python -m benchmarks.explore DATA`` serves a solution, and tells how long its pages take.
+
+Each person looks at a page, waits a while, and follows one of its links, or goes to an infoset of a game played at
+random.  Times are from the request to the whole answer, over the loopback, of the piece that the page's script asks
+for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.play import start
+
+_COMMAND = "from pttt_ooc.cli.commands import main; main()"
+_LINK = re.compile(r'<a href="(/explore[^"]*)"')
+
+
+class Served:
+    """`pttt explore` on a free port."""
+
+    def __init__(self, data: Path) -> None:
+        command = [sys.executable, "-c", _COMMAND, "explore", str(data), "--no-browser"]
+        self.begun = time.monotonic()
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None and self.process.stderr is not None
+        line = self.process.stdout.readline()
+        found = re.match(r"(\S+) is at (http://\S+);", line)
+        if found is None:
+            sys.exit(self.process.stderr.read())
+        self.game, self.address = found[1], urlsplit(found[2]).netloc
+        self.pids: dict[str, int] = {}
+        threading.Thread(target=self._read_log, daemon=True).start()
+
+    def _read_log(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            event = json.loads(line)
+            if event["event"] == "started":
+                self.pids[event["child"]] = event["pid"]
+            elif event["level"] in ("warning", "error"):
+                print(line, end="", file=sys.stderr)
+
+    def wait(self) -> float:
+        """Seconds from the start of the command to the first page with a board."""
+        while "board1" not in get(self.address, "/explore")[1]:
+            time.sleep(0.02)
+        return time.monotonic() - self.begun
+
+    def memory(self) -> dict[str, dict[str, int]]:
+        """Megabytes of each process: its own, and with pages of mapped files that the system can take back."""
+        return {name: _memory(pid) for name, pid in self.pids.items()}
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def _memory(pid: int) -> dict[str, int]:
+    status = Path(f"/proc/{pid}/status").read_text()
+    kinds = {"own": "RssAnon", "with_mapped_files": "VmRSS"}
+    return {kind: int(re.search(rf"{name}:\s+(\d+) kB", status)[1]) // 1000 for kind, name in kinds.items()}  # type: ignore[index]
+
+
+def get(address: str, path: str, connection: http.client.HTTPConnection | None = None) -> tuple[int, str]:
+    """Status and text of a page."""
+    asked = connection or http.client.HTTPConnection(address, timeout=60)
+    asked.request("GET", quote(path, safe="/?&=%*."), headers={"HX-Request": "true"})
+    answer = asked.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def anywhere(game: str, chance: random.Random) -> str:
+    """The address of an infoset of a game played at random."""
+    history, infosets = start(named_game(game)), []
+    while history.player is not None:
+        infosets.append((history.player, history.infoset(history.player)))
+        history = history.step(chance.choice(history.legal()))
+    player, infoset = chance.choice(infosets)
+    return f"/explore?player={player}&at={infoset}"
+
+
+def click(served: Served, seed: int, pause: float, end: float, times: list[float], wrong: list[str]) -> None:
+    """One person."""
+    chance, path = random.Random(seed), "/explore"
+    connection = http.client.HTTPConnection(served.address, timeout=60)
+    time.sleep(chance.uniform(0, pause))
+    while time.monotonic() < end:
+        begun = time.perf_counter()
+        status, page = get(served.address, path, connection)
+        times.append(time.perf_counter() - begun)
+        if status != 200:
+            wrong.append(f"{status} {path}")
+        links = [unescape(link) for link in _LINK.findall(page)]
+        path = chance.choice(links) if links and chance.random() < 0.7 else anywhere(served.game, chance)
+        time.sleep(chance.uniform(0, 2 * pause))
+
+
+def percentile(times: list[float], share: float) -> float:
+    """Milliseconds that `share` of all answers took at most."""
+    return round(1000 * sorted(times)[min(len(times) - 1, int(share * len(times)))], 1)
+
+
+def main() -> int:
+    """The command; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.explore", description=__doc__)
+    parser.add_argument("data", type=Path, help="directory of a solution")
+    parser.add_argument("--people", type=int, default=20, metavar="N", help="default: %(default)s")
+    parser.add_argument(
+        "--pause", type=float, default=1.0, metavar="S", help="mean between clicks (default: %(default)s)"
+    )
+    parser.add_argument("--seconds", type=float, default=30, metavar="S", help="default: %(default)s")
+    options = parser.parse_args()
+    first = Served(options.data)  # prepares what is missing
+    preparing = first.wait()
+    first.stop()
+    load = os.getloadavg()[0]
+    served = Served(options.data)
+    try:
+        cold = served.wait()
+        times: list[float] = []
+        wrong: list[str] = []
+        end = time.monotonic() + options.seconds
+        arguments = [(served, seed, options.pause, end, times, wrong) for seed in range(options.people)]
+        people = [threading.Thread(target=click, args=each) for each in arguments]
+        for person in people:
+            person.start()
+        for person in people:
+            person.join()
+        told = {
+            "game": served.game,
+            "people": options.people,
+            "pause_seconds": options.pause,
+            "load_before": round(load, 2),
+            "load_after": round(os.getloadavg()[0], 2),
+            "first_start_seconds": round(preparing, 2),
+            "cold_start_seconds": round(cold, 2),
+            "answers": len(times),
+            "answers_per_second": round(len(times) / options.seconds, 1),
+            "milliseconds": {f"p{n}": percentile(times, n / 100) for n in (50, 90, 99, 100)},
+            "wrong": wrong[:10],
+            "megabytes": served.memory(),
+        }
+    finally:
+        served.stop()
+    print(json.dumps(told, indent=2))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

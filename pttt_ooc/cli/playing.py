@@ -1,0 +1,72 @@
+"""Games against a strategy: `pttt play`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
+from pttt_ooc.cli.serving import HostOption, PortOption
+from pttt_ooc.errors import ConfigError, StrategyFileError
+from pttt_ooc.grader.commands import extra
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt play data/pttt-abrupt/full --player 1")(play)
+
+
+def play(
+    opponent: Annotated[
+        str | None,
+        typer.Argument(metavar="[OPPONENT]", help=f"A strategy: {KINDS}.  [default: the solution in DIR]"),
+    ] = None,
+    player: Annotated[
+        int | None,
+        typer.Option("--player", min=0, max=1, help="Whom you play.  [default: 0, if the opponent lets you]"),
+    ] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Play against a strategy, in a browser or on the terminal.
+
+    At the end both boards are shown, what each of your attempts lost, and what could be believed before it.
+    """
+    check_game(game)
+    name = opponent or _solution(data, game)
+    if terminal:
+        raise typer.Exit(_play_here(name, player, game, data))
+    if player is not None:
+        raise ConfigError("In the browser you choose there whom you play; --player is for --terminal.")
+    with extra():
+        from pttt_ooc.explore.local import explore as explored
+    explored([name], game, data, None, host, port, "/play" if browser else None)
+
+
+def _play_here(name: str, player: int | None, game: str | None, data: Path) -> int:
+    from pttt_ooc.explore.dialogue import Dialogue
+    from pttt_ooc.explore.here import Here, pair_of
+    from pttt_ooc.explore.terminal_play import play as played
+    from pttt_ooc.library.structures import configure
+
+    configure(data)
+    pair, sides = pair_of(name, game)
+    fitting = [1 - side for side in sides if player in (None, 1 - side)]
+    if not fitting:
+        raise StrategyFileError(f"{name} plays player {sides[0]}, so that you play player {1 - sides[0]}.")
+    return played(Here(pair, 1 - min(fitting)), Dialogue())
+
+
+def _solution(data: Path, game: str | None) -> str:
+    place = data / (game or "pttt-abrupt") / "full"
+    if not place.is_dir():
+        raise StrategyFileError(
+            f"There is no solution in {place}; name an opponent, such as uniform, or run make solve."
+        )
+    return str(place)

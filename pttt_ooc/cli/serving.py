@@ -1,0 +1,83 @@
+"""Commands that serve pages: `pttt serve` (the course's grader) and `pttt explore`.
+
+Here the grader and the wing `explore` meet.  What they need is imported when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
+from pttt_ooc.grader.commands import DATA as GRADER
+from pttt_ooc.grader.commands import DataOption as GraderOption
+from pttt_ooc.grader.commands import extra
+
+if TYPE_CHECKING:
+    from pttt_ooc.grader.settings import Settings
+    from pttt_ooc.web.processes import Child
+
+HostOption = Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")]
+_WEB = "pttt_ooc.explore.webserver"
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt explore data/pttt-abrupt/full mine.zip")(explore)
+    app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
+
+
+def explore(
+    strategies: Annotated[list[str], typer.Argument(metavar="STRATEGY...", help=f"What to look at: {KINDS}.")],
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: Annotated[bool, typer.Option(help="Whether to open the pages in a browser.")] = True,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Answer on the terminal; no pages are served.")] = False,
+    profiles: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where prepared strategies are kept.  [default: beside the game's index]"),
+    ] = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Look inside strategies in a browser: any infoset, what happens there, and why.
+
+    Strategies are prepared once, which takes seconds and, for the full game, up to a gigabyte on disk.
+    """
+    check_game(game)
+    if terminal:
+        from pttt_ooc.explore.terminal_explore import explore_named
+
+        raise typer.Exit(explore_named(strategies, game, data))
+    with extra():
+        from pttt_ooc.explore.local import explore as explored
+    explored(strategies, game, data, profiles, host, port, "/explore" if browser else None)
+
+
+def serve(
+    game: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
+    ] = None,
+    data: GraderOption = GRADER,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8080,
+) -> None:
+    """Start the course's grader: web server, worker, and what answers the page Explore.
+
+    Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops all.
+    """
+    with extra():
+        from pttt_ooc.explore.local import answerer
+        from pttt_ooc.grader.serve import serve as served
+
+    @contextmanager
+    def beside(directory: Path, settings: Settings) -> Iterator[tuple[Sequence[Child], Sequence[str]]]:
+        with answerer(directory / "profiles", settings.game, directory / "index") as (child, address):
+            yield [child], [str(address)]
+
+    served(data, game, host, port, _WEB, beside)

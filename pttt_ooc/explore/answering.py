@@ -1,0 +1,106 @@
+"""The answers to questions, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from pttt_ooc.explore.profiles import Profiles
+from pttt_ooc.explore.records import beliefs_record, numbers_record, plain
+from pttt_ooc.explore.wire import Message
+from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.following import following
+from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.playing import row_at
+from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.reading import checked
+from pttt_ooc.rules.catalogue import named_game
+
+BUDGET = 8_000_000_000
+"""Bytes of all profiles on disk."""
+
+_BOARDS = 6
+
+
+class Answering:
+    """Answers questions on one game.
+
+    Parameters
+    ----------
+    directory
+        Where profiles are kept.
+    game
+        The game's name.
+    indices
+        The directory of all games' structures.
+    """
+
+    def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
+        self.game = named_game(game)
+        self.profiles = Profiles(directory, game, indices, budget)
+        self._cold = True
+        self._known: dict[str, Callable[[Message], Message]] = {
+            "infoset": self._infoset,
+            "facts": self._facts,
+            "row": self._row,
+            "mistakes": self._mistakes,
+        }
+
+    def close(self) -> None:
+        """End all work."""
+        self.profiles.close()
+
+    def answer(self, question: Message) -> Message:
+        """The answer to a question.
+
+        Raises
+        ------
+        PtttError
+            If there is none; the sentence says why.
+        """
+        return self._known[question["ask"]](question)
+
+    def _infoset(self, question: Message) -> Message:
+        """What happens at an infoset: ``pair``, ``player``, ``infoset``, and ``square``, an attempt or null."""
+        player = question["player"]
+        infoset = checked(self.game, player, question["infoset"])
+        found = self.profiles.find(question["pair"])
+        if not isinstance(found, Profile):
+            return {"infoset": infoset, "preparing": found}
+        told, square = numbers(found, player, infoset), question["square"]
+        chosen = square in told.legal
+        # The first question loads all compiled code, so that nobody waits for it in the middle of a game.
+        ways = following(found, player, infoset, square if chosen else told.legal[0]) if chosen or self._cold else ()
+        self._cold = False
+        believed = beliefs(found.index, found.strategies[1 - player], player, infoset, _BOARDS)
+        return {
+            "infoset": infoset,
+            "facts": _facts(found),
+            "numbers": numbers_record(told),
+            "beliefs": beliefs_record(believed),
+            "ways": [plain(asdict(one)) for one in ways] if chosen else [],
+        }
+
+    def _facts(self, question: Message) -> Message:
+        """Value and best responses of a ``pair``."""
+        found = self.profiles.find(question["pair"])
+        return {"facts": _facts(found)} if isinstance(found, Profile) else {"preparing": found}
+
+    def _row(self, question: Message) -> Message:
+        """The probabilities with which ``player``, of a ``pair``, attempts each square at an ``infoset``."""
+        found = self.profiles.find(question["pair"])
+        if not isinstance(found, Profile):
+            return {"preparing": found}
+        return {"row": row_at(found.strategies[question["player"]], question["infoset"]).tolist()}
+
+    def _mistakes(self, question: Message) -> Message:
+        """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
+        return self.profiles.find_mistakes(
+            question["player"], question["strategy"], question["equilibrium"], question["game_value"]
+        )
+
+
+def _facts(profile: Profile) -> Message:
+    found = profile.evaluation
+    return {"value": found.value, "best_responses": [found.best_response_0, found.best_response_1]}

@@ -1,0 +1,164 @@
+"""Boards as the templates draw them: squares with their places, marks, numbers and shades."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pttt_ooc.rules.game import Game, Squares
+from pttt_ooc.show.numbers import decimals, probability
+from pttt_ooc.show.pictures import MARKS, attempts_of
+
+SIZE = 100  # units of a square
+_DARKEST = 0.75
+_TIE = 1e-9
+_LEAST = 0.00005  # a loss that is shown as 0.0000 otherwise
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One square of a board.
+
+    Attributes
+    ----------
+    square, x, y
+        Its number, and its upper left corner.
+    mark, own
+        The mark that is known to be there, and whether it is the player's own.
+    opacity
+        Of its shade.
+    figure, small
+        The large number on it, and the small one below.
+    faint
+        Whether the large number is as good as 0.
+    spoken
+        All of that in words.
+    """
+
+    square: int
+    x: int
+    y: int
+    mark: str = ""
+    own: bool = False
+    opacity: str = "0"
+    figure: str = ""
+    small: str = ""
+    faint: bool = False
+    spoken: str = ""
+
+
+def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
+    """Whose mark each square has, as far as a player knows; setup squares of its own are in the infoset's text."""
+    marks = {square: player if placed else 1 - player for square, placed in attempts_of(infoset)}
+    return marks | {s: player for s in range(game.squares) if game.setup_mask(player) >> s & 1}
+
+
+def strategy_board(
+    game: Game, player: int, infoset: str, shown: Sequence[float | None], values: Sequence[float | None]
+) -> list[Cell]:
+    """What a strategy does at an infoset, with the value of each attempt.
+
+    Parameters
+    ----------
+    shown, values
+        For each square; None where it may not be attempted, or where there is no value.
+    """
+    marks = known_marks(game, player, infoset)
+    most = max((p for p in shown if p is not None), default=0.0)
+    cells = []
+    for square in range(game.squares):
+        p, value = shown[square], values[square]
+        if square in marks:
+            cells.append(_marked(game, square, marks[square], player))
+        elif p is not None:
+            spoken = f"probability {probability(p)}" + ("" if value is None else f", value {decimals(value, 3)}")
+            small = "" if value is None else _signed(value)
+            cells.append(_cell(game, square, p, most, small, f"square {square}: {spoken}"))
+    return cells
+
+
+def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[Cell]:
+    """With which probability each square has a mark of the opponent."""
+    known = known_marks(game, player, infoset)
+    cells = []
+    for square in range(game.squares):
+        p = marks[square] or 0.0
+        if square in known:
+            cells.append(_marked(game, square, known[square], player))
+        else:
+            cells.append(_cell(game, square, p, 1.0, "", f"square {square}: {probability(p)}"))
+    return cells
+
+
+def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[Cell]:
+    """What is lost after an attempt of each square; None where it may not be attempted."""
+    known = known_marks(game, player, infoset)
+    most = max((loss for loss in lost if loss is not None), default=0.0)
+    cells = []
+    for square in range(game.squares):
+        if square in known:
+            cells.append(_marked(game, square, known[square], player))
+        else:
+            loss = lost[square] or 0.0
+            figure = "0" if loss < _LEAST else decimals(loss, 4)
+            opacity = f"{_DARKEST * loss / most:.3f}" if most > _LEAST else "0"
+            spoken = f"square {square}: {figure}"
+            cells.append(Cell(square, *_corner(game, square), "", False, opacity, figure, "", figure == "0", spoken))
+    return cells
+
+
+def true_board(game: Game, player: int, mine: int, theirs: int) -> list[Cell]:
+    """A board with all marks."""
+    return [
+        _marked(game, square, player if mine >> square & 1 else 1 - player, player)
+        if (mine | theirs) >> square & 1
+        else Cell(square, *_corner(game, square))
+        for square in range(game.squares)
+    ]
+
+
+def best_attempt(values: Sequence[float | None]) -> list[float | None]:
+    """A best response as probabilities: all on the first square of the greatest value."""
+    greatest = max((v for v in values if v is not None), default=0.0)
+    chosen = next((s for s, v in enumerate(values) if v is not None and v >= greatest - _TIE), None)
+    return [None if v is None else float(square == chosen) for square, v in enumerate(values)]
+
+
+def mirror_images(game: Game, infoset: str) -> list[str]:
+    """The other infosets that mirror one."""
+    found: dict[str, None] = {}
+    for g in game.symmetries:
+        found.setdefault(_image(g, infoset))
+    found.pop(infoset, None)
+    return list(found)
+
+
+def _image(g: Squares, infoset: str) -> str:
+    return "|" + "".join(f"{g[square]}{'*' if placed else '.'}" for square, placed in attempts_of(infoset))
+
+
+def _corner(game: Game, square: int) -> tuple[int, int]:
+    return square % game.columns * SIZE, square // game.columns * SIZE
+
+
+def _marked(game: Game, square: int, whose: int, player: int) -> Cell:
+    said = "own mark" if whose == player else "mark of the opponent"
+    return Cell(square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {said}")
+
+
+def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: str) -> Cell:
+    opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
+    figure = _figure(p)
+    return Cell(square, *_corner(game, square), "", False, opacity, figure, small, figure == "0", spoken)
+
+
+def _figure(p: float) -> str:
+    """A probability with three decimals; 0 and 1 without."""
+    if p < 0.0005:
+        return "0"
+    return "1" if p > 0.9995 else decimals(p, 3)
+
+
+def _signed(value: float) -> str:
+    text = decimals(value, 3)
+    return text if text.startswith("−") or float(text) == 0 else f"+{text}"

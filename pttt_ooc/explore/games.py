@@ -1,0 +1,339 @@
+"""Games of people against strategies: begun, gone on with, kept in an SQLite database.
+
+An attempt is answered in one step: the person's attempt and all attempts of the opponent until the person is to move
+are written together, or nothing is.  Before that the row must still be as it was read, so that of two attempts at the
+same moment only one counts.  The opponent's attempts are drawn with the operating system's random numbers: there is
+no seed that could be told, and what was drawn is told to nobody before the game is over.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Index, String, delete, func, select, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+from pttt_ooc.errors import PlayError, StoreError
+from pttt_ooc.explore.opponents import Opponent, Opponents
+from pttt_ooc.explore.results import Played, Tally, drawn
+from pttt_ooc.explore.seat import Seat, seat_of
+from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.play import History, replay, start
+from pttt_ooc.web.sqlite import sqlite_engine
+
+GAMES = "play.sqlite"
+"""The database's name in a data directory."""
+
+UNDER_WAY = 20
+"""How many unfinished games one person may have."""
+
+MOST_VISITORS_GAMES = 200_000
+"""How many games of people without an account are kept."""
+
+_FORGOTTEN = 90 * 86400.0  # seconds after which a visitor's game that nobody has touched is deleted
+_VISITOR = "visitor:"
+
+
+class Base(DeclarativeBase):
+    """The tables."""
+
+
+class Row(Base):
+    """A game as it is kept.
+
+    Attributes
+    ----------
+    id
+        Cannot be guessed.
+    owner
+        ``account:NUMBER``, or ``visitor:`` with the SHA-256 of a cookie.
+    rules
+        The name of the game.
+    opponent, opponent_name, digest
+        As of :class:`~pttt_ooc.explore.opponents.Opponent`, when the game began.
+    player
+        Whom the person plays.
+    attempts
+        The squares of all attempts of both players in order, a digit each.
+    result
+        The person's payoff; None while the game goes on.
+    """
+
+    __tablename__ = "games"
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(80))
+    rules: Mapped[str] = mapped_column(String(60))
+    opponent: Mapped[str] = mapped_column(String(80))
+    opponent_name: Mapped[str] = mapped_column(String(120))
+    digest: Mapped[str] = mapped_column(String(128))
+    player: Mapped[int]
+    attempts: Mapped[str] = mapped_column(String(40), default="")
+    started_at: Mapped[float]
+    changed_at: Mapped[float]
+    result: Mapped[int | None]
+    resigned: Mapped[bool] = mapped_column(default=False)
+
+    __table_args__ = (Index("games_of_owner", "owner", "started_at"),)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A game in a person's list."""
+
+    id: str
+    opponent: str
+    player: int
+    started_at: float
+    made: int
+    result: int | None
+    resigned: bool
+
+
+class Games:
+    """The games of all people.
+
+    Parameters
+    ----------
+    file
+        The database, made if it is missing; only its owner can read it.
+    opponents
+        Who can be played against.
+    draw
+        Gives random numbers in [0, 1); default: the operating system's.
+    """
+
+    def __init__(self, file: Path, opponents: Opponents, draw: Callable[[], float] | None = None) -> None:
+        self.opponents = opponents
+        self._file, self._draw = file, draw or random.SystemRandom().random
+        try:
+            # SQLite gives its other files the rights of this one.
+            os.close(os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            os.chmod(file, 0o600)
+        except OSError as error:
+            raise StoreError(f"The games cannot be kept in {file}: {error.strerror}.") from error
+        self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
+        with self._writing() as session:
+            Base.metadata.create_all(session.connection())
+            old = time.time() - _FORGOTTEN
+            session.execute(delete(Row).where(Row.owner.startswith(_VISITOR), Row.changed_at < old))
+
+    @property
+    def game(self) -> Game:
+        """The game that is played."""
+        return self.opponents.game
+
+    def close(self) -> None:
+        """Close the database."""
+        self._engine.dispose()
+
+    # -----------------------------------------------------------------------------------------
+    # Playing
+
+    def begin(self, owner: str, key: str, player: int) -> Seat:
+        """Begin a game of `owner` as `player` against an opponent.
+
+        Raises
+        ------
+        PlayError
+            If there is no such opponent, or it is still being prepared, or the person has too many games under way.
+        """
+        opponent = self._opponent(key, 1 - player)
+        self._check_room(owner)
+        self.opponents.prepare(opponent)
+        history = self._answered(start(self.game), opponent)
+        now = time.time()
+        row = Row(
+            id=secrets.token_urlsafe(16),
+            owner=owner,
+            rules=self.game.name,
+            opponent=opponent.key,
+            opponent_name=opponent.name,
+            digest=opponent.digest,
+            player=player,
+            attempts=_written(history),
+            started_at=now,
+            changed_at=now,
+            result=_result(history, player),
+            resigned=False,
+        )
+        with self._writing() as session:
+            session.add(row)
+        return _seat(row, history)
+
+    def attempt(self, owner: str, id: str, made: int, square: int) -> Seat:
+        """Attempt a square, and let the opponent answer.
+
+        Parameters
+        ----------
+        made
+            How many attempts the person has made before.
+
+        Raises
+        ------
+        PlayError
+            If it is not the person's game, or the attempt is out of turn or not allowed; nothing is changed.
+        """
+        row = self._row(owner, id)
+        history = self._history(row)
+        seat = _seat(row, history)
+        _check(seat, made, square)
+        opponent = self._opponent(row.opponent, 1 - row.player, row.digest)
+        after = self._answered(history.step(square), opponent)
+        self._change(row, attempts=_written(after), result=_result(after, row.player))
+        return self.seat(owner, id)
+
+    def resign(self, owner: str, id: str, made: int) -> Seat:
+        """Give a game up, which counts as lost; parameters and errors as of :meth:`attempt`."""
+        row = self._row(owner, id)
+        _check(_seat(row, self._history(row)), made)
+        self._change(row, result=-1, resigned=True)
+        return self.seat(owner, id)
+
+    def seat(self, owner: str, id: str) -> Seat:
+        """What the person may know of an own game; a PlayError if there is no such game."""
+        row = self._row(owner, id)
+        return _seat(row, self._history(row))
+
+    def played(self, owner: str, id: str) -> Played:
+        """All of an own game that is over; a PlayError if there is none, or it goes on."""
+        row = self._row(owner, id)
+        if row.result is None:
+            raise PlayError("This game is not over; it is told what happened when it is.")
+        opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
+        history = self._history(row)
+        return Played(_seat(row, history), history, opponent)
+
+    def _answered(self, history: History, opponent: Opponent) -> History:
+        """The history after the opponent has made its attempts, until it is the person's turn or the game is over."""
+        while history.player == opponent.player:
+            probabilities = self.opponents.probabilities(opponent, history.infoset(opponent.player))
+            history = history.step(drawn(probabilities, history.legal(), self._draw()))
+        return history
+
+    def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
+        for opponent in self.opponents.listed():
+            if (opponent.key, opponent.player) == (key, player) and digest in (None, opponent.digest):
+                return opponent
+        if digest is not None:
+            raise PlayError("This opponent can no longer be played against; resign, and begin another game.")
+        raise PlayError("There is no such opponent; choose one of the list.", 404)
+
+    # -----------------------------------------------------------------------------------------
+    # What a person has
+
+    def listed(self, owner: str, finished: bool, most: int = 20) -> list[Listed]:
+        """A person's games, the latest first."""
+        over = Row.result.is_not(None) if finished else Row.result.is_(None)
+        query = select(Row).where(Row.owner == owner, Row.rules == self.game.name, over)
+        with self._reading() as session:
+            rows = session.scalars(query.order_by(Row.started_at.desc(), Row.id).limit(most)).all()
+        seats = [_seat(row, self._history(row)) for row in rows]
+        return [
+            Listed(row.id, row.opponent_name, row.player, row.started_at, seat.made, row.result, row.resigned)
+            for row, seat in zip(rows, seats, strict=True)
+        ]
+
+    def tallies(self, owner: str) -> list[Tally]:
+        """A person's results against each opponent that was played against."""
+        kept = (Row.opponent, Row.opponent_name, Row.digest, Row.player)
+        query = (
+            select(*kept, Row.result, func.count())
+            .where(Row.owner == owner, Row.rules == self.game.name, Row.result.is_not(None))
+            .group_by(*kept, Row.result)
+        )
+        counts: dict[Opponent, dict[int, int]] = {}
+        with self._reading() as session:
+            for key, name, digest, player, result, count in session.execute(query):
+                counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
+        found = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
+        return sorted(found, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
+
+    def under_way(self, owner: str) -> set[str]:
+        """The keys of the opponents against which a person has games under way."""
+        query = select(Row.opponent).where(Row.owner == owner, Row.rules == self.game.name, Row.result.is_(None))
+        with self._reading() as session:
+            return set(session.scalars(query))
+
+    # -----------------------------------------------------------------------------------------
+    # Rows
+
+    def _check_room(self, owner: str) -> None:
+        with self._reading() as session:
+            count = select(func.count()).select_from(Row)
+            own = session.scalar(count.where(Row.owner == owner, Row.result.is_(None))) or 0
+            visitor = owner.startswith(_VISITOR)
+            visitors = (session.scalar(count.where(Row.owner.startswith(_VISITOR))) or 0) if visitor else 0
+        if own >= UNDER_WAY:
+            raise PlayError(f"You have {own} games under way, which is the limit; finish or resign one of them.", 429)
+        if visitors >= MOST_VISITORS_GAMES:
+            raise PlayError("There is no room for more games of people who are not signed in.", 429)
+
+    def _row(self, owner: str, id: str) -> Row:
+        with self._reading() as session:
+            row = session.get(Row, id)
+        if row is None or row.owner != owner or row.rules != self.game.name:
+            raise PlayError("There is no such game of yours.", 404)
+        return row
+
+    def _history(self, row: Row) -> History:
+        return replay(self.game, [int(digit) for digit in row.attempts])
+
+    def _change(self, row: Row, **values: object) -> None:
+        """Change a game that is still as it was read, or raise a PlayError."""
+        unchanged = (Row.id == row.id, Row.attempts == row.attempts, Row.result.is_(None))
+        with self._writing() as session:
+            done = session.execute(update(Row).where(*unchanged).values(changed_at=time.time(), **values))
+            if done.rowcount != 1:  # type: ignore[attr-defined]
+                raise PlayError("This attempt has been made already; nothing has changed.")
+
+    @contextmanager
+    def _reading(self) -> Iterator[Session]:
+        with self._explained(), Session(self._engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def _writing(self) -> Iterator[Session]:
+        writing = self._engine.execution_options(writes=True)
+        with self._explained(), Session(writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationalError as error:
+            what = str(error.orig).strip().splitlines()[0]
+            raise StoreError(f"The games in {self._file} cannot be used: {what}.") from error
+
+
+def _check(seat: Seat, made: int, square: int | None = None) -> None:
+    """Raise a PlayError unless the person may make attempt number `made`, of `square`, now."""
+    if seat.over:
+        raise PlayError("This game is over; nothing has changed.")
+    if made < seat.made:
+        raise PlayError(f"Attempt {made + 1} of this game has been made already; nothing has changed.")
+    if made > seat.made:
+        raise PlayError(f"Attempt {seat.made + 1} of this game comes first; nothing has changed.")
+    if square is not None and square not in seat.legal:
+        told = ", ".join(map(str, seat.legal))
+        raise PlayError(f"Square {square} cannot be attempted now; choose one of {told}.", 400)
+
+
+def _seat(row: Row, history: History) -> Seat:
+    return seat_of(history, row.player, row.id, row.opponent_name, row.opponent, row.result, row.resigned)
+
+
+def _written(history: History) -> str:
+    return "".join(str(attempt.square) for attempt in history.attempts)
+
+
+def _result(history: History, player: int) -> int | None:
+    return history.returns[player] if history.is_terminal else None

@@ -1,0 +1,132 @@
+"""`pttt explore`: the pages on local strategies, without a grader."""
+
+from __future__ import annotations
+
+import json
+import threading
+import webbrowser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from pttt_ooc.disk.files import digest
+from pttt_ooc.disk.lives import handle_signals
+from pttt_ooc.errors import StrategyFileError
+from pttt_ooc.explore.sources import SOLUTION, Source, uniform
+from pttt_ooc.explore.wire import listening
+from pttt_ooc.library.given import game_of, games_of_shape, given_strategy
+from pttt_ooc.products.reading import tensor_header
+from pttt_ooc.rules.game import Game
+from pttt_ooc.web.logs import start_logging
+from pttt_ooc.web.processes import Child, address_of, listen, look_after
+
+PROFILES = "explore"
+"""The folder of profiles, beside the structures of a game."""
+
+
+def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[Source]]:
+    """The strategies that were named, and the game that they are for.
+
+    Raises
+    ------
+    PtttError
+        If there is no such strategy, or they are for different games.
+    """
+    given = [(name, _players(name)) for name in names]
+    read = [given_strategy(name, player) for name, players in given for player in players]
+    rules = game_of([one for one in read if one.kind != "uniform"], game)
+    sources = [_source(number, name, players) for number, (name, players) in enumerate(given) if name != "uniform"]
+    return rules, [*sources, uniform()]
+
+
+def _players(name: str) -> tuple[int, ...]:
+    """Whose strategies a name stands for."""
+    if Path(name).suffix.lower() not in (".zip", ".npy"):
+        return (0, 1)
+    shape, _ = tensor_header(Path(name))
+    found = tuple(player for player in (0, 1) if games_of_shape(shape, player))
+    if not found:
+        raise StrategyFileError(f"{name}: A tensor of shape {shape} is no strategy of any game.")
+    return found
+
+
+def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
+    path = Path(name).absolute()
+    label = path.name if path.is_file() else "/".join(path.parts[-2:])
+    content = path / "solution.zarr" if (path / "solution.zarr").is_dir() else path
+    return Source(SOLUTION if number == 0 else f"f{number}", label, str(path), digest(content), players)
+
+
+def structures_of(given: Path, game: Game, data: Path) -> Path:
+    """The directory of all games' structures: where a solution of the workflow is, or else `data`."""
+    path = given.absolute()
+    for place in (path, *path.parents):
+        if place.parent.name == game.name and place.name in ("full", "none"):
+            return place.parent.parent
+    return data
+
+
+@contextmanager
+def answerer(profiles: Path, game: str, structures: Path) -> Iterator[tuple[Child, Path]]:
+    """The process that answers, which is still to be started, and its address."""
+    with listening() as (made, address):
+        descriptor = made.fileno()
+        arguments = [str(profiles), str(descriptor), game, str(structures)]
+        yield Child("answerer", ["-m", "pttt_ooc.explore.answerer", *arguments], (descriptor,)), address
+
+
+def explore(
+    names: Sequence[str],
+    game: str | None,
+    data: Path,
+    profiles: Path | None,
+    host: str,
+    port: int,
+    page: str | None,
+) -> None:
+    """Serve the pages until SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    names
+        Of strategies, as `pttt evaluate` takes them; the first one is shown at first.
+    data
+        Where structures of games are kept, unless the first strategy lies beside them.
+    profiles
+        Where prepared strategies and games of people are kept; None: beside the structures.
+    page
+        The address of the page to open in a browser, such as ``/explore``; None: no browser.
+
+    Raises
+    ------
+    PtttError
+        If a strategy cannot be read, or the server cannot listen.
+    """
+    rules, sources = local_sources(names, game)
+    structures = structures_of(Path(names[0]), rules, data)
+    kept = profiles or structures / rules.name / PROFILES
+    stopping = threading.Event()
+    with listen(host, port) as open_socket, answerer(kept, rules.name, structures) as (answering, address):
+        handle_signals(stopping)
+        start_logging("explore")
+        descriptor, url = open_socket.fileno(), address_of(open_socket, host)
+        told = json.dumps([asdict(source) for source in sources])
+        arguments = [rules.name, str(descriptor), str(address), told, str(kept)]
+        web = Child("web", ["-m", "pttt_ooc.explore.localserver", *arguments], (descriptor,))
+        print(f"{rules.name} is at {url}; Ctrl-C stops it.", flush=True)
+        if page:
+            threading.Thread(target=_open, args=(f"{url}{page}",), daemon=True).start()
+        look_after([web, answering], stopping)
+
+
+def _open(url: str) -> None:
+    """Open a browser once the pages are there."""
+    try:
+        with urlopen(url, timeout=60):  # the socket is open already, so that this waits
+            pass
+    except (URLError, OSError):
+        return
+    webbrowser.open(url)

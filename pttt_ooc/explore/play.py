@@ -1,0 +1,182 @@
+"""The pages on which people play, and go through what they have played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from pttt_ooc.errors import PlayError
+from pttt_ooc.explore import people
+from pttt_ooc.explore.games import Games
+from pttt_ooc.explore.opponents import PreparingError
+from pttt_ooc.explore.review import review_of, step_of
+from pttt_ooc.explore.statistics import standings
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.parts import Link, Part, Refusal
+from pttt_ooc.web.rendering import render
+from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.web.throttle import Throttle
+
+BEGUN_PER_HOUR = 2000
+"""How many games may be begun from one address; a whole campus may share one."""
+
+MARKS = "×○"
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+
+@dataclass
+class Playing:
+    """What the handlers work on."""
+
+    games: Games
+    begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
+
+
+def part_of(games: Games) -> Part:
+    """The part of the application for playing."""
+    return Part(
+        name="play",
+        directory=Path(__file__).parent,
+        routers=(router,),
+        links=(Link("/play", "Play"),),
+        state=Playing(games),
+        names={"MARKS": MARKS, "game": games.game},
+        explain=explain,
+    )
+
+
+def explain(error: Exception) -> Refusal | None:
+    """What is told when a game does not allow what was asked."""
+    return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None
+
+
+async def _playing_of(request: Request) -> Playing:
+    playing: Playing = request.app.state.play
+    return playing
+
+
+UsedPlaying = Annotated[Playing, Depends(_playing_of)]
+Step = Annotated[int | None, Query(ge=0, le=99)]
+
+
+@router.get("/play")
+def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
+    """Opponents, games and results."""
+    games, owner = playing.games, people.owner_of(request, account)
+    listed = games.opponents.listed()
+    groups: dict[str, list[int]] = {}
+    for opponent in listed:
+        groups.setdefault(opponent.key, []).append(1 - opponent.player)
+    return render(
+        request,
+        "play/lobby.html",
+        account,
+        opponents=[(key, next(o.name for o in listed if o.key == key), sorted(sides)) for key, sides in groups.items()],
+        under_way=games.listed(owner, finished=False) if owner else [],
+        finished=games.listed(owner, finished=True) if owner else [],
+        standings=standings(games, owner) if owner else [],
+    )
+
+
+@router.post("/play")
+async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed) -> Response:
+    """Begin a game."""
+    fields = await own_form(request, shell)
+    player = _number(fields, "player", "Choose whom you play: player 0 or player 1.", 1)
+    wait = playing.begun.spend(request.client.host if request.client else None)
+    if wait > 0:
+        raise HTTPException(429, "Too many games have been begun from your address; try again in a minute.")
+    owner, cookie = people.owner_of(request, account), None
+    if owner is None:
+        cookie, owner = people.new_visitor()
+    opponent = fields.get("opponent", "")
+    try:
+        seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
+    except PreparingError as error:
+        whole = "part" if request.headers.get("hx-request") else "page"
+        facts = {"error": error, "opponent": opponent, "player": player}
+        return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
+    response = _away(request, f"/play/{seat.id}")
+    if cookie:
+        people.keep(request, response, cookie)
+    return response
+
+
+@router.get("/play/{id}")
+def one_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
+    """A game: the board, or, when it is over, all that happened."""
+    return _shown(request, playing.games, account, id, step)
+
+
+@router.post("/play/{id}/attempts")
+async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Attempt a square."""
+    fields = await own_form(request, shell)
+    made, square = _made(fields), _number(fields, "square", "Choose a square of the board.")
+    owner = _owner(request, account)
+    await run_in_threadpool(playing.games.attempt, owner, id, made, square)
+    return await _answer(request, playing.games, account, id)
+
+
+@router.post("/play/{id}/resignation")
+async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Give a game up."""
+    fields = await own_form(request, shell)
+    owner = _owner(request, account)
+    await run_in_threadpool(playing.games.resign, owner, id, _made(fields))
+    return await _answer(request, playing.games, account, id)
+
+
+def _owner(request: Request, account: Account | None) -> str:
+    owner = people.owner_of(request, account)
+    if owner is None:
+        raise PlayError("There is no such game of yours.", 404)
+    return owner
+
+
+async def _answer(request: Request, games: Games, account: Account | None, id: str) -> Response:
+    """What a form gets: the renewed table for the page's script, else the way back to the page."""
+    if request.headers.get("hx-request"):
+        return await run_in_threadpool(_shown, request, games, account, id, None)
+    return RedirectResponse(f"/play/{id}", 303)
+
+
+def _away(request: Request, address: str) -> Response:
+    """The way to a page, also for a piece of a page that was asked for by the page's script."""
+    if request.headers.get("hx-request"):
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)
+
+
+def _rendered(request: Request, template: str, account: Account | None, facts: dict[str, Any]) -> Response:
+    return render(request, template, account, **facts)
+
+
+def _shown(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:
+    owner = _owner(request, account)
+    seat = games.seat(owner, id)
+    whole = "part" if request.headers.get("hx-request") else "page"
+    if not seat.over:
+        return render(request, f"play/game_{whole}.html", account, seat=seat)
+    played = games.played(owner, id)
+    review = review_of(games.opponents, played)
+    chosen = step_of(games.opponents, played, len(review.moves) if step is None else min(step, len(review.moves)))
+    return render(request, f"play/review_{whole}.html", account, seat=seat, review=review, step=chosen)
+
+
+def _made(fields: dict[str, str]) -> int:
+    return _number(fields, "made", "The form does not say which attempt this is; reload the page.")
+
+
+def _number(fields: dict[str, str], name: str, otherwise: str, most: int = 99) -> int:
+    """A small number of a form; 400 with a sentence if it is none."""
+    text = fields.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= most):
+        raise HTTPException(400, otherwise)
+    return int(text)

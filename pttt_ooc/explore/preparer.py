@@ -1,0 +1,133 @@
+"""The process that prepares one profile, or finds the mistakes of one strategy.
+
+It says how far it is in lines of JSON on standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.disk.lives import watch_parent
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk.resources import cores, small_threads
+from pttt_ooc.errors import PtttError
+from pttt_ooc.explore.profiles import mark_whole
+from pttt_ooc.grader.rights import keep_private
+from pttt_ooc.library.given import Given, given_strategy
+from pttt_ooc.library.inputs import common_symmetry, load_strategy, reading_needs
+from pttt_ooc.questions.losses import loss_arrays
+from pttt_ooc.questions.mistakes import find_mistakes
+from pttt_ooc.questions.profile import Profile
+from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep.engine import Engine, thread_needs
+from pttt_ooc.web.logs import lines_logged, start_logging
+
+Tree = TypeVar("Tree")
+log = logging.getLogger("pttt.explore.preparer")
+_NICE = 10  # pages come first
+_MEMORY_MB = 512
+_TOP = 50  # infosets
+
+
+def prepare(place: Path, game: str, indices: Path, names: list[str]) -> None:
+    """Prepare the profile of two strategies at `place`.
+
+    Raises
+    ------
+    PtttError
+        If a strategy cannot be read, or the profile cannot be written.
+    """
+    given = [given_strategy(name, player) for player, name in enumerate(names)]
+    with _engine(game, indices, given) as (engine, directory):
+        [first, second], _ = _read(given, engine, indices, ())
+        tell("values of all infosets", 0.3)
+        profile = Profile.prepare(first, second, engine, place, _MEMORY_MB)
+        assert profile.directory is not None
+        mark_whole(place, profile.directory, directory, engine.index.symmetry)
+
+
+def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: list[float]) -> None:
+    """Find out where a strategy of `player` loses against a solution, and write it to the file `place`.
+
+    Raises
+    ------
+    PtttError
+        If a strategy cannot be read, or the file cannot be written.
+    """
+    given = [given_strategy(names[0], player), given_strategy(names[1], 1 - player)]
+    with _engine(game, indices, given) as (engine, _):
+        [strategy, equilibrium], arrays = _read(given, engine, indices, loss_arrays(engine.index))
+        tell("losses at all infosets", 0.3)
+        value = (game_value[0], game_value[1])
+        found = find_mistakes(strategy, equilibrium, engine, value, _TOP, arrays)
+    atomic_write_text(place, json.dumps(found.as_record()))
+
+
+@contextmanager
+def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engine, Path]]:
+    """An engine for strategies, and the directory of its index, which is built if it is missing."""
+    tell("the index of the game", 0.02)
+    symmetry = common_symmetry(given)
+    directory = prepared(indices, game, symmetry)
+    with open_engine(directory, game, symmetry, np.float64, cores()) as engine:
+        yield engine, directory
+
+
+def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
+    """Strategies, and `more` arrays that the work on them takes, within the budget of memory."""
+    tell("reading the strategies", 0.1)
+    reading = reading_needs(given, engine.index, indices)
+    fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
+    needs = MemoryNeeds(fixed, (reading.arrays, more))
+    arrays, more = needs.within(_MEMORY_MB, indices).allocate()
+    return [load_strategy(one, engine.index, indices, own) for one, own in zip(given, arrays, strict=True)], more
+
+
+_WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search}
+
+
+def tell(step: str, share: float) -> None:
+    """Say how far the work is."""
+    _say({"step": step, "share": share})
+
+
+def _say(message: dict[str, Any]) -> None:
+    assert sys.__stdout__ is not None
+    print(json.dumps(message), file=sys.__stdout__, flush=True)
+
+
+def main() -> None:
+    """Do the work whose result is PLACE, as ASKED says in JSON; the parent holds the other end of stdin."""
+    watch_parent()
+    os.nice(_NICE)
+    small_threads()
+    keep_private()
+    start_logging("preparer")
+    with lines_logged(log), redirect_stdout(sys.stderr):  # what is meant for a terminal
+        _main()
+
+
+def _main() -> None:
+    place, asked = Path(sys.argv[1]), json.loads(sys.argv[2])
+    try:
+        _WORK[asked.pop("what")](place, asked.pop("game"), Path(asked.pop("indices")), **asked)
+    except PtttError as error:
+        _say({"failed": str(error)})
+        sys.exit(1)
+    _say({"done": True})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""A game that is over, gone through again: what each attempt lost, and what could be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
+from pttt_ooc.explore.results import Played
+from pttt_ooc.explore.seat import Cell, cells, known_attempts
+from pttt_ooc.rules.play import Attempt, History, replay
+
+_EQUAL = 1e-9  # values that differ by less are the same
+
+
+@dataclass(frozen=True)
+class Move:
+    """One attempt of a finished game.
+
+    Attributes
+    ----------
+    number
+        From 1, over both players.
+    mine
+        Whether the person made it.
+    loss
+        What an own attempt lost: the value of the best attempt less the value of this one, against this opponent and
+        if the person goes on with the best response; None for the opponent's.
+    """
+
+    number: int
+    mine: bool
+    player: int
+    square: int
+    placed: bool
+    loss: float | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was known of one square when the person was to choose.
+
+    Attributes
+    ----------
+    value
+        Expected payoff of attempting it, if the person then goes on with the best response.
+    fails
+        Probability that the attempt fails.
+    best, chosen
+        Whether it was the best square, and whether it was attempted.
+    """
+
+    square: int
+    value: float | None
+    fails: float | None
+    best: bool
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class TrueCell:
+    """A square of the true board: ``"mine"``, ``"theirs"`` or ``"empty"``."""
+
+    square: int
+    state: str
+    words: str
+
+
+@dataclass(frozen=True)
+class BelievedCell:
+    """A square with the probability that the opponent's mark is there; None if it is known not to be."""
+
+    square: int
+    state: str
+    probability: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """The moment before one attempt, or the end of the game.
+
+    Attributes
+    ----------
+    number
+        How many attempts were made before.
+    move
+        The attempt that was then made; None at the end.
+    infoset
+        What its player knew; at the end, what the person knew.
+    known, true
+        The board as the person saw it, and as it was.
+    believed
+        Where the opponent's marks probably were, if the person was to choose.
+    choices
+        All squares among which the person chose.
+    probability
+        With which the opponent chose its attempt, if it is known.
+    """
+
+    number: int
+    move: Move | None
+    infoset: str
+    known: tuple[Cell, ...]
+    true: tuple[TrueCell, ...]
+    believed: tuple[BelievedCell, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    probability: float | None = None
+
+
+@dataclass(frozen=True)
+class Review:
+    """A finished game.
+
+    Attributes
+    ----------
+    moves
+        All attempts in order.
+    lost
+        What the person's attempts lost, together; None if the opponent can no longer be asked.
+    why
+        Why it cannot, as a sentence; empty if it can.
+    """
+
+    moves: tuple[Move, ...]
+    lost: float | None
+    why: str
+
+
+def review_of(opponents: Opponents, played: Played) -> Review:
+    """All attempts of a finished game with what they lost."""
+    why = unavailable(opponents, played)
+    found, history = [], replay(played.history.game, [])
+    for number, attempt in enumerate(played.history.attempts, 1):
+        move = _move(number, attempt, played)
+        if move.mine and not why:
+            numbers = opponents.numbers(played.opponent, history.infoset(attempt.player))
+            move = replace(move, loss=_loss(numbers, attempt.square))
+        found.append(move)
+        history = history.step(attempt.square)
+    lost = None if why else sum(move.loss or 0.0 for move in found)
+    return Review(tuple(found), lost, why)
+
+
+def unavailable(opponents: Opponents, played: Played) -> str:
+    """Why nothing can be said about the attempts of a game; empty if something can."""
+    if played.opponent not in opponents.listed():
+        return "This opponent can no longer be played against, so that the attempts cannot be valued."
+    try:
+        opponents.prepare(played.opponent)
+    except PreparingError as error:
+        return f"The attempts cannot be valued yet: {error}"
+    return ""
+
+
+def step_of(opponents: Opponents, played: Played, number: int) -> Step:
+    """What was there and what was known before attempt `number` (from 0), or at the end."""
+    attempts = played.history.attempts
+    history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
+    me = played.seat.player
+    known = tuple(cells(history.game, known_attempts(history, me)))
+    if number == len(attempts):
+        return Step(number, None, history.infoset(me), known, _true(history, me))
+    move = _move(number + 1, attempts[number], played)
+    infoset = history.infoset(move.player)
+    step = Step(number, move, infoset, known, _true(history, me))
+    if unavailable(opponents, played):
+        return step
+    if not move.mine:
+        return replace(step, probability=opponents.probabilities(played.opponent, infoset)[move.square])
+    numbers = opponents.numbers(played.opponent, infoset)
+    choices = tuple(_choices(numbers, history.legal(), move.square))
+    believed = tuple(_believed(known, opponents.beliefs(played.opponent, infoset)))
+    return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=choices, believed=believed)
+
+
+def _move(number: int, attempt: Attempt, played: Played) -> Move:
+    mine = attempt.player == played.seat.player
+    return Move(number, mine, attempt.player, attempt.square, attempt.placed)
+
+
+def _loss(numbers: Record, square: int) -> float | None:
+    best, value = numbers["best_value"], numbers["best_action_values"][square]
+    return None if best is None or value is None else max(0.0, best - value)
+
+
+def _choices(numbers: Record, legal: list[int], chosen: int) -> list[Choice]:
+    values, fails = numbers["best_action_values"], numbers["fails"]
+    most = max((values[square] for square in legal if values[square] is not None), default=None)
+
+    def is_best(value: float | None) -> bool:
+        return value is not None and most is not None and value >= most - _EQUAL
+
+    return [Choice(s, values[s], fails[s], is_best(values[s]), s == chosen) for s in legal]
+
+
+def _true(history: History, me: int) -> tuple[TrueCell, ...]:
+    words = {"mine": "your mark", "theirs": "the opponent’s mark", "empty": "empty"}
+    found = []
+    for square in range(history.game.squares):
+        mine, theirs = (history.placed[player] >> square & 1 for player in (me, 1 - me))
+        state = "mine" if mine else "theirs" if theirs else "empty"
+        found.append(TrueCell(square, state, f"Square {square}, {words[state]}"))
+    return tuple(found)
+
+
+def _believed(known: tuple[Cell, ...], beliefs: Record) -> list[BelievedCell]:
+    found = []
+    for cell in known:
+        probability = beliefs["marks"][cell.square]
+        told = f"Square {cell.square}, the opponent’s mark with probability {probability:.3f}"
+        found.append(BelievedCell(cell.square, cell.state, probability, cell.words if cell.state == "mine" else told))
+    return found

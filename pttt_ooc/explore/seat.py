@@ -1,0 +1,138 @@
+"""What a person may know of a game that is being played.
+
+Pages of a game under way are made from a :class:`Seat` and from nothing else, so that no page can tell more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.play import History
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A square as a player sees it.
+
+    Attributes
+    ----------
+    state
+        ``"free"`` (not attempted), ``"mine"`` or ``"theirs"``.
+    key
+        The digit that attempts it.
+    words
+        What a screen reader says.
+    latest
+        Whether it was the player's latest attempt.
+    """
+
+    square: int
+    state: str
+    key: str
+    words: str
+    latest: bool
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What one player knows of one game.
+
+    Attributes
+    ----------
+    id
+        Of the game.
+    player
+        Whose seat it is.
+    opponent, key
+        The opponent's name, and what names it in forms.
+    infoset
+        Text of what the player knows.
+    attempts
+        Own squares in order, those of the setup first, with whether the mark was placed.
+    made
+        How many attempts the player has made; an attempt carries this number, so that it is made once.
+    legal
+        Squares that may be attempted; none if the game is over.
+    result
+        The player's payoff, None while the game goes on.
+    resigned
+        Whether the player has resigned.
+    """
+
+    game: Game
+    id: str
+    player: int
+    opponent: str
+    key: str
+    infoset: str
+    attempts: tuple[tuple[int, bool], ...]
+    made: int
+    legal: tuple[int, ...]
+    result: int | None
+    resigned: bool
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is over."""
+        return self.result is not None
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All squares, row by row."""
+        return cells(self.game, self.attempts)
+
+    @property
+    def said(self) -> str:
+        """One sentence about the latest attempt."""
+        if not self.made:
+            return "Your first attempt." if self.legal else ""
+        square, placed = self.attempts[-1]
+        return f"Square {square}: placed." if placed else f"Square {square}: failed, the opponent is there."
+
+
+def seat_of(
+    history: History, player: int, id: str, opponent: str, key: str, result: int | None, resigned: bool
+) -> Seat:
+    """The seat of `player` in a game that has come to `history`; parameters as of :class:`Seat`."""
+    attempts = known_attempts(history, player)
+    made = len(attempts) - len(history.game.setup[player])
+    over = result is not None
+    legal = () if over or history.player != player else tuple(history.legal())
+    infoset = history.infoset(player)
+    return Seat(history.game, id, player, opponent, key, infoset, attempts, made, legal, result, resigned)
+
+
+def known_attempts(history: History, player: int) -> tuple[tuple[int, bool], ...]:
+    """A player's squares in order, those of the setup first, with whether the mark was placed."""
+    setup = [(square, True) for square in history.game.setup[player]]
+    own = [(a.square, a.placed) for a in history.attempts if a.player == player]
+    return (*setup, *own)
+
+
+def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[Cell]:
+    """The board as a player sees it after own attempts."""
+    states = {square: "mine" if placed else "theirs" for square, placed in attempts}
+    words = {"free": "not attempted", "mine": "your mark", "theirs": "the opponent’s mark"}
+    latest = attempts[-1][0] if attempts else None
+    found = []
+    for square in range(game.squares):
+        state = states.get(square, "free")
+        told = f"Square {square}, {words[state]}"
+        found.append(Cell(square, state, key_of(game, square), told, square == latest))
+    return found
+
+
+def key_of(game: Game, square: int) -> str:
+    """The digit that attempts a square: as on a keypad if the board fits on one, else square by square from 1.
+
+    Examples
+    --------
+    >>> from pttt_ooc.rules.catalogue import named_game
+    >>> [key_of(named_game("pttt-abrupt"), square) for square in range(9)]
+    ['7', '8', '9', '4', '5', '6', '1', '2', '3']
+    """
+    row, column = divmod(square, game.columns)
+    if game.rows <= 3 and game.columns <= 3:
+        return str(3 * (game.rows - 1 - row) + column + 1)
+    return str((square + 1) % 10)

@@ -1,0 +1,43 @@
+"""The web process of a grader that has this wing as well."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from pttt_ooc.explore import mistakes, play
+from pttt_ooc.explore.asked import Asked
+from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.games import GAMES, Games
+from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.submitted import Submitted
+from pttt_ooc.explore.wire import Client
+from pttt_ooc.grader import webserver
+from pttt_ooc.grader.app import create_app
+from pttt_ooc.grader.context import Grader
+from pttt_ooc.web.parts import Link
+
+LOOKS = (Link("/submissions/{}/mistakes", "Where it loses"),)
+
+
+def main() -> None:
+    """Serve the grader DATA on SOCKET; the answerer is at ADDRESS.
+
+    Arguments: DATA SOCKET ADDRESS.
+    """
+    client = Client(Path(sys.argv[3]))
+    webserver.run(lambda grader: app_of(grader, client))
+
+
+def app_of(grader: Grader, client: Client) -> FastAPI:
+    """The application of a grader and of this wing."""
+    submitted, game = Submitted(grader), grader.settings.rules
+    games = Games(grader.storage.data / GAMES, Asked(game, client, submitted.open_to_play))
+    explorer = part_of(Explorer(game, client, submitted), mistakes.router)
+    return create_app(grader, explorer, play.part_of(games), looks=LOOKS)
+
+
+if __name__ == "__main__":
+    main()

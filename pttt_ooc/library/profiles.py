@@ -1,0 +1,135 @@
+"""Profiles: questions to a pair of strategies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.structures import checked_player, data_directory, engine_of, is_big
+from pttt_ooc.library.values import checked_strategy
+from pttt_ooc.questions import beliefs as believing
+from pttt_ooc.questions import profile as core
+from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
+from pttt_ooc.questions.following import earlier, following
+from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.playing import sample_game
+from pttt_ooc.rules.play import History
+from pttt_ooc.structure import strategy as structure
+
+
+class Profile(core.Profile):
+    """A pair of strategies, prepared for questions.
+
+    Infosets are named by their texts, as in :class:`Strategy`.  Values are from the point of view of the player whose
+    infoset it is.
+
+    Attributes
+    ----------
+    evaluation
+        Value and best responses, as of :func:`evaluate`.
+    directory
+        Where the profile is on disk; None if it is in memory.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> game = pttt.game("mini-2x3k2-abrupt")
+    >>> profile = pttt.profile(pttt.Strategy.uniform(game, 0), pttt.Strategy.uniform(game, 1))
+    >>> profile
+    Profile of mini-2x3k2-abrupt: value 0.550123, NashConv 6.67e-01
+    >>> found = profile.at(0, "|0*2.")
+    >>> round(found.value, 4), round(found.best_value, 4), found.fails.round(2).tolist()
+    (0.5069, 1.0, [nan, 0.0, nan, 0.5, 0.0, 0.0])
+    """
+
+    def __repr__(self) -> str:
+        found = self.evaluation
+        where = f", in {self.directory}" if self.directory else ""
+        return f"Profile of {self.game.name}: value {found.value:.6f}, NashConv {found.nashconv:.2e}{where}"
+
+    def at(self, player: int, infoset: str) -> Numbers:
+        """What the player's strategy does at an infoset, and what each attempt is worth.
+
+        Raises
+        ------
+        ImpossibleInfosetError
+            If it is no infoset of the player; one sentence says why.
+        """
+        return numbers(self, checked_player(player), infoset)
+
+    def beliefs(self, player: int, infoset: str, boards: int = 10, orders: int = 0) -> Beliefs:
+        """Where the opponent's marks probably are at an infoset of the player, and the likeliest `boards`.
+
+        Parameters
+        ----------
+        orders
+            How many of the opponent's infosets to list for each board.
+        """
+        player = checked_player(player)
+        return believing.beliefs(self.index, self.strategies[1 - player], player, infoset, boards, orders)
+
+    def following(self, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
+        """What an attempt at an infoset leads to, failed and placed; default: what all attempts lead to."""
+        return following(self, checked_player(player), infoset, square)
+
+    def earlier(self, player: int, infoset: str) -> tuple[str, ...]:
+        """The player's own infosets on the way to an infoset, from the first to the infoset itself."""
+        return earlier(self.index, checked_player(player), infoset)
+
+    def best_response(self, player: int) -> Strategy:
+        """The player's best response to the opponent's strategy."""
+        return Strategy.of(core.best_response_of(self, checked_player(player)))
+
+    def play(self, rng: np.random.Generator | int | None = None) -> History:
+        """A game between the two strategies, by chance.
+
+        Parameters
+        ----------
+        rng
+            A generator of random numbers, or the seed of a new one.
+        """
+        return sample_game(self.strategies, np.random.default_rng(rng))
+
+
+def profile(
+    strategy0: structure.Strategy, strategy1: structure.Strategy, directory: str | Path | None = None
+) -> Profile:
+    """Prepare a pair of strategies for questions, or open it if that has been done.
+
+    Parameters
+    ----------
+    strategy0, strategy1
+        Of player 0 and of player 1.
+    directory
+        Where profiles are kept, each in a directory of its own, which is named by what it is made of.  Default: small
+        games in memory, big ones in ``data/profiles``.
+
+    Raises
+    ------
+    StrategyError
+        If the strategies are not those of players 0 and 1 in one game.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> solution = pttt.solve(pttt.game("mini-2x3k2-abrupt"), target_nashconv=1e-4)
+    >>> profile = pttt.profile(solution[0], solution[1])
+    >>> round(profile.at(0, "|").value, 3)
+    0.765
+    >>> [one.infoset for one in profile.following(0, "|1*", square=4)]
+    ['|1*4.', '|1*4*']
+    >>> profile.best_response(1)
+    Strategy of player 1 in mini-2x3k2-abrupt: 107 infosets, kept up to symmetry
+    """
+    first, second = checked_strategy(strategy0), checked_strategy(strategy1)
+    game = first.index.game
+    if second.index.game != game:
+        raise StrategyError(f"One strategy is for {game.name}, but another one is for {second.index.game.name}.")
+    if directory is None and is_big(game):
+        directory = data_directory() / "profiles"
+    engine = engine_of(game, core.symmetry_of(first, second))
+    place = None if directory is None else Path(directory)
+    return Profile.prepare(first, second, engine, place)

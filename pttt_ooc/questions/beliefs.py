@@ -1,0 +1,107 @@
+"""What a player knows of the board at one of its infosets, given the opponent's strategy: exactly, without sampling.
+
+Each history of the infoset counts by the opponent's reach.  The player's own probabilities are the same for all of them
+and cancel.  So the posterior distribution over true boards, and over what the opponent has done, is the opponent's
+reach, divided by its sum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.questions.answers import Beliefs, Board
+from pttt_ooc.questions.histories import BITS, Histories, consistent_histories, histories
+from pttt_ooc.questions.places import Attempts, attempts_of, text_of
+from pttt_ooc.rules.game import Game
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Strategy
+
+
+def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards: int = 10, orders: int = 0) -> Beliefs:
+    """What `player` knows of the board at an infoset.
+
+    Parameters
+    ----------
+    index
+        Of the game, with symmetry or without.
+    opponent
+        The other player's strategy, with symmetry or without, on any index of the game.
+    infoset
+        Its text, as :func:`pttt_ooc.questions.reading.checked` takes it.
+    boards
+        How many true boards to list, the likeliest first.
+    orders
+        How many of the opponent's own infosets to list for each of these boards, the likeliest first.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the player.
+    StrategyError
+        If the strategy is the player's own, or for another game.
+    """
+    game = index.game
+    if opponent.player == player or opponent.index.game != game:
+        raise StrategyError(
+            f"Beliefs of player {player} in {game.name} follow from a strategy of player {1 - player}; this one is "
+            f"player {opponent.player}'s in {opponent.index.game.name}."
+        )
+    attempts = attempts_of(index, player, infoset)
+    found = histories(opponent, attempts)
+    reached = float(found.reach.sum())
+    if reached == 0:
+        found = consistent_histories(index, player, attempts)
+    posterior = _Posterior(game, 1 - player, found, found.reach / found.reach.sum())
+    mine = attempts.placed | game.setup_mask(player)
+    by_board = np.bincount(found.marks, weights=posterior.weight, minlength=1 << game.squares).astype(np.float64)
+    marked = np.arange(len(by_board)) >> np.arange(game.squares)[:, None] & 1
+    held = (mine >> np.arange(game.squares) & 1)[:, None]
+    there = np.flatnonzero(by_board)
+    likeliest = there[np.lexsort((there, -by_board[there]))][:boards].tolist()
+    made = np.bincount(found.attempts, weights=posterior.weight)
+    return Beliefs(
+        player,
+        text_of(game, player, attempts),
+        reached,
+        marked @ by_board,
+        (1 - marked - held) @ by_board,
+        tuple(Board(mine, m, float(by_board[m]), posterior.orders(m, orders)) for m in likeliest),
+        MappingProxyType({int(n): float(made[n]) for n in np.flatnonzero(made)}),
+        reached == 0,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Posterior:
+    """The histories of an infoset with their probabilities.
+
+    Attributes
+    ----------
+    opponent
+        The player whose attempts the histories have.
+    weight
+        float64 (histories,): sums to 1.
+    """
+
+    game: Game
+    opponent: int
+    found: Histories
+    weight: NDArray[np.float64]
+
+    def orders(self, marks: int, wanted: int) -> tuple[tuple[str, float], ...]:
+        """The opponent's likeliest infosets that lead to its marks, at most so many."""
+        if not wanted:
+            return ()
+        which = np.flatnonzero(self.found.marks == marks)
+        chosen = which[np.lexsort((self.found.order[which], -self.weight[which]))][:wanted].tolist()
+        return tuple((self._text(h), float(self.weight[h])) for h in chosen)
+
+    def _text(self, history: int) -> str:
+        slots = BITS * np.arange(self.found.attempts[history])
+        squares = self.found.order[history] >> slots & (1 << BITS) - 1
+        return text_of(self.game, self.opponent, Attempts(squares, int(self.found.marks[history])))

@@ -1,0 +1,370 @@
+"""All histories of an infoset, each with the opponent's reach, and what follows them.
+
+A player's infoset says which of its attempts succeeded, so a history is known when the opponent's attempts are.  They
+are found by a walk from the beginning, in which the player's own attempts are given.  The walk leaves out an attempt of
+the opponent as soon as it contradicts the infoset: a mark where the player is going to place one, or too few turns
+for the marks on which the player is going to fail.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.jit import kernel
+from pttt_ooc.questions.places import Attempts, Floats, sides_of, write_row
+from pttt_ooc.rules.game import Game
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.orders import popcount
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.views import Ints
+
+RETURNS, WINS, DRAWS, LOSES = range(4)
+"""What can happen after an attempt: the player is to move again, or the game is over."""
+
+BITS = 4
+"""Bits of a square in the code of an order."""
+
+
+class Histories(NamedTuple):
+    """The histories of an infoset.
+
+    Attributes
+    ----------
+    reach
+        float64 (histories,): the opponent's reach.
+    marks
+        int64 (histories,): the squares that the opponent has placed, setup included, as bit masks.
+    failed
+        int64 (histories,): the squares on which the opponent has failed.
+    attempts
+        int64 (histories,): how many attempts the opponent has made.
+    order
+        int64 (histories,): the squares of these attempts in order, without the setup, four bits each, the first lowest.
+    """
+
+    reach: NDArray[np.float64]
+    marks: Ints
+    failed: Ints
+    attempts: Ints
+    order: Ints
+
+
+class Own(NamedTuple):
+    """The player's part of a walk.
+
+    Attributes
+    ----------
+    squares, placed
+        As in :class:`pttt_ooc.questions.places.Attempts`.
+    setup
+        The player's squares of the setup, as a bit mask.
+    begins
+        Whether the player makes the first attempt of the game.
+    abrupt
+        Whether a failed attempt passes the turn.
+    """
+
+    squares: Ints
+    placed: int
+    setup: int
+    begins: bool
+    abrupt: bool
+
+
+def own_part(game: Game, player: int, attempts: Attempts) -> Own:
+    """The player's part of a walk to an infoset."""
+    begins, abrupt = game.first_player == player, game.turn_rule == "abrupt"
+    return Own(attempts.squares, attempts.placed, game.setup_mask(player), begins, abrupt)
+
+
+def read_only(probabilities: Floats) -> Floats:
+    """The same numbers as a read-only array, like mapped ones: kernels are compiled for one of the two kinds."""
+    part = probabilities[:]
+    part.flags.writeable = False
+    return part
+
+
+def histories(opponent: Strategy, attempts: Attempts) -> Histories:
+    """The histories of an infoset that have reach under the opponent's strategy.
+
+    Parameters
+    ----------
+    opponent
+        With symmetry or without.  Probabilities are scaled to sum to 1 at every infoset.
+    attempts
+        Of the other player, whose infoset it is.
+    """
+    index, player = opponent.index, 1 - opponent.player
+    side, own = sides_of(index)[opponent.player], own_part(index.game, player, attempts)
+    return _histories(*walk(own, side, read_only(opponent.probabilities), False, False))
+
+
+def consistent_histories(index: Index, player: int, attempts: Attempts, some: bool = False) -> Histories:
+    """The histories of an infoset, whatever the opponent's strategy, each with reach 1.
+
+    Parameters
+    ----------
+    some
+        Whether it is enough to find, for each square that the player may attempt, a history in which it is empty and
+        one in which it has a mark, where there are any.
+    """
+    side, own = sides_of(index)[1 - player], own_part(index.game, player, attempts)
+    return _histories(*walk(own, side, read_only(np.empty(0, np.float32)), True, some))
+
+
+def _histories(reach: NDArray[np.float64], ends: Ints) -> Histories:
+    return Histories(reach, *ends.reshape(-1, 4).T)
+
+
+@kernel
+def has_won(side, marks):
+    """Whether marks, setup included, have a winning set of a player."""
+    won = False
+    for winning in side.wins:
+        won |= marks & winning == winning
+    return won
+
+
+@kernel
+def _needed(own, k, mine, marks):
+    """What the opponent has to attempt now, so that the player can fail where it has to; -1 if it is too late.
+
+    The player has made `k` attempts.  Without need it is any square.  The opponent places at most one mark in a turn.
+    """
+    turns, missing, count = 1, 0, 0
+    for j in range(k, len(own.squares)):
+        bit = 1 << own.squares[j]
+        if not own.placed & bit and not marks & bit:
+            missing |= bit
+            count += 1
+        if count > turns:
+            return -1
+        if count == turns:
+            return missing if own.abrupt else missing | mine
+        turns += 1 if own.abrupt or own.placed & bit else 0
+    return (1 << 62) - 1
+
+
+@kernel
+def _go_on(own, k, marks):
+    """Let the player make its attempts until its turn ends, beginning with attempt `k`.
+
+    Returns the number of attempts made, and whether the player is then to move with all of them made.  The number is
+    -1 if an attempt has another outcome than the infoset says.
+    """
+    while k < len(own.squares):
+        bit = 1 << own.squares[k]
+        fails = marks & bit != 0
+        if fails == (own.placed & bit != 0):
+            return -1, False
+        k += 1
+        if own.abrupt or not fails:
+            return k, False
+    return k, True
+
+
+@kernel
+def walk(own, side, probabilities, alike, some):
+    """The histories of an infoset, by a walk in depth first over the opponent's attempts.
+
+    Parameters
+    ----------
+    own, side
+        Of the player (:class:`Own`) and of the opponent.
+    probabilities
+        The opponent's.
+    alike
+        Whether all attempts count 1, whatever their probabilities.
+    some
+        As in :func:`consistent_histories`.
+
+    Returns
+    -------
+    The opponent's reach of each history, and four numbers for each: the other fields of :class:`Histories`.
+    """
+    size = side.squares
+    full = (1 << size) - 1
+    mine = np.empty(len(own.squares) + 1, np.int64)  # the player's marks after so many attempts
+    tried = mine[0] = own.setup
+    for k in range(len(own.squares)):
+        bit = 1 << own.squares[k]
+        mine[k + 1] = mine[k] | (own.placed & bit)
+        tried |= bit
+    free = full & ~tried
+    seen_empty, seen_marked = 0, 0
+
+    count, room = 0, 256
+    reach, ends = np.empty(room), np.empty(4 * room, np.int64)
+
+    # A level for each attempt of the opponent: what it knows before the attempt, and what it still has to try.
+    weight, rows = np.empty(size + 1), np.empty((size + 1, size))
+    made, marks = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    failed, rest = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    order = np.empty(size + 1, np.int64)
+    depth = np.int64(0)  # a plain 0 would have callees compiled for one more type
+    weight[0], marks[0], failed[0] = 1.0, side.setup, 0
+    made[0], arrived = 0, False
+    if own.begins:
+        made[0], arrived = _go_on(own, depth, side.setup)
+    rest[0] = -1  # not looked at yet
+    while depth >= 0:
+        if made[depth] < 0:
+            depth -= 1
+            continue
+        if arrived:
+            arrived = False
+            if count == room:
+                # Twice as much room.
+                before, ended = reach, ends
+                reach, ends = np.empty(2 * room), np.empty(8 * room, np.int64)
+                for h in range(room):
+                    reach[h] = before[h]
+                for at in range(4 * room):
+                    ends[at] = ended[at]
+                room *= 2
+            code = 0
+            for slot in range(depth):
+                code |= order[slot] << BITS * slot
+            reach[count] = weight[depth]
+            ends[4 * count], ends[4 * count + 1] = marks[depth], failed[depth]
+            ends[4 * count + 2], ends[4 * count + 3] = depth, code
+            count += 1
+            seen_marked |= marks[depth]
+            seen_empty |= full & ~marks[depth]
+            if some and free & ~(seen_marked & seen_empty) == 0:
+                break
+            depth -= 1
+            continue
+        here = mine[made[depth]]
+        if rest[depth] < 0:
+            needed = _needed(own, made[depth], here, marks[depth])
+            rest[depth] = 0
+            if needed >= 0 and here | marks[depth] != full:
+                # A mark where the player is going to place one contradicts the infoset.
+                rest[depth] = full & ~(marks[depth] | failed[depth]) & ~(mine[-1] & ~here) & needed
+            if alike:
+                for square in range(size):
+                    rows[depth, square] = 1
+            elif rest[depth]:
+                placed = marks[depth] & ~side.setup
+                write_row(side, probabilities, order, depth, placed, rows[depth])
+        if rest[depth] == 0:
+            depth -= 1
+            continue
+        bit = rest[depth] & -rest[depth]
+        rest[depth] ^= bit
+        square = popcount(bit - 1)
+        if rows[depth, square] == 0:
+            continue
+        fails = here & bit != 0
+        after = marks[depth] if fails else marks[depth] | bit
+        if not fails and (has_won(side, after) or here | after == full):
+            continue
+        order[depth] = square
+        weight[depth + 1] = weight[depth] * rows[depth, square]
+        marks[depth + 1] = after
+        failed[depth + 1] = failed[depth] | bit if fails else failed[depth]
+        rest[depth + 1] = -1
+        made[depth + 1] = made[depth]
+        if own.abrupt or not fails:
+            made[depth + 1], arrived = _go_on(own, made[depth], after)
+        depth += 1
+    return reach[:count], ends[: 4 * count]
+
+
+@kernel
+def _let_opponent_move(own_marks, marks, order, n, abrupt, side, probabilities, levels, out):
+    """Add to `out` what the opponent's turn leads to; its first `n` attempts are in `order`, which is overwritten.
+
+    `levels` are the weights, the squares that have failed and the rows of each attempt of this turn; the first of them
+    are given.
+    """
+    weight, failed, rows, rest = levels
+    full = (1 << side.squares) - 1
+    depth = 0
+    rest[0] = full & ~(marks | failed[0])
+    while depth >= 0:
+        if rest[depth] == 0:
+            depth -= 1
+            continue
+        bit = rest[depth] & -rest[depth]
+        rest[depth] ^= bit
+        square = popcount(bit - 1)
+        reach = weight[depth] * rows[depth, square]
+        if reach == 0:
+            continue
+        after = marks | bit
+        if own_marks & bit and abrupt:
+            out[RETURNS] += reach
+        elif own_marks & bit:
+            order[n + depth] = square
+            depth += 1
+            weight[depth], failed[depth] = reach, failed[depth - 1] | bit
+            rest[depth] = full & ~(marks | failed[depth])
+            write_row(side, probabilities, order, n + depth, marks & ~side.setup, rows[depth])
+        elif has_won(side, after):
+            out[LOSES] += reach
+        elif own_marks | after == full:
+            out[DRAWS] += reach
+        else:
+            out[RETURNS] += reach
+
+
+@kernel
+def follow(found, own, mine, side, probabilities, chosen):
+    """What follows an attempt, up to the player's next turn or the end of the game.
+
+    Parameters
+    ----------
+    found
+        The :class:`Histories` of an infoset.
+    own
+        The player's part of the walk that found them.
+    mine, side
+        Of the player and of the opponent.
+    probabilities
+        The opponent's.
+    chosen
+        The squares that the player attempts, each on its own, as a bit mask.
+
+    Returns
+    -------
+    float64 (squares, 2, 4): for each square, failed and placed, the reach of what happens: RETURNS, WINS, DRAWS, LOSES.
+    """
+    size = side.squares
+    full = (1 << size) - 1
+    out = np.zeros((size, 2, 4))
+    own_marks = own.setup | own.placed
+    order = np.empty(size + 1, np.int64)
+    weight, rows = np.empty(size + 1), np.empty((size + 1, size))
+    failed, rest = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+    levels = (weight, failed, rows, rest)
+    for h in range(len(found.reach)):
+        marks, n = found.marks[h], found.attempts[h]
+        for slot in range(n):
+            order[slot] = found.order[h] >> BITS * slot & (1 << BITS) - 1
+        weight[0], failed[0] = found.reach[h], found.failed[h]
+        write_row(side, probabilities, order, n, marks & ~side.setup, rows[0])
+        for square in range(size):
+            bit = 1 << square
+            if not chosen & bit:
+                continue
+            if marks & bit:
+                if own.abrupt:
+                    _let_opponent_move(
+                        own_marks, marks, order, n, own.abrupt, side, probabilities, levels, out[square, 0]
+                    )
+                else:
+                    out[square, 0, RETURNS] += found.reach[h]
+            elif has_won(mine, own_marks | bit):
+                out[square, 1, WINS] += found.reach[h]
+            elif own_marks | bit | marks == full:
+                out[square, 1, DRAWS] += found.reach[h]
+            else:
+                _let_opponent_move(
+                    own_marks | bit, marks, order, n, own.abrupt, side, probabilities, levels, out[square, 1]
+                )
+    return out

@@ -1,0 +1,85 @@
+"""What a strategy does at an infoset, and why.
+
+The action values at an infoset follow from the values of the nodes after each attempt, to which only the games that
+the attempt itself wins are missing: those have the opponent's reach of all histories in which the square is empty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pttt_ooc.questions.answers import Numbers, Row
+from pttt_ooc.questions.histories import histories
+from pttt_ooc.questions.places import Attempts, Floats, add_values, attempts_of, own_reach, text_of, write_row
+from pttt_ooc.questions.profile import Profile
+from pttt_ooc.rules.game import Game
+
+
+def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
+    """What the strategy of `player` does at an infoset, and what that is worth.
+
+    Parameters
+    ----------
+    infoset
+        Its text, such as ``"|0*4."``.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the player.
+    """
+    attempts = attempts_of(profile.index, player, infoset)
+    mine, side = profile.players[player], profile.sides[player]
+    row = np.empty(profile.game.squares)
+    write_row(side, mine.probabilities, attempts.squares, len(attempts.squares), attempts.placed, row)
+    legal = legal_squares(profile.game, player, attempts)
+    found = histories(profile.strategies[1 - player], attempts)
+    reached = float(found.reach.sum())
+    fails = found.reach @ (found.marks[:, None] >> np.arange(profile.game.squares) & 1)
+    wins = _winning(profile.game, player, attempts, legal) * (reached - fails)
+    values = _after(profile, player, attempts, legal, mine.values) + wins
+    best_values = _after(profile, player, attempts, legal, mine.best_values) + wins
+    value, best = float(row @ values), float(best_values[list(legal)].max())
+    own = float(own_reach(side, mine.probabilities, attempts.squares, attempts.placed))
+
+    def shown(of_squares: Row) -> Row:
+        return np.where(np.isin(np.arange(profile.game.squares), legal), of_squares, np.nan)
+
+    given = reached or np.nan  # without histories, nothing is expected
+    return Numbers(
+        player=player,
+        infoset=text_of(profile.game, player, attempts),
+        legal=legal,
+        probabilities=shown(row),
+        own_reach=own,
+        opponent_reach=reached,
+        value=value / given,
+        action_values=shown(values / given),
+        best_value=best / given,
+        best_action_values=shown(best_values / given),
+        regrets=shown(values - value),
+        fails=shown(fails / given),
+        arbitrary=own == 0 or reached == 0,
+    )
+
+
+def legal_squares(game: Game, player: int, attempts: Attempts) -> tuple[int, ...]:
+    """Squares that may be attempted at an infoset, ascending."""
+    taken = {*attempts.squares.tolist(), *game.setup[player]}
+    return tuple(square for square in range(game.squares) if square not in taken)
+
+
+def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]) -> Row:
+    """1 for the squares with which the player wins if it can place its mark there, 0 for the others."""
+    marks, out = attempts.placed | game.setup_mask(player), np.zeros(game.squares)
+    for square in legal:
+        out[square] = game.wins(player, marks | 1 << square)
+    return out
+
+
+def _after(profile: Profile, player: int, attempts: Attempts, legal: tuple[int, ...], values: Floats) -> Row:
+    """Counterfactual values of the nodes after each attempt, failed and placed."""
+    out = np.zeros(profile.game.squares)
+    for square in legal:
+        add_values(profile.sides[player], values, attempts.squares, attempts.placed, square, out)
+    return out

@@ -1,0 +1,298 @@
+"""Where a strategy loses against a fixed opponent: what each infoset costs, exactly.
+
+Fix the opponent.  Let *x(I)* be the player's own reach of its infoset *I* under its strategy *s*, and *Q(I, a)* the
+counterfactual value of attempt *a*, after which the player goes on with a best response.  Then
+
+    loss(I)  =  x(I) (max over a of Q(I, a)  -  sum over a of s(I, a) Q(I, a))  >=  0,
+
+and summed over all infosets of the player the losses are what the best response gets more than *s*: at each infoset
+the difference between the two is the loss there and, weighted by *s*, the differences at the infosets that follow.
+With another strategy in place of the best response the same sum is the difference between the two strategies
+(Kakade and Langford 2002, "Approximately optimal approximate reinforcement learning", lemma 6.1).
+
+The work goes slice by slice, from the deepest to the first; of the losses, only those of one slice are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.disk.memory import virtual_array
+from pttt_ooc.questions.ranking import Ranking
+from pttt_ooc.structure.index import Index, PlayerIndex, actions_of, node_text
+from pttt_ooc.structure.orders import OrderCounts, order_counts
+from pttt_ooc.structure.strategy import Floats, Strategy
+from pttt_ooc.sweep import tree
+from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, slice_arrays
+from pttt_ooc.sweep.tree import Reach, Slice, Upward
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a strategy loses at one infoset.
+
+    Attributes
+    ----------
+    infoset
+        Its text.  Of mirror images, the one where most is lost.
+    loss
+        What is lost at all different mirror images together.
+    images
+        How many these are.
+    loss_here
+        What is lost at this one.
+    reach
+        The player's own reach of it.
+    probabilities
+        For each square, that of the attempt; 0 where it is not legal.
+    losses
+        For each square, what would be lost here by always attempting it; None where it is not legal.  Their mean,
+        weighted by `probabilities`, is `loss_here`.
+    """
+
+    infoset: str
+    loss: float
+    images: int
+    loss_here: float
+    reach: float
+    probabilities: tuple[float, ...]
+    losses: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a strategy loses against a fixed opponent, over all infosets of its player.
+
+    Attributes
+    ----------
+    player
+        Whose strategy it is.
+    total
+        The sum of all losses.
+    best_value
+        Expected payoff of the best response, or of the other strategy, from the player's point of view.
+    by_depth
+        The part of `total` at infosets after so many own attempts.
+    by_opening
+        The part at and after each infoset with one own attempt, by its text; and at the first infoset.
+    infosets
+        Where most is lost, up to symmetry.
+    """
+
+    player: int
+    total: float
+    best_value: float
+    by_depth: tuple[float, ...]
+    by_opening: dict[str, float]
+    infosets: tuple[Loss, ...]
+
+
+@dataclass(frozen=True)
+class LossArrays:
+    """What the work is done in, in double precision.
+
+    Attributes
+    ----------
+    slices
+        Values of the best response, or of the other strategy.
+    losses
+        Of the nodes of one slice.
+    reach
+        Of both players' strategies.
+    """
+
+    slices: SliceArrays
+    losses: Floats
+    reach: tuple[Reach, Reach]
+
+
+def loss_arrays(index: Index) -> LossArrays:
+    """Virtual arrays for the losses of either player."""
+    slices = slice_arrays(index.players, np.float64)
+    first, second = (reach_arrays([i], np.float64) for i in index.players)
+    return LossArrays(slices, virtual_array(max(map(len, slices.nodes)), np.float64), (first, second))
+
+
+def find_losses(
+    engine: Engine, strategy: Strategy, arrays: LossArrays, top: int, reference: Strategy | None = None
+) -> Losses:
+    """What a strategy loses against the opponent whose reach `arrays` have.
+
+    Parameters
+    ----------
+    engine
+        In double precision.
+    strategy
+        Laid out as the engine's index is.
+    arrays
+        `reach` must hold both players' realization plans: that of `strategy`, and that of the opponent.
+    top
+        How many infosets to list.
+    reference
+        Another strategy of the same player, which takes the place of the best response.
+    """
+    player, index = strategy.player, engine.index
+    i, opponent = index.players[player], arrays.reach[1 - player]
+    ranking, openings = Ranking(index, player, top), _Openings(index, player)
+    by_depth = np.zeros(i.slices)
+    listed: list[Loss] = []
+    for n in reversed(range(i.slices)):
+        s, sequences, nodes = arrays.slices.of(i, n), i.sequences_of(n), i.nodes_of(n)
+        losses = arrays.losses[: len(s.nodes)]
+        own = arrays.reach[player].nodes[nodes]
+        weights = strategy.probabilities[sequences]
+        others = None if reference is None else reference.probabilities[sequences]
+        engine.gradient_slice(player, n, opponent, s)
+        engine.run(player, n, tree.add_child_values, s)
+        engine.run(player, n, _lose, s, own, weights, others, losses)
+        by_depth[n] = openings.add(n, losses)
+        found = ranking.of_slice(n, losses)
+        # What is told of an infoset has to be read now: the next slice takes the place of this one.
+        details = _Details(strategy, reference, arrays, s, n)
+        listed += [details.of(*one) for one in found]
+        listed = sorted(listed, key=lambda one: (-abs(one.loss), one.infoset))[:top]
+        ranking.least = abs(listed[-1].loss) if len(listed) == top and top else 0.0
+    total = float(by_depth[::-1].sum())
+    return Losses(
+        player, total, float(s.nodes[0]), tuple(by_depth.tolist()), openings.by_text(by_depth[0]), tuple(listed)
+    )
+
+
+def _lose(
+    first_view: int, last_view: int, t: Upward, part: Slice, own: Floats, weights: Floats, others: Any, losses: Floats
+) -> None:
+    """Write the losses of some views; add the value of their best actions, or of the other strategy, to their nodes.
+
+    `part` comes with the value of each action; the other arrays begin where the slice does.
+    """
+    for view in range(first_view, last_view):
+        here = slice(int(t.node_start[view]) - part.first_node, int(t.node_start[view + 1]) - part.first_node)
+        start, end = (int(t.sequence_start[v]) - part.first_sequence for v in (view, view + 1))
+        if start == end:
+            losses[here] = 0
+            continue
+        values = part.sequences[start:end].reshape(-1, here.stop - here.start)
+        expected = _expected(weights[start:end].reshape(values.shape), values)
+        wanted = values.max(axis=0) if others is None else _expected(others[start:end].reshape(values.shape), values)
+        part.nodes[here] += wanted
+        losses[here] = own[here] * (wanted - expected)
+
+
+def _expected(weights: Floats, values: Floats) -> NDArray[np.float64]:
+    """Expected values under weights of actions, the same for all of them where they are all zero."""
+    weights = weights.astype(np.float64)
+    total = weights.sum(axis=0)
+    if not total.all():
+        weights[:, total == 0] = 1
+        total = weights.sum(axis=0)
+    found: NDArray[np.float64] = (weights * values).sum(axis=0) / total
+    return found
+
+
+@dataclass(frozen=True)
+class _Details:
+    """Tells of single infosets of slice `n`, while `part` has the values of their actions."""
+
+    strategy: Strategy
+    reference: Strategy | None
+    arrays: LossArrays
+    part: Slice
+    n: int
+
+    def of(self, loss: float, images: int, node: int) -> Loss:
+        index, player = self.strategy.index, self.strategy.player
+        i, game = index.players[player], index.game
+        view = int(np.searchsorted(i.node_start, node, side="right")) - 1
+        rank, orders = node - int(i.node_start[view]), int(i.node_start[view + 1] - i.node_start[view])
+        sequences = np.arange(i.sequence_start[view] + rank, i.sequence_start[view + 1], orders)
+        values = self.part.sequences[sequences - self.part.first_sequence]
+        weights = self.strategy.probabilities[sequences].astype(np.float64)
+        probabilities = weights / weights.sum() if weights.sum() else np.full(len(weights), 1 / len(weights))
+        if self.reference is None:
+            wanted = float(values.max())
+        else:
+            wanted = float(_expected(self.reference.probabilities[sequences][:, None], values[:, None])[0])
+        reach = float(self.arrays.reach[player].nodes[node])
+        row, lost = [0.0] * game.squares, [None] * game.squares
+        squares = actions_of(game, player, int(i.placed[view] | i.failed[view]))
+        for square, probability, value in zip(squares, probabilities.tolist(), values.tolist(), strict=True):
+            row[square], lost[square] = probability, reach * (wanted - value)
+        here = float(self.arrays.losses[node - self.part.first_node])
+        return Loss(node_text(index, player, node), loss, images, here, reach, tuple(row), tuple(lost))
+
+
+# ---------------------------------------------------------------------------------------------
+# Sums by the first attempt
+
+
+class _Openings:
+    """Sums of losses by the first attempt and its outcome."""
+
+    def __init__(self, index: Index, player: int) -> None:
+        self.index, self.player = index, player
+        self.mine: PlayerIndex = index.players[player]
+        self.counts = order_counts(index.game, player)
+        self.group = np.array(index.group)
+        keys = self.mine.placed << index.game.squares | self.mine.failed
+        orbits = index.orbits[player]
+        self.images = np.bincount(orbits.view, minlength=len(keys))  # views that each one stands for
+        self.sums = np.zeros((index.game.squares, 2))
+
+    def add(self, n: int, losses: Floats) -> float:
+        """Add the losses of slice `n`; return their sum, over all mirror images."""
+        i, total = self.mine, 0.0
+        first = i.nodes_of(n).start
+        for view in i.views_of(n):
+            if not i.decides[view]:
+                continue
+            part = losses[int(i.node_start[view]) - first : int(i.node_start[view + 1]) - first]
+            placed, tried = int(i.placed[view]), int(i.placed[view] | i.failed[view])
+            squares = [s for s in range(self.index.game.squares) if tried >> s & 1]
+            total += self.images[view] * float(part.sum())
+            if not squares:
+                continue
+            kinds = tuple(0 if placed >> s & 1 else 2 if self.counts.hidden >> s & 1 else 1 for s in squares)
+            sums = np.bincount(_first_attempts(self.counts, kinds), weights=part, minlength=len(squares))
+            for square, lost in zip(squares, sums.tolist(), strict=True):
+                # The view's mirror images lose the same after the square's mirror images.
+                outcome = placed >> square & 1
+                np.add.at(self.sums[:, outcome], self.group[:, square], self.images[view] * lost / len(self.group))
+        return total
+
+    def by_text(self, at_root: float) -> dict[str, float]:
+        """The sums by text of the infoset after the first attempt, and what is lost before."""
+        game, size = self.index.game, self.index.game.squares
+        root = "|" + "".join(f"{s}*" for s in game.setup[self.player])
+        squares, found = np.array(actions_of(game, self.player, 0)), {root: float(at_root)}
+        there = [self.index.orbits[self.player].find(1 << squares << size * outcome) >= 0 for outcome in (0, 1)]
+        for k, square in enumerate(squares.tolist()):
+            for outcome, sign in ((1, "*"), (0, ".")):
+                if there[outcome][k]:
+                    found[f"{root}{square}{sign}"] = float(self.sums[square, outcome])
+        return found
+
+
+@cache
+def _first_attempts(counts: OrderCounts, kinds: tuple[int, ...]) -> NDArray[np.int64]:
+    """For each order of a view by its rank, which of the view's squares was attempted first.
+
+    Parameters
+    ----------
+    kinds
+        Of the view's squares, ascending: 0 placed, 1 failed, 2 failed on the opponent's setup.
+    """
+    if not kinds:
+        return np.full(1, -1)
+    p, f, k = (kinds.count(kind) for kind in (0, 1, 2))
+    blocks = []
+    for last in range(len(kinds)):
+        if kinds[last] == 1 and not counts.ending_failed[p, f, k]:
+            continue
+        before = _first_attempts(counts, kinds[:last] + kinds[last + 1 :])
+        blocks.append(np.where(before < 0, last, before + (before >= last)))
+    return np.concatenate(blocks) if blocks else np.zeros(0, np.int64)

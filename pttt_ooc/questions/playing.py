@@ -1,0 +1,73 @@
+"""Games between two strategies: one move, and whole games by chance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.questions.answers import Row
+from pttt_ooc.questions.histories import read_only
+from pttt_ooc.questions.places import Attempts, attempts_of, sides_of, write_row
+from pttt_ooc.rules.play import History, start
+from pttt_ooc.structure.strategy import Strategy
+
+
+def row_at(strategy: Strategy, infoset: str) -> Row:
+    """What a strategy does at an infoset: float64 (squares,), scaled to sum to 1, 0 where an attempt is not legal.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the strategy's player.
+    """
+    return _row(strategy, attempts_of(strategy.index, strategy.player, infoset))
+
+
+def choose(strategy: Strategy, infoset: str, rng: np.random.Generator) -> int:
+    """The square that a strategy attempts at an infoset, by chance.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the strategy's player.
+    """
+    return _chosen(row_at(strategy, infoset), rng)
+
+
+def sample_game(strategies: tuple[Strategy, Strategy], rng: np.random.Generator) -> History:
+    """A game between two strategies, by chance: the history at its end.
+
+    Parameters
+    ----------
+    strategies
+        Of player 0 and of player 1, with symmetry or without.
+
+    Raises
+    ------
+    StrategyError
+        If they are not of these players in one game.
+    """
+    game = strategies[0].index.game
+    if (strategies[0].player, strategies[1].player) != (0, 1) or strategies[1].index.game != game:
+        raise StrategyError("A game needs a strategy of player 0 and one of player 1, both for the same game.")
+    history = start(game)
+    while history.player is not None:
+        me = history.player
+        own = [attempt.square for attempt in history.attempts if attempt.player == me]
+        placed = history.placed[me] & ~game.setup_mask(me)
+        row = _row(strategies[me], Attempts(np.array(own, np.int64), placed))
+        history = history.step(_chosen(row, rng))
+    return history
+
+
+def _row(strategy: Strategy, attempts: Attempts) -> Row:
+    row = np.empty(strategy.index.game.squares)
+    side = sides_of(strategy.index)[strategy.player]
+    write_row(side, read_only(strategy.probabilities), attempts.squares, len(attempts.squares), attempts.placed, row)
+    return row
+
+
+def _chosen(row: Row, rng: np.random.Generator) -> int:
+    """A square by its probability; one of probability 0 is never chosen, whatever rounding does."""
+    total = np.cumsum(row)
+    return int(np.searchsorted(total, rng.random() * total[-1], side="right"))

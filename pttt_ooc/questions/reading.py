@@ -1,0 +1,184 @@
+"""An infoset as a person types it: its text, or the reason why it is none and the nearest one that is.
+
+The nearest possible infoset is the longest beginning of what was typed, attempt by attempt, that is an infoset of
+the player.
+"""
+
+from __future__ import annotations
+
+from pttt_ooc.errors import ImpossibleInfosetError
+from pttt_ooc.rules.game import Game, mask_of
+from pttt_ooc.rules.play import History, start
+from pttt_ooc.show.numbers import listed
+
+Attempts = tuple[tuple[int, bool], ...]
+"""Squares with their outcomes, True for placed; the setup's squares are not among them."""
+
+_SEPARATORS = " \t\r\n,;"
+_SHOWN = 40  # characters of what was typed
+
+
+def checked(game: Game, player: int, text: str) -> str:
+    """The text of the infoset that a person has typed.
+
+    Blanks and commas between attempts are allowed, and the bar at the beginning may be missing.
+
+    Parameters
+    ----------
+    player
+        Whose infoset is wanted.
+    text
+        Such as ``"|0*4."`` or ``"0* 4."``.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the player; one sentence says why, and ``nearest`` is the nearest one.
+
+    Examples
+    --------
+    >>> from pttt_ooc.rules.catalogue import named_game
+    >>> checked(named_game("pttt-abrupt"), 0, "0* 4.")
+    '|0*4.'
+    >>> checked(named_game("pttt-abrupt"), 0, "|0*0*")
+    Traceback (most recent call last):
+        ...
+    pttt_ooc.errors.ImpossibleInfosetError: '|0*0*' is no infoset of player 0: square 0 is attempted twice.
+    """
+    typed, problem = _parse(text, game.squares)
+    setup = tuple((square, True) for square in game.setup[player])
+    given, attempts = typed[: len(setup)], typed[len(setup) :]
+    if given != setup:
+        if not problem or given != setup[: len(given)]:
+            problem = f"in {game.name} all of them begin with {_text(game, player, ())}, the player's setup"
+        attempts = ()
+    elif _leads_somewhere(game, player, attempts):
+        if not problem:
+            return _text(game, player, attempts)
+    else:
+        possible = next((n for n in reversed(range(len(attempts))) if _leads_somewhere(game, player, attempts[:n])), -1)
+        if possible < 0:
+            raise ImpossibleInfosetError(f"Player {player} never moves in {game.name}.", None)
+        problem = _why_not(game, player, attempts[: possible + 1])
+        attempts = attempts[:possible]
+    shown = repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
+    raise ImpossibleInfosetError(f"{shown} is no infoset of player {player}: {problem}.", _text(game, player, attempts))
+
+
+def _text(game: Game, player: int, attempts: Attempts) -> str:
+    both = (*((square, True) for square in game.setup[player]), *attempts)
+    return "|" + "".join(f"{square}{'*' if placed else '.'}" for square, placed in both)
+
+
+def _parse(text: str, squares: int) -> tuple[Attempts, str]:
+    """The attempts that can be read, setup included, and what is wrong with the text behind them.
+
+    Of a text with more attempts than there are squares, one more than that is read: it is wrong already.
+    """
+    line = "".join(c for c in text if c not in _SEPARATORS).removeprefix("|")
+    attempts: list[tuple[int, bool]] = []
+    for at in range(0, min(len(line), 2 * squares + 2), 2):
+        square, outcome = line[at], line[at + 1 : at + 2]
+        if square not in "0123456789":
+            return tuple(attempts), f"{square!r} stands where the digit of a square is expected"
+        if outcome not in ("*", "."):
+            return tuple(attempts), (
+                f"square {square} must be followed by '*' if it was placed or '.' if the attempt failed, "
+                f"not by {repr(outcome) if outcome else 'nothing'}"
+            )
+        attempts.append((int(square), outcome == "*"))
+    return tuple(attempts), ""
+
+
+# ---------------------------------------------------------------------------------------------
+# Is there a history?
+
+
+def _leads_somewhere(game: Game, player: int, attempts: Attempts, decides: bool = True) -> bool:
+    """Whether the player can have made these attempts with these outcomes.
+
+    Parameters
+    ----------
+    decides
+        Whether the player is to move afterwards; else the game may also be over.
+    """
+    if len({square for square, _ in attempts}) < len(attempts):
+        return False
+    search = _Search(game, player, attempts, decides)
+    return search.from_here(start(game), 0)
+
+
+class _Search:
+    """Looks for a history in which a player makes given attempts, depth first; each position is looked at once."""
+
+    def __init__(self, game: Game, player: int, attempts: Attempts, decides: bool) -> None:
+        self.player, self.attempts, self.decides = player, attempts, decides
+        self.visited: set[tuple[int, tuple[int, int], int]] = set()
+
+    def from_here(self, history: History, done: int) -> bool:
+        """Whether there is a continuation, after `done` of the attempts."""
+        me, other = self.player, 1 - self.player
+        while history.player == me and done < len(self.attempts):
+            square, placed = self.attempts[done]
+            if square >= history.game.squares or history.tried[me] >> square & 1:
+                return False
+            if placed == bool(history.placed[other] >> square & 1):
+                return False
+            history, done = history.step(square), done + 1
+        if history.player == me:
+            return True
+        if history.player is None:
+            return not self.decides and done == len(self.attempts)
+        if done == len(self.attempts) and not self.decides:
+            return True
+        position = (done, history.placed, history.tried[other])
+        if position in self.visited:
+            return False
+        self.visited.add(position)
+        return any(self.from_here(history.step(square), done) for square in self._replies(history, done))
+
+    def _replies(self, history: History, done: int) -> list[int]:
+        """The opponent's attempts that do not contradict the player's: the most urgent first, then those that fail."""
+        ahead = self.attempts[done:]
+        wanted = [s for s, placed in ahead if not placed and not history.placed[1 - self.player] >> s & 1]
+        spoilt = {s for s, placed in ahead if placed}
+        legal = [s for s in history.legal() if s not in spoilt]
+        fails = history.placed[self.player]
+        return sorted(legal, key=lambda s: (wanted.index(s) if s in wanted else len(wanted), not fails >> s & 1))
+
+
+# ---------------------------------------------------------------------------------------------
+# Reasons
+
+
+def _why_not(game: Game, player: int, attempts: Attempts) -> str:
+    """Why these attempts make no infoset, although they do without the last one."""
+    before, (square, placed) = attempts[:-1], attempts[-1]
+    other = 1 - player
+    known = game.setup_mask(other)
+    marks = [s for s, mine in attempts if mine] + list(game.setup[player])
+    found = [s for s, mine in attempts if not mine and not known >> s & 1]
+    if square >= game.squares:
+        return f"there is no square {square}; {game.name} has the squares 0 to {game.squares - 1}"
+    if square in [s for s, _ in before] or square in game.setup[player]:
+        return f"square {square} is attempted twice"
+    if placed and known >> square & 1:
+        return f"square {square} is in the setup of player {other}, so that an attempt of it fails"
+    if not placed and not known >> square & 1 and not _had_turns(game, player, attempts):
+        marks_found = f"the mark{'s' if len(found) > 1 else ''} found on {listed(sorted(found))}"
+        return f"player {other} has not had the turns to place {marks_found}"
+    if placed and game.wins(player, mask_of(tuple(marks))):
+        return f"with square {square} player {player} has won, and the game is over"
+    if game.wins(other, mask_of(tuple(found)) | known):
+        return f"the marks found on {listed(sorted(found))} mean that player {other} had won before"
+    if _leads_somewhere(game, player, attempts, decides=False):
+        return f"after the attempt of square {square} the game is over before player {player} can move again"
+    outcome = "empty" if placed else f"taken by player {other}"
+    return f"however player {other} has moved without winning, square {square} is not {outcome} at that moment"
+
+
+def _had_turns(game: Game, player: int, attempts: Attempts) -> bool:
+    """Whether the opponent had the turns to place all marks that failed attempts have found."""
+    known = game.setup_mask(1 - player)
+    kinds = [0 if placed else 2 if known >> square & 1 else 1 for square, placed in attempts]
+    return game.failure_allowed(player, kinds.count(0), kinds.count(1), kinds.count(2))

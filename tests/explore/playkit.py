@@ -1,0 +1,86 @@
+"""Shared by the tests of playing: opponents in this process, and the application with nothing else in it."""
+
+import random
+import re
+
+from fastapi.testclient import TestClient
+
+from pttt_ooc.explore.games import Games
+from pttt_ooc.explore.opponents import Expectation, Opponent
+from pttt_ooc.explore.play import part_of
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+
+GAME = "mini-2x3k2-abrupt"
+
+
+class Uniform:
+    """Opponents that play uniformly, under two names."""
+
+    def __init__(self, name=GAME):
+        self.game = named_game(name)
+        self.strategies = [Strategy.uniform(self.game, player) for player in (0, 1)]
+        self.opponents = [
+            Opponent(key, key.title(), p, f"digest of {key} {p}") for key in ("uniform", "other") for p in (0, 1)
+        ]
+        self.asked = []
+
+    def listed(self):
+        return self.opponents
+
+    def prepare(self, opponent):
+        pass
+
+    def probabilities(self, opponent, infoset):
+        self.asked.append((opponent, infoset))
+        return self.strategies[opponent.player][infoset].tolist()
+
+    def expectations(self, opponent):
+        return [Expectation("uniform play", 0.25), Expectation("the best response", 0.5)]
+
+    def numbers(self, opponent, infoset):
+        legal = self.strategies[1 - opponent.player][infoset] > 0
+        some = [0.25 if there else None for there in legal]
+        return {"best_value": 0.5, "best_action_values": some, "fails": some}
+
+    def beliefs(self, opponent, infoset):
+        return {"marks": [0.5] * self.game.squares}
+
+
+class Browser:
+    """Somebody who plays, with the cookies of one browser."""
+
+    def __init__(self, app):
+        self.client = TestClient(app, base_url="http://play", raise_server_exceptions=False, follow_redirects=False)
+        self._token = ""
+
+    def get(self, path):
+        return self.client.get(path)
+
+    def post(self, path, **fields):
+        return self.client.post(path, data={"form_token": self.token(), **fields})
+
+    def token(self):
+        if not self._token:
+            self._token = form_token(self.client.get("/play").text)
+        return self._token
+
+    def begin(self, opponent="uniform", player=0):
+        answer = self.post("/play", opponent=opponent, player=str(player))
+        assert answer.status_code == 303, answer.text
+        return answer.headers["location"].rpartition("/")[2]
+
+
+def form_token(page):
+    return re.search(r'name="form_token" value="([^"]+)"', page)[1]
+
+
+def make_games(directory, opponents=None, seed=None):
+    draw = () if seed is None else (random.Random(seed).random,)
+    return Games(directory / "play.sqlite", opponents or Uniform(), *draw)
+
+
+def application(games, **options):
+    return make_application(Shell("Play", games.game.name, [part_of(games)], **options))

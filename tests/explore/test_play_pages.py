@@ -1,0 +1,204 @@
+"""The pages on which people play: what they tell, and that nobody can make them tell or do anything else."""
+
+import random
+import re
+
+import pytest
+from playkit import Browser, Uniform, application, form_token, make_games
+from sqlalchemy import text
+
+from pttt_ooc.explore.people import PLAYER
+from pttt_ooc.rules.play import replay
+
+
+@pytest.fixture
+def games(in_memory):
+    made = make_games(in_memory, seed=1)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def app(games):
+    return application(games)
+
+
+def rows(games):
+    with games._reading() as session:
+        return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]
+
+
+def play_out(browser, id, choose=min):
+    """Attempt squares as the page offers them until the game is over; returns how many the player has made."""
+    made = 0
+    while found := re.search(r'data-made="(\d+)"', page := browser.get(f"/play/{id}").text):
+        made = int(found[1])
+        free = [int(square) for square in re.findall(r'class="cell free" name="square" value="(\d)"', page)]
+        answer = browser.post(f"/play/{id}/attempts", made=str(made), square=str(choose(free)))
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/play/{id}")
+        made += 1
+    return made
+
+
+def test_a_game_is_played_and_gone_through_without_scripts(games, app):
+    me = Browser(app)
+    assert "Your results" not in me.get("/play").text
+    id = me.begin(player=1)
+    assert f'href="/play/{id}"' in me.get("/play").text
+    made = play_out(me, id)
+    page = me.get(f"/play/{id}").text
+    result = re.search(r"You have (won|lost)\.|A draw", page)
+    assert result and "The true board" in page and "in expected payoff together" in page
+    [row] = rows(games)
+    attempts = len(row[7])
+    for step in range(attempts + 1):
+        shown = me.get(f"/play/{id}?step={step}").text
+        assert ("What could be believed" in shown) == (step < attempts and step % 2 == 1)
+    assert me.get(f"/play/{id}?step=99").text == page and made in (attempts // 2, (attempts + 1) // 2)
+    assert "Your results" in me.get("/play").text
+
+
+def test_an_htmx_request_gets_the_table_only(app):
+    me = Browser(app)
+    id = me.begin()
+    token = me.token()
+    fields = {"form_token": token, "made": "0", "square": "0"}
+    answer = me.client.post(f"/play/{id}/attempts", data=fields, headers={"HX-Request": "true"})
+    assert answer.status_code == 200 and answer.text.lstrip().startswith('<div id="table"')
+    again = me.client.post(f"/play/{id}/attempts", data=fields, headers={"HX-Request": "true"})
+    assert again.status_code == 409
+    assert again.text.strip() == '<p class="bad">Attempt 1 of this game has been made already; nothing has changed.</p>'
+
+
+def test_others_games_are_not_there(app):
+    me, other = Browser(app), Browser(app)
+    id = me.begin()
+    other.begin()
+    for stranger in (other, Browser(app)):
+        assert stranger.get(f"/play/{id}").status_code == 404
+        assert stranger.post(f"/play/{id}/attempts", made="0", square="0").status_code == 404
+        assert stranger.post(f"/play/{id}/resignation", made="0").status_code == 404
+        assert id not in stranger.get("/play").text
+
+
+def test_the_cookie_is_secret_and_kept_as_a_hash_only(games, app):
+    me = Browser(app)
+    assert PLAYER not in me.client.cookies  # who only looks gets none
+    answer = me.post("/play", opponent="uniform", player="0")
+    cookie = answer.cookies[PLAYER]
+    assert len(cookie) == 43 and cookie not in str(rows(games))
+    said = answer.headers["set-cookie"]
+    assert all(word in said for word in ("HttpOnly", "SameSite=strict", "Path=/", "Max-Age=31536000"))
+    assert me.get(answer.headers["location"]).status_code == 200
+    for wrong in (cookie[:-1], cookie[:-1] + ("A" if cookie[-1] != "A" else "B"), "", "x" * 5000):
+        stranger = Browser(app)
+        stranger.client.cookies.set(PLAYER, wrong)
+        assert stranger.get(answer.headers["location"]).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_pages_tell_nothing_but_the_infoset(in_memory, name, player):
+    """Whatever the opponent has done, the page is the same byte for byte if the player's infoset is."""
+    games = make_games(in_memory, Uniform(name), seed=7)
+    me, pages, hidden = Browser(application(games)), {}, {}
+    for _ in range(24):
+        id, made = me.begin(player=player), 0
+        while True:
+            page = me.get(f"/play/{id}")
+            if 'data-made="' not in page.text:
+                break
+            [row] = [row for row in rows(games) if row[0] == id]
+            history = replay(games.game, [int(square) for square in row[7]])
+            told = page.text.replace(id, "ID"), {k: v for k, v in page.headers.items() if k != "set-cookie"}
+            infoset = history.infoset(player)
+            assert pages.setdefault(infoset, told) == told
+            hidden.setdefault(infoset, set()).add(history.infoset(1 - player))
+            assert me.get(f"/play/{id}?step={made}").text.replace(id, "ID") == told[0]
+            me.post(f"/play/{id}/attempts", made=str(made), square=str(history.legal()[0]))
+            made += 1
+        me.post(f"/play/{id}/resignation", made=str(made))
+    assert max(map(len, hidden.values())) > 3  # there was something to tell
+    games.close()
+
+
+def test_a_thousand_hostile_requests_change_nothing(games, app):
+    """Forged, replayed, out of turn, of others, of other sites, malformed: the table stays as it is."""
+    rng = random.Random(4)
+    me, other = Browser(app), Browser(app)
+    mine = [me.begin(player=n % 2) for n in range(4)]
+    for id in mine[:3]:
+        me.post(f"/play/{id}/attempts", made="0", square="0")
+    play_out(me, mine[0])
+    others = other.begin()
+    token, foreign = me.token(), other.token()
+    before = rows(games)
+    made = {row[0]: sum(1 for _ in games.seat(row[1], row[0]).attempts) for row in before}
+    owner, paths = next(row[1] for row in before if row[0] == mine[0]), ("attempts", "resignation")
+
+    def hostile():
+        kind, headers, id = rng.randrange(8), {}, rng.choice(mine)
+        fields = {"form_token": token, "made": str(made[id]), "square": str(rng.randrange(6))}
+        if kind == 0:  # replayed
+            fields["made"] = str(rng.randrange(made[id])) if made[id] else "1"
+        elif kind == 1:  # ahead of its turn
+            fields["made"] = str(made[id] + rng.randrange(1, 9))
+        elif kind == 2:  # another's game
+            id = rng.choice([others, others[::-1], "A" * 22, "../play", "%00", "' OR 1=1 --"])
+        elif kind == 3:  # a form of nobody's, or of another browser's
+            fields["form_token"] = rng.choice(["", foreign, token[:-1], token + "0", "é"])
+        elif kind == 4:  # another site's
+            headers = rng.choice([{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+        elif kind == 5:  # no square, and none that is left
+            squares = [str(square) for square, _ in games.seat(owner, id).attempts]
+            fields["square"] = rng.choice(["-1", "6", "99", "", "x", "1e0", "0x1", "٣", "0" * 500, *squares])
+        elif kind == 6:  # no number
+            fields["made"] = rng.choice(["", "-1", "x", "1.0", "²", "9" * 400])
+        else:  # a game that is over
+            id = mine[0]
+        path = f"/play/{id}/{'attempts' if kind == 5 else rng.choice(paths)}"
+        headers["HX-Request"] = "true"
+        method = rng.choice(["POST"] * 6 + ["PUT", "GET", "DELETE"])
+        return me.client.request(method, path, data=fields, headers=headers)
+
+    counts = {}
+    for _ in range(1000):
+        answer = hostile()
+        counts[answer.status_code] = counts.get(answer.status_code, 0) + 1
+        assert 400 <= answer.status_code < 500, answer.text
+        assert len(re.findall(r'<p class="bad">', answer.text)) <= 1 and "Traceback" not in answer.text
+    assert rows(games) == before
+    assert {400, 403, 404, 405, 409} <= set(counts), counts
+    answer = me.post(f"/play/{mine[3]}/attempts", made=str(made[mine[3]]), square="0")  # the honest one still counts
+    assert answer.status_code == 303 and rows(games) != before
+
+
+def test_too_many_games_from_an_address_are_refused(games, app):
+    me = Browser(app)
+    app.state.play.begun._per_hour = 2
+    for _ in range(2):
+        me.begin()
+    answer = me.post("/play", opponent="uniform", player="0")
+    assert answer.status_code == 429 and "Too many games" in answer.text and len(rows(games)) == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "told"),
+    [
+        ({"opponent": "uniform"}, 400, "Choose whom you play"),
+        ({"opponent": "uniform", "player": "2"}, 400, "Choose whom you play"),
+        ({"opponent": "nobody", "player": "0"}, 404, "There is no such opponent"),
+        ({"player": "0"}, 404, "There is no such opponent"),
+    ],
+)
+def test_a_game_that_cannot_begin_gets_a_sentence(games, app, fields, status, told):
+    answer = Browser(app).post("/play", **fields)
+    assert answer.status_code == status and told in answer.text and rows(games) == []
+
+
+def test_a_form_of_another_site_begins_no_game(games, app):
+    me = Browser(app)
+    fields = {"form_token": me.token(), "opponent": "uniform", "player": "0"}
+    answer = me.client.post("/play", data=fields, headers={"Origin": "http://evil.example"})
+    assert answer.status_code == 403 and rows(games) == []
+    assert form_token(me.get("/play").text)

@@ -1,0 +1,211 @@
+"""Playing and exploring on a terminal: through a pseudo-terminal as over ssh, and line by line in this process."""
+
+import io
+import os
+import pty
+import random
+import re
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from patience import PATIENCE, wait_until
+
+from pttt_ooc.explore.dialogue import Dialogue
+from pttt_ooc.explore.here import Here, Pair
+from pttt_ooc.explore.terminal_explore import explore
+from pttt_ooc.explore.terminal_play import play
+from pttt_ooc.stages.compilation import ensure_compiled
+
+ROOT = Path(__file__).parent.parent.parent
+GAME = "mini-2x3k2-abrupt"
+MAIN = "from pttt_ooc.cli.commands import main; main()"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    ensure_compiled()
+
+
+class Terminal:
+    """A command on a pseudo-terminal of 80 columns."""
+
+    def __init__(self, *arguments):
+        self.own, other = pty.openpty()
+        termios.tcsetwinsize(other, (40, 80))
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", MAIN, *arguments],
+            **{"stdin": other, "stdout": other, "stderr": other, "env": environment, "cwd": ROOT},
+            start_new_session=True,
+            preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(other)
+        self.told = ""
+
+    def until(self, pattern):
+        """What comes until the text ends with a pattern."""
+        os.set_blocking(self.own, False)
+        begin = len(self.told)
+
+        def there():
+            try:
+                self.told += os.read(self.own, 65536).decode()
+            except BlockingIOError:
+                pass
+            except OSError:  # it has ended
+                return True
+            return re.search(pattern + r"\s*$", plain(self.told[begin:]))
+
+        wait_until(there, told=lambda: self.told[-2000:])
+        return plain(self.told[begin:])
+
+    def type(self, line):
+        os.write(self.own, f"{line}\n".encode())
+        return self.until(r" >")
+
+    def end(self, byte):
+        """Type a control character, and wait for the end."""
+        os.write(self.own, byte)
+        shown = self.until(r"\Z.^")
+        return self.process.wait(PATIENCE), shown
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.own)
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+@pytest.fixture
+def terminal():
+    opened = []
+
+    def open_terminal(*arguments):
+        opened.append(Terminal(*arguments))
+        return opened[-1]
+
+    yield open_terminal
+    for each in opened:
+        each.close()
+
+
+def test_a_whole_game_on_a_terminal(terminal):
+    """Bad input at every prompt, a game to its end, the look back, another game, Ctrl-C in the middle of a line."""
+    shell = terminal("play", "--terminal", "uniform", "--game", GAME, "--player", "1")
+    begin = shell.until(r" >")
+    assert "You are player 1 (o), against uniform." in begin and "[4]" in begin
+    for bad, sentence in (
+        ("7", "is no key of a square"),
+        ("", "An empty line"),
+        ("s9", "'s9' is no key"),
+        ("é", "no key"),
+    ):
+        assert sentence in shell.type(bad)
+    assert "Give this game up" in shell.type("r") and "Attempt 1" in shell.type("no")
+    shown, attempts = "", 0
+    while "Enter: on" not in shown:
+        free = re.findall(r"\[(\d)\]", shown or begin)
+        shown = shell.type(free[0])
+        attempts += 1
+        assert re.search(r"Square \d: (placed|failed)", shown)
+        if "Enter: on" not in shown:
+            assert "already" in shell.type(free[0]).replace("\r\n", " ")
+    assert re.search(r"You have (won|lost)\.|A draw", shown) and "the true board" in shown and "The end." in shown
+    assert "type one of these numbers" in shell.type("77") and "type one of these numbers" in shell.type("-")
+    step = shell.type("2")
+    assert "Attempt 2 of" in step and "best" in step and "yours" in step and "the opponent is there" in step
+    assert "It does so with probability" in shell.type("b") and "Attempt 2 of" in shell.type("")
+    told = plain(shell.told).replace("\r", "")
+    assert max(map(len, told[told.index(GAME) :].split("\n"))) <= 80
+    assert "Attempt 1 at |" in shell.type("n")
+    os.write(shell.own, b"half a li")
+    code, last = shell.end(b"\x03")
+    assert (
+        code == 130 and "lost" in last and "Exactly expected against uniform" in last and "Traceback" not in shell.told
+    )
+
+
+def test_exploring_on_a_terminal(terminal):
+    shell = terminal("explore", "--terminal", "uniform", "--game", GAME)
+    assert "value 0.5501, with the best response from here on 0.8667" in shell.until(r" >")
+    assert "placed 0, found 4 occupied" in shell.type("0*4.")
+    assert "square 0 is attempted twice" in shell.type("0*").replace("\r\n", " ")
+    beliefs = shell.type("b")
+    assert "x.. / .o.   1.0000" in beliefs and "2 with 1.000" in beliefs
+    assert "Player 0 at |0* >" in shell.type("u")
+    assert "Player 1 at | >" in shell.type("p")
+    assert "nothing to undo" in shell.type("u")
+    code, last = shell.end(b"\x04")
+    assert code == 0 and "Goodbye." in last and "Traceback" not in shell.told
+
+
+def say(monkeypatch, lines, what, *arguments):
+    """What is printed if a person types these lines."""
+    printed = io.StringIO()
+    monkeypatch.setattr("sys.stdin", lines if hasattr(lines, "readline") else io.StringIO(lines))
+    dialogue = Dialogue()
+    dialogue.console.file = printed
+    return what(*arguments[:1], *arguments[1:], dialogue), printed.getvalue()
+
+
+@pytest.fixture(scope="module")
+def pair():
+    return Pair(("uniform", "uniform"), GAME)
+
+
+class Stopped(io.StringIO):
+    """Input that ends with Ctrl-C."""
+
+    def readline(self, *arguments):
+        line = super().readline(*arguments)
+        if not line:
+            raise KeyboardInterrupt
+        return line
+
+
+@pytest.mark.parametrize(("kind", "code"), [(io.StringIO, 0), (Stopped, 130)])
+@pytest.mark.parametrize("lines", ["", "4\n", "4\nr\n", "r\ny\n", "r\ny\n1\n", "?\nx\n"])
+def test_every_prompt_of_a_game_can_be_left(monkeypatch, pair, lines, kind, code):
+    ended, told = say(monkeypatch, kind(lines), play, Here(pair, 1))
+    assert ended == code and "Traceback" not in told
+    assert told.rstrip().endswith(".")
+
+
+@pytest.mark.parametrize(("kind", "code"), [(io.StringIO, 0), (Stopped, 130)])
+@pytest.mark.parametrize("lines", ["", "0*\n", "hello\nb\n"])
+def test_every_prompt_of_exploring_can_be_left(monkeypatch, pair, lines, kind, code):
+    ended, told = say(monkeypatch, kind(lines), explore, pair, 0)
+    assert ended == code and told.endswith("Goodbye.\n")
+
+
+def test_hostile_lines_get_a_sentence_each(monkeypatch, pair):
+    rng = random.Random(1)
+    lines = ["".join(rng.choice("0123456789*.|sbx \t-é☃\x1b\0") for _ in range(rng.randrange(12))) for _ in range(150)]
+    lines = [line for line in lines if not line.strip() or not any(line.strip() == word for word in "qr")]
+    for what, arguments in ((play, (Here(pair, 1),)), (explore, (pair, 0))):
+        ended, told = say(monkeypatch, "\n".join(lines) + "\n" + "9" * 5000 + "\n", what, *arguments)
+        assert ended == 0 and "Traceback" not in told
+
+
+def test_the_value_of_what_is_printed_at_the_end(monkeypatch, pair):
+    _, told = say(monkeypatch, "r\ny\nn\nr\ny\nq\n", play, Here(pair, 1))
+    assert "Won 0, drawn 0, lost 2; mean −1.000 (standard error 0.000)." in told
+    assert "the best response 0.86667, uniform 0.55012." in told
+
+
+def test_a_terminal_without_colours_and_unicode_can_be_used(terminal):
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "play", "--terminal", "uniform", "--game", GAME],
+        **{"input": b"4\n\xff\xfe\nq\n", "capture_output": True, "cwd": ROOT},
+        env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "TERM": "dumb"},
+        timeout=PATIENCE,
+    )
+    told = done.stdout.decode("ascii")
+    assert done.returncode == 0 and done.stderr == b"" and "Square 0" in told and "no key of a square" in told

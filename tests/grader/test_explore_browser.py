@@ -1,0 +1,293 @@
+"""Explore in a real browser: by mouse, by keyboard, by address; for axe-core, on narrow and wide screens."""
+
+import re
+import socket
+import threading
+from contextlib import contextmanager
+from urllib.parse import parse_qs
+
+import pytest
+import uvicorn
+from browsing import DESKTOP, WIDTHS, chromium, patient
+from kit import Lab, strategy_zip
+from patience import PATIENCE, wait_until
+from test_grader_accessibility import CONTRAST, assert_accessible
+from wing import answering, solve_game
+
+from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.local import local_sources
+from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.webserver import app_of
+from pttt_ooc.grader.models import Fact
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+
+
+@contextmanager
+def served(app):
+    """An application on a port of its own, from a thread of this process."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        listening.close()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """The pages on a local solution."""
+    solved = solve_game(tmp_path_factory.mktemp("solved"))
+    rules, sources = local_sources([str(solved)], None)
+    with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
+        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        with served(make_application(Shell("Explored", rules.name, [part]))) as url:
+            yield url
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A grader with one team, and the number of its submission."""
+    directory = tmp_path_factory.mktemp("course")
+    solved = solve_game(directory / "solved")
+    with answering(directory / "profiles", solved.parent.parent) as client:
+        lab = Lab(directory / "grader", solution=str(solved))
+        with lab.database.writing() as session:
+            session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
+        lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
+        lab.run()
+        with served(app_of(lab.grader, client)) as lab.url:
+            yield lab
+        lab.close()
+
+
+def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
+    context = patient(browser.new_context, base_url=course.url, viewport=DESKTOP)
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.get_by_label("Your team’s token").fill(course.tokens["Team A"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/submissions")
+    page.goto(f"/submissions/{course.number}")
+    page.get_by_role("link", name="Where it loses").click()
+    sync_api.expect(page.get_by_role("heading", name="The worst infosets")).to_be_visible()
+    assert_accessible(page, "mistakes")
+    worst = page.locator("#mistakes .numbers tbody a").first
+    infoset = worst.inner_text()
+    worst.click()
+    expect_at(page, infoset)
+    assert f"s{course.number}" in asked(page)["first"]
+    context.close()
+
+
+@pytest.fixture
+def open_page(browser, url):
+    contexts = []
+
+    def opened(path, ready=True, **options):
+        context = patient(browser.new_context, base_url=url, viewport=DESKTOP, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        page.goto(path)
+        if ready:
+            if options.get("java_script_enabled", True):
+                page.locator("#board1").wait_for()
+            else:
+                wait_until(lambda: page.goto(path) and page.locator("#board1").count())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def at(page):
+    return asked(page).get("at", ["|"])[0]
+
+
+def asked(page):
+    """What the address asks for; the browser is asked, as playwright learns of a change only when it is talked to."""
+    return parse_qs(page.evaluate("location.search")[1:])
+
+
+def expect_at(page, infoset):
+    """The infoset is in the address, in the field, and in the title."""
+    sync_api.expect(page.locator("#at")).to_have_value(infoset)
+    wait_until(lambda: at(page) == infoset, told=lambda: at(page))
+    sync_api.expect(page).to_have_title(re.compile(re.escape(infoset)))
+    sync_api.expect(page.locator("#board1")).to_be_visible()
+
+
+def square(page, number):
+    return page.locator(f'#board1 [data-square="{number}"]')
+
+
+def mark_document(page):
+    page.evaluate("window.sameDocument = true")
+
+
+def assert_same_document(page):
+    assert page.evaluate("window.sameDocument === true")
+
+
+def test_by_mouse_through_a_game_and_back(open_page):
+    page = open_page("/explore")
+    mark_document(page)
+    square(page, 5).click()
+    page.get_by_role("link", name="placed").click()
+    expect_at(page, "|5*")
+    square(page, 0).click()
+    sync_api.expect(page.locator(".ways")).to_contain_text("Square 0 is")
+    page.get_by_role("link", name="failed").click()
+    expect_at(page, "|5*0.")
+    sync_api.expect(page.locator("#told")).to_contain_text("placed 5, found 0 occupied")
+    page.get_by_role("link", name="Undo").click()
+    expect_at(page, "|5*")
+    page.locator(".steps").get_by_role("link", name="start").click()
+    expect_at(page, "|")
+    for infoset in ("|5*", "|5*0."):
+        page.go_back()
+        expect_at(page, infoset)
+    page.go_forward()
+    expect_at(page, "|5*")
+    assert_same_document(page)
+    assert page.errors == []
+
+
+def test_by_keyboard_alone(open_page):
+    page = open_page("/explore")
+    page.keyboard.press("5")
+    sync_api.expect(page.locator(".ways")).to_contain_text("Square 5 is")
+    page.keyboard.press("p")
+    expect_at(page, "|5*")
+    square(page, 0).focus()
+    page.keyboard.press("Enter")
+    outcome = page.get_by_role("link", name="placed")
+    sync_api.expect(outcome).to_be_focused()  # what comes next
+    page.keyboard.press("Tab")
+    sync_api.expect(page.get_by_role("link", name="failed")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect_at(page, "|5*0.")
+    sync_api.expect(page.get_by_role("heading", name="What player 0 does")).to_be_focused()
+    page.keyboard.press("5")  # it is taken: nothing happens
+    page.keyboard.press("Backspace")
+    expect_at(page, "|5*")
+    assert page.errors == []
+
+
+def test_by_address(open_page):
+    page = open_page("/explore?player=1&at=|0.4*")
+    sync_api.expect(page.locator("#told")).to_contain_text("Player 1 ○: found 0 occupied, placed 4.")
+    mark_document(page)
+    page.locator("#at").fill("|0.")
+    page.locator("#at").press("Enter")
+    expect_at(page, "|0.")
+    page.locator("#at").fill("|0.0*")
+    page.locator("#at").press("1")
+    page.locator("#at").press("Backspace")  # keys of the field are the field's
+    page.get_by_role("button", name="Go").click()
+    alert = page.get_by_role("alert")
+    sync_api.expect(alert).to_contain_text("square 0 is attempted twice")
+    alert.get_by_role("link").click()
+    expect_at(page, "|0.")
+    assert_same_document(page)
+    assert [error for error in page.errors if "404" not in error] == []
+
+
+def test_strategies_and_views_are_switched_in_place(open_page):
+    page = open_page("/explore?at=|0*")
+    mark_document(page)
+    page.locator("#second").select_option("uniform")
+    wait_until(lambda: asked(page).get("second") == ["uniform"])
+    sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
+    page.locator("#beside").select_option("uniform")
+    sync_api.expect(page.locator("#board2")).to_be_visible()
+    page.get_by_label("best response").check()
+    sync_api.expect(page.locator("figcaption").first).to_contain_text("best response")
+    sync_api.expect(page.get_by_label("best response")).to_be_focused()  # arrows go on from there
+    page.get_by_label("player 1", exact=True).check()
+    sync_api.expect(page.get_by_role("heading", name="What player 1 does")).to_be_visible()
+    assert asked(page)["second"] == ["uniform"]
+    assert_same_document(page)
+    assert [error for error in page.errors if "404" not in error] == []
+
+
+def test_without_scripts(open_page):
+    page = open_page("/explore", java_script_enabled=False)
+    square(page, 5).click()
+    page.get_by_role("link", name="placed").click()
+    assert page.url.endswith("at=|5*&first=solution&second=solution")
+    page.locator("#at").fill("|5*0.")
+    page.get_by_role("button", name="Go").click()
+    sync_api.expect(page.locator("#told")).to_contain_text("placed 5, found 0 occupied")
+    assert page.locator("#board1").count() == 1
+
+
+STATES = {
+    "start": "/explore",
+    "chosen": "/explore?at=|0*&square=3",
+    "found": "/explore?player=1&at=|0.4*",
+    "beside": "/explore?at=|0*&beside=uniform&show=best",
+    "impossible": "/explore?at=|0*0*",
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_pages_are_accessible(open_page, name):
+    page = open_page(STATES[name], ready=name != "impossible")
+    assert_accessible(page, f"explore-{name}")
+
+
+def test_the_page_that_waits_is_accessible_and_says_how_far_it_is(open_page, monkeypatch):
+    waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
+    monkeypatch.setattr("pttt_ooc.explore.profiles.Profiles.find", lambda self, pair: waiting)
+    page = open_page("/explore?at=|0*", ready=False)
+    sync_api.expect(page.locator(".card")).to_contain_text("values of all infosets, behind 2 others")
+    assert_accessible(page, "explore-waiting")
+    monkeypatch.undo()
+    sync_api.expect(page.locator("#board1")).to_be_visible()  # it renews itself
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_letters_stand_out_from_shades(open_page, scheme):
+    page = open_page("/explore?at=|0*&square=3", color_scheme=scheme)
+    found = page.evaluate(CONTRAST)
+    assert {"square", "p", "small", "mark"} <= set(found)
+    found.pop("mark theirs", None)  # there is no shade below it
+    assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_squares_can_be_hit_with_a_finger(open_page, width):
+    page = open_page("/explore")
+    page.set_viewport_size({"width": width, "height": 800})
+    boxes = [one.bounding_box() for one in page.locator("#board1 [data-square]").all()]
+    assert len(boxes) == 6 and min(min(box["width"], box["height"]) for box in boxes) >= 44
+
+
+def test_nothing_moves_for_those_who_want_no_motion(open_page):
+    page = open_page("/explore?at=|0*&square=3", reduced_motion="reduce")
+    style = "getComputedStyle(e)"
+    moves = f"{style}.transitionDuration !== '0s' || {style}.animationName !== 'none'"
+    moving = f"[...document.querySelectorAll('*')].filter(e => {moves}).length"
+    assert page.evaluate(moving) == 0
+
+
+def test_screen_readers_hear_the_board(open_page):
+    page = open_page("/explore?at=|0*&first=uniform&second=uniform")
+    board = page.get_by_role("group", name="Board of player 0, Uniform")
+    assert board.get_by_role("link", name=re.compile(r"^Square 5: probability 0\.2000, value")).count() == 1
+    assert board.get_by_role("img", name="Square 0: own mark").count() == 1
+    believed = page.get_by_role("img", name=re.compile("Probability of a mark of player 1"))
+    assert "square 5: 0.1667" in believed.get_attribute("aria-label").lower()

@@ -1,0 +1,222 @@
+"""Games in a real browser: by keyboard, by mouse, by touch; gone through again; for axe-core on all screens."""
+
+import re
+
+import pytest
+from browsing import DESKTOP, chromium, patient, picture
+from patience import wait_until
+from test_explore_browser import served
+from test_grader_accessibility import assert_accessible
+from wing import answering, solve_game
+
+from pttt_ooc.explore import play
+from pttt_ooc.explore.asked import Asked
+from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.games import GAMES, Games
+from pttt_ooc.explore.local import local_sources
+from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    """Explore and Play on a local solution."""
+    solved = solve_game(tmp_path_factory.mktemp("solved"))
+    rules, sources = local_sources([str(solved)], None)
+    kept = tmp_path_factory.mktemp("kept")
+    with answering(kept, solved.parent.parent) as client:
+        games = Games(kept / GAMES, Asked(rules, client, lambda: sources))
+        parts = [part_of(Explorer(rules, client, Fixed(tuple(sources)))), play.part_of(games)]
+        with served(make_application(Shell("Explored", rules.name, parts))) as url:
+            yield url
+        games.close()
+
+
+@pytest.fixture
+def open_page(browser, url):
+    contexts = []
+
+    def opened(path="/play", **options):
+        context = patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, "locale": "en-GB", **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def begin(page, player=0, opponent=None):
+    if opponent:
+        page.get_by_label(opponent).check()
+    page.get_by_label(f"player {player}").check()
+    page.get_by_role("button", name="Begin").click()
+    page.locator("#table").wait_for()
+
+
+def play_out(page, attempt):
+    """Attempt free squares until the game is over; returns how many there were."""
+    count = 0
+    while not page.locator(".review").count():
+        table = page.locator(f'#table[data-made="{count}"]')
+        attempt(table.locator("button.cell.free").first)
+        count += 1
+        table.wait_for(state="detached")
+        page.locator(".review, .table").wait_for()
+    return count
+
+
+def go_through(page):
+    """Step back from the end to the first attempt; returns what each step was."""
+    found = []
+    while page.locator(".steps [rel=prev]").count():
+        before = page.locator(".steps > span:not(.none)").inner_text()
+        page.keyboard.press("ArrowLeft")
+        sync_api.expect(page.locator(".steps > span:not(.none)")).not_to_have_text(before)
+        found.append(page.locator("#choice").inner_text())
+    return found
+
+
+def test_a_whole_game_by_keyboard_only(open_page):
+    page = open_page()
+    page.keyboard.press("Tab")
+    while page.evaluate("document.activeElement.textContent") != "Begin":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("#table").wait_for()
+    page.evaluate("window.sameDocument = true")
+    count = play_out(page, lambda cell: page.keyboard.press(cell.get_attribute("data-key")))
+    assert page.evaluate("window.sameDocument === true")
+    sync_api.expect(page.locator("#table")).to_be_focused()
+    sync_api.expect(page.locator(".outcome")).to_contain_text("in expected payoff together")
+    steps = go_through(page)
+    assert sum("you at" in step for step in steps) == count
+    assert "before attempt 1 of" in page.locator(".steps").inner_text()
+    sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 2 of")
+    assert page.errors == []
+
+
+def test_arrow_keys_move_between_squares_and_enter_attempts(open_page):
+    page = open_page()
+    begin(page)
+    page.locator('button.cell[value="0"]').focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.value") == "4"
+    page.keyboard.press("Enter")
+    page.locator('#table:not([data-made="0"])').wait_for()
+    sync_api.expect(page.locator('button.cell[value="4"]')).to_be_focused()
+    sync_api.expect(page.get_by_role("status")).to_contain_text("Square 4: placed.")
+    page.keyboard.press("2")  # the key of the same square: it cannot be attempted again
+    assert page.locator("#table").get_attribute("data-made") == "1" and page.errors == []
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_whole_game_by_mouse(open_page, player):
+    page = open_page()
+    begin(page, player, "Uniform")
+    play_out(page, lambda cell: cell.click())
+    said = page.locator(".outcome").inner_text()
+    result = next(word for word in ("won", "lost", "draw") if word in said)
+    page.locator(".steps [rel=prev]").click()
+    sync_api.expect(page.locator("#choice")).to_be_visible()
+    page.get_by_role("link", name="All games").click()
+    row = page.locator("table.results tbody tr")
+    sync_api.expect(row).to_have_count(1)
+    cells = row.locator("td").all_inner_texts()
+    assert cells[1:5] == ["1", *("1" if result == word else "0" for word in ("won", "draw", "lost"))]
+    assert re.fullmatch(r"best response [−\d.]+, mini-2x3k2-abrupt/full [−\d.]+", cells[6])
+    assert page.errors == []
+
+
+def test_a_whole_game_by_touch_on_a_phone(open_page):
+    page = open_page(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page.get_by_label("Uniform").tap()
+    page.get_by_role("button", name="Begin").tap()
+    page.locator("#table").wait_for()
+    page.wait_for_load_state()
+    cell = page.locator("button.cell").first.bounding_box()
+    assert min(cell["width"], cell["height"]) >= 44  # a finger's width
+    play_out(page, lambda cell: cell.tap())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.errors == []
+
+
+def test_an_attempt_in_another_tab_is_told(open_page):
+    page = open_page()
+    begin(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    page.locator('button.cell[value="0"]').click()
+    page.locator('#table:not([data-made="0"])').wait_for()
+    other.locator('button.cell[value="1"]').click()
+    sync_api.expect(other.get_by_role("alert")).to_have_text(
+        "Attempt 1 of this game has been made already; nothing has changed."
+    )
+    assert other.locator("button.cell").count() == 6  # the board stays
+    other.reload()
+    assert other.locator("#table").get_attribute("data-made") == "1"
+
+
+def test_a_resigned_game_and_a_game_without_scripts(open_page):
+    page = open_page(java_script_enabled=False)
+    page.get_by_label("player 1").check()
+    page.get_by_role("button", name="Begin").click()
+    wait_until(lambda: page.locator("#table").count() or page.get_by_role("button", name="Try again").click())
+    page.locator("button.cell.free").first.click()
+    page.locator("#table").wait_for()
+    if page.locator(".review").count() == 0:
+        page.get_by_text("Resign").click()
+        page.get_by_role("button", name="Give this game up").click()
+        sync_api.expect(page.locator(".outcome")).to_contain_text("You have resigned.")
+    assert page.locator("#attempts").count() == 1
+
+
+def test_motion_is_reduced_where_it_is_asked_for(open_page):
+    names = []
+    for wanted in ("no-preference", "reduce"):
+        page = open_page(reduced_motion=wanted)
+        begin(page)
+        page.locator('button.cell[value="0"]').click()
+        page.locator("button.cell.latest").wait_for()
+        names.append(page.evaluate("getComputedStyle(document.querySelector('.latest')).animationName"))
+    assert names == ["placed", "none"]
+
+
+def test_all_pages_are_accessible(open_page):
+    page = open_page()
+    assert_accessible(page, "play-new")
+    begin(page, 1)
+    page.locator("button.cell.free").first.click()
+    page.locator('#table:not([data-made="0"])').wait_for()
+    if page.locator(".review").count():
+        page.get_by_role("button", name="Play again").click()
+    assert_accessible(page, "play-game")
+    play_out_from(page)
+    assert_accessible(page, "play-end")
+    while "you at" not in (page.locator("#choice").all_inner_texts() or [""])[0]:
+        page.locator(".steps [rel=prev]").click()
+        page.wait_for_load_state()
+    assert_accessible(page, "play-review")
+    page.goto("/play")
+    assert_accessible(page, "play-lobby")
+    picture(page, "play-lobby")
+
+
+def play_out_from(page):
+    while not page.locator(".review").count():
+        made = page.locator("#table").get_attribute("data-made")
+        page.locator("button.cell.free").first.click()
+        page.locator(f'#table[data-made="{made}"]').wait_for(state="detached")
+        page.locator(".review, .table").wait_for()

@@ -1,0 +1,108 @@
+"""Play beside a grader: whom people meet there, to whom games belong, and what a look back says."""
+
+import re
+
+import pytest
+from fastapi.testclient import TestClient
+from kit import Lab, bearer, form_token, random_tensor, strategy_zip
+from patience import wait_until
+from wing import answering, solve_game
+
+from pttt_ooc.explore.webserver import app_of
+from pttt_ooc.grader import submissions
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.values import best_response, evaluate
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A grader with this wing, a solution, and a submission of either player by two teams."""
+    solved = solve_game(tmp_path_factory.mktemp("solved"))
+    lab = Lab(tmp_path_factory.mktemp("grader"), solution=str(solved))
+    with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
+        lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+        for n, name in enumerate(("Team A", "Team B")):
+            lab.team(name)
+            lab.submit(lab.tokens[name], n, strategy_zip(n, 1 + n))
+        lab.run()
+        yield lab
+    lab.close()
+
+
+def begin(course, opponent, player):
+    """Begin a game, once its opponent is prepared; the last answer."""
+    fields = {"form_token": form_token(course.client.get("/play").text), "opponent": opponent, "player": str(player)}
+    answer = None
+
+    def done():
+        nonlocal answer
+        answer = course.client.post("/play", data=fields, follow_redirects=False)
+        return "is being prepared" not in answer.text
+
+    wait_until(done)
+    return answer
+
+
+def play_out(course, address):
+    while found := re.search(r'data-made="(\d+)"', page := course.client.get(address).text):
+        square = re.search(r'class="cell free" name="square" value="(\d)"', page)[1]
+        fields = {"form_token": form_token(page), "made": found[1], "square": square}
+        assert course.client.post(f"{address}/attempts", data=fields, follow_redirects=False).status_code == 303
+    return page
+
+
+def test_only_what_a_team_has_opened_can_be_played_against(course):
+    offered = r'name="opponent" value="(\w+)"'
+    assert re.findall(offered, course.client.get("/play").text) == ["solution", "uniform"]
+    refused = begin(course, "s1", 1)
+    assert refused.status_code == 404 and "There is no such opponent" in refused.text
+    assert begin(course, "s99", 1).text.split("<main")[1] == refused.text.split("<main")[1]  # as if it did not exist
+    submissions.open_to_play(course.database, 1, True)
+    page = course.client.get("/play").text
+    assert re.findall(offered, page) == ["solution", "uniform", "s1"] and "Team A, submission 1" in page
+    assert begin(course, "s1", 0).status_code == 404  # it plays player 0 itself
+    address = begin(course, "s1", 1).headers["location"]
+    submissions.open_to_play(course.database, 1, False)
+    page = course.client.get(address).text
+    fields = {"form_token": form_token(page), "made": "0", "square": "0"}
+    answer = course.client.post(f"{address}/attempts", data=fields)
+    assert answer.status_code == 409 and "can no longer be played against" in answer.text
+    fields = {"form_token": form_token(page), "made": "0"}
+    course.client.post(f"{address}/resignation", data=fields)
+    page = course.client.get(f"{address}?step=0").text
+    assert "can no longer be played against" in page and "probability" not in page.split("<main")[1]
+
+
+def test_games_of_a_team_are_the_team_s(course):
+    course.sign_in(course.tokens["Team A"])
+    address = begin(course, "uniform", 0).headers["location"]
+    course.client.cookies.clear()
+    assert course.client.get(address).status_code == 404
+    course.sign_in(course.tokens["Team B"])
+    assert course.client.get(address).status_code == 404
+    course.client.cookies.clear()
+    course.sign_in(course.tokens["Team A"])
+    assert course.client.get(address).status_code == 200
+    assert course.client.get("/api/submissions", headers=bearer(course.tokens["Team A"])).status_code == 200
+    course.client.cookies.clear()
+
+
+def test_the_expectations_and_the_values_of_a_look_back_are_exact(course):
+    submissions.open_to_play(course.database, 1, True)
+    address = begin(course, "s1", 1).headers["location"]
+    page = play_out(course, address)
+    game = course.settings.rules
+    opponent = Strategy.from_tensor(game, 0, random_tensor(0, 1))
+    reply, solution = best_response(opponent), Strategy.read(course.settings.solution, 1)
+    lobby = course.client.get("/play").text
+    value = -evaluate(opponent, solution).value
+    shown = [f"{number:.5f}".replace("-", "−") for number in (reply.value, value)]
+    assert f"best response {shown[0]}" in lobby and f"solution {shown[1]}" in lobby
+    first = course.client.get(f"{address}?step=1").text
+    values = re.findall(r'<th scope="row" class="text">(\d)</th><td class="figure">([−\d.]+)</td>', first)
+    assert len(values) == 6
+    best = max(float(value.replace("−", "-")) for _, value in values)
+    assert best == pytest.approx(reply.value, abs=1e-4)
+    lost = re.search(r"lost <strong class=\"figure\">([\d.]+)</strong>", page)
+    each = re.findall(r'class="figure">([\d.]+)</td></tr>', page)
+    assert float(lost[1]) == pytest.approx(sum(map(float, each)), abs=1e-3)

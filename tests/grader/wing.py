@@ -1,0 +1,49 @@
+"""Shared by the tests of the wing `explore`: its answerer in a thread of this process, and a solved small game."""
+
+import threading
+from contextlib import closing, contextmanager
+from functools import cache
+
+from helpers import full_index, small_engine
+from kit import GAME
+
+from pttt_ooc.config import SolveConfig, check_section
+from pttt_ooc.explore.answerer import answer_all
+from pttt_ooc.explore.answering import Answering
+from pttt_ooc.explore.wire import Client, listening
+from pttt_ooc.questions.profile import Profile
+from pttt_ooc.stages import solve
+from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.structure.strategy import uniform_strategy
+
+SOLVED = {"algorithm": "pdcfr+", "target_nashconv": 1e-4, "max_iterations": 2000, "precision": "float64"}
+
+
+def solve_game(data, game=GAME):
+    """Solve a small game as the workflow does; returns the directory of the solution."""
+    directory = prepared(data, game, "full")
+    solve.run(game, "full", check_section(SolveConfig, SOLVED), directory, 2)
+    return directory
+
+
+@contextmanager
+def answering(directory, indices, game=GAME, **options):
+    """An answerer in a thread; yields what asks it."""
+    stopping = threading.Event()
+    with listening() as (made, path), closing(Answering(directory, game, indices, **options)) as found:
+        thread = threading.Thread(target=answer_all, args=(made, found, stopping))
+        thread.start()
+        try:
+            client = Client(path, 120)
+            client.answering = found
+            yield client
+        finally:
+            stopping.set()
+            thread.join()
+
+
+@cache
+def uniform_profile(game=GAME):
+    """The profile of two uniform strategies, made in this process."""
+    index = full_index(game)
+    return Profile.prepare(*(uniform_strategy(index, p, "float64") for p in (0, 1)), small_engine(game))
