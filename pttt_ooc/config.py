@@ -1,7 +1,6 @@
-"""The configuration: its keys, their defaults and allowed values, and sentences about refused ones.
+"""The core's configuration: its keys, their defaults and allowed values, and sentences about refused ones.
 
-``python -m pttt_ooc.config`` prints the JSON schema of these models, which is kept in
-``workflow/schemas/config.schema.json`` for editors.
+Wings have sections of their own in the same file: ``cli/sections.py`` puts them together.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import (
@@ -63,11 +62,13 @@ Whole = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(_number)]
 Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A part of the configuration: it refuses keys that it does not know."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SolveConfig(_Section):
+class SolveConfig(Section):
     """How the game is solved, and when to stop."""
 
     algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
@@ -114,7 +115,7 @@ class SolveConfig(_Section):
     precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
 
 
-class ExportConfig(_Section):
+class ExportConfig(Section):
     """The files for the course and for others."""
 
     dtype: Precision = Field(default="float32", description="Of the probabilities in the files.")
@@ -126,7 +127,7 @@ class ExportConfig(_Section):
     bundle: bool = Field(default=True, description="Whether to write strategies.h5.")
 
 
-class ReportConfig(_Section):
+class ReportConfig(Section):
     """What report.html shows beyond the results."""
 
     title: str = Field(default="Phantom Tic-Tac-Toe, solved", min_length=1, description="The report's heading.")
@@ -138,7 +139,7 @@ class ReportConfig(_Section):
     )
 
 
-class Config(_Section):
+class Config(Section):
     """All that a run of the workflow depends on."""
 
     game: Name = Field(default="pttt-abrupt", description="The game's name, as in `pttt info`.")
@@ -157,23 +158,6 @@ class Config(_Section):
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
-
-
-def load_config(path: Path) -> Config:
-    """Read and check a configuration file.
-
-    Parameters
-    ----------
-    path
-        A YAML file; keys that it leaves out have their defaults.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read, or a key or value is refused; one sentence that names file and key.
-    """
-    content = read_yaml(path)
-    return check_config({} if content is None else content, str(path))
 
 
 def read_yaml(path: Path) -> Any:
@@ -286,7 +270,7 @@ def wanted(problem: Mapping[str, Any]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "literal_error":
-        allowed = get_args(_literal(str(problem["loc"][-1])))
+        allowed = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
         return f"one of {', '.join(allowed)}{did_you_mean(problem['input'], allowed)}"
     if kind in _WANTED:
         return _WANTED[kind]
@@ -312,10 +296,6 @@ _WANTED = {
 }
 
 
-def _literal(key: str) -> Any:
-    return {"algorithm": Algorithm, "symmetry": Symmetry, "updates": Updates}.get(key, Precision)
-
-
 def _dotted(path: tuple[str | int, ...]) -> str:
     text = ""
     for part in path:
@@ -336,13 +316,3 @@ def shown(value: Any) -> str:
         return "a list that holds itself"
     text = text if len(text) <= 60 else text[:57] + "..."
     return repr(text) if isinstance(value, str) else text
-
-
-def schema_text() -> str:
-    """The JSON schema of the configuration, as it is kept in ``workflow/schemas``."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    print(schema_text(), end="")

@@ -1,19 +1,12 @@
-"""The configuration: defaults, the schema that is kept for editors, and sentences about what is refused."""
+"""The core's configuration: sentences about what is refused."""
 
-import json
-from pathlib import Path
-
-import jsonschema
 import pytest
-import yaml
 
-from pttt_ooc.config import Config, check_config, load_config, schema_text, shown
+from pttt_ooc.config import check_config, shown
 from pttt_ooc.errors import ConfigError
 
-ROOT = Path(__file__).parent.parent
 BAD = ("", "..", "a/b", "a b", "-n", "runs/x", "a" * 65, "ä", "a\n", 7, None)  # names that are no run's
 NAME = "a name of at most 64 letters, digits, _, + and -, with a letter or digit first"
-FILES = [ROOT / "config.yaml", *sorted((ROOT / "config").glob("*.yaml"))]
 
 
 def refusal(content):
@@ -22,31 +15,6 @@ def refusal(content):
     sentence = str(caught.value)
     assert sentence.startswith("config.yaml: ") and sentence.endswith(".") and "\n" not in sentence
     return sentence
-
-
-def test_the_file_shows_the_defaults():
-    assert load_config(ROOT / "config.yaml") == Config() == check_config({})
-
-
-def test_every_key_is_in_the_file():
-    content = yaml.safe_load((ROOT / "config.yaml").read_text())
-    expected = Config().model_dump(mode="json")
-    assert {k: list(v) if isinstance(v, dict) else v for k, v in content.items()}.keys() == expected.keys()
-    for section in ("solve", "export", "report"):
-        assert content[section].keys() == expected[section].keys()
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_schema_agrees_with_the_files(file):
-    load_config(file)
-    schema = json.loads((ROOT / "workflow/schemas/config.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(yaml.safe_load(file.read_text()), schema)
-
-
-def test_committed_schema_is_the_one_of_the_models():
-    committed = (ROOT / "workflow/schemas/config.schema.json").read_text(encoding="utf-8")
-    assert committed == schema_text(), "write it anew: python -m pttt_ooc.config > workflow/schemas/config.schema.json"
 
 
 @pytest.mark.parametrize(
@@ -140,37 +108,6 @@ def test_refused_infoset_names_its_place():
 
 def test_numbers_that_yaml_reads_as_text():
     assert check_config({"solve": {"target_nashconv": "1e-4"}}).solve.target_nashconv == 1e-4
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("solve: [", "is not YAML (line 1"),
-        ("a: b: c", "is not YAML (line 1, column 5)"),
-        ("- 1", "no keys with values"),
-        (f"solve: {{max_iterations: {'9' * 5000}}}", "cannot be read: a number has thousands of digits"),
-        ("report: {title: 2024-99-99}", "a date does not exist"),
-        ("solve:\n  alpha: 1\n  alpha: 2\n", "(line 3, column 3): the key alpha is here a second time."),
-        ("solve: {}\nsolve: {}\n", "(line 2, column 1): the key solve is here a second time."),
-        ("solve:\n\talpha: 1\n", "(line 2, column 1): a tab stands here; indent with spaces."),
-        ("&a [*a]", "but a list that holds itself."),
-        ("a: " + "[" * 3000, "nested too deeply."),
-        ("\0", "a character that YAML does not allow."),
-    ],
-)
-def test_files_that_are_no_configuration(tmp_path, text, complaint):
-    file = tmp_path / "mine.yaml"
-    file.write_text(text)
-    with pytest.raises(ConfigError, match=r"mine\.yaml") as caught:
-        load_config(file)
-    assert complaint in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_missing_and_empty_files(tmp_path):
-    with pytest.raises(ConfigError, match="cannot be read: No such file"):
-        load_config(tmp_path / "none.yaml")
-    (tmp_path / "empty.yaml").write_text("# nothing\n")
-    assert load_config(tmp_path / "empty.yaml") == Config()
 
 
 def test_exponents_may_be_negative_and_the_asymmetry_may_be_zero():

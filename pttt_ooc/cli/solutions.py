@@ -184,9 +184,10 @@ def fsck(
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
     """The configuration of a file, if any, with the options of the command line in its place."""
     check_game(top["game"])
-    from pttt_ooc.config import check_config, load_config
+    from pttt_ooc.cli.sections import load_file
+    from pttt_ooc.config import check_config
 
-    content: dict[str, Any] = load_config(config).model_dump(mode="json") if config else {}
+    content: dict[str, Any] = load_file(config)[0].model_dump(mode="json") if config else {}
     content.update({key: value for key, value in top.items() if value is not None})
     given = {key: value for key, value in solve.items() if value is not None}
     content["solve"] = {**content.get("solve", {}), **given}
