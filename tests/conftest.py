@@ -1,12 +1,13 @@
 """What all tests need before they start, and places for them to write to."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 from disks import Disk, NoDiskError, in_memory_if_possible
+from terminals import Terminal
 
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.
@@ -52,3 +53,17 @@ def small_disk(tmp_path: Path) -> Iterator[Disk]:
         pytest.skip("this machine does not let us mount a small disk")
     with disk:
         yield disk
+
+
+@pytest.fixture
+def terminal() -> Iterator[Callable[..., Terminal]]:
+    """Opens commands on pseudo-terminals."""
+    opened: list[Terminal] = []
+
+    def open_terminal(*arguments: str) -> Terminal:
+        opened.append(Terminal(*arguments))
+        return opened[-1]
+
+    yield open_terminal
+    for each in opened:
+        each.close()

@@ -6,6 +6,6 @@ beside a grader, ``localserver``; ``local`` starts it) import no numerics: over 
 process whose ``answering`` opens ``profiles``; its ``jobs`` are done by the ``preparer``, so that memory goes back
 when they end. ``play`` plugs in Play: ``games`` keeps and referees, ``seat`` is what a person may know, ``people``
 who it is, ``opponents`` whom they meet (``asked`` of the answerer, or ``here``), ``results``, ``review`` and
-``statistics`` what comes after. ``terminal_play`` and ``terminal_explore`` hold a ``dialogue``. ``records`` are
-answers as JSON.
+``statistics`` what comes after. ``terminal_play`` and ``terminal_explore`` are their twins on a terminal.
+``records`` are answers as JSON.
 """

@@ -2,5 +2,5 @@
 
 Modules: ``numbers``: numbers, times and sizes as people read them. ``boards``: boards as text. ``pictures``,
 ``report`` with ``templates/``: the page and its pictures. ``comparison``: several runs. ``progress``: how a solve
-goes on.
+goes on. ``dialogue``: a conversation on a terminal.
 """

@@ -29,6 +29,8 @@ def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     smbc.command(epilog="Example: pttt smbc solve --winning-score 5 --output data/smbc")(solve)
     smbc.command("best-response", epilog="Example: pttt smbc best-response data/smbc --json")(best_response)
+    smbc.command(epilog="Example: pttt smbc explore data/smbc --scores 4-4")(explore)
+    smbc.command(epilog="Example: pttt smbc play data/smbc")(play)
     app.add_typer(smbc, name="smbc")
 
 
@@ -128,3 +130,39 @@ def best_response(
     print("\nscores      value    exploitability")
     for scores, facts in sorted(found["rounds"].items()):
         print(f"{scores}  {facts['value']:+.7f}    {facts['exploitability']:.3g}")
+
+
+def explore(
+    directory: SolutionArgument = DATA,
+    scores: Annotated[
+        str, typer.Option(metavar="A-B", help="Points of the player who moves first in the round, and of the other.")
+    ] = "0-0",
+) -> None:
+    """Look at what the solution does at any place of any round, and what everything there is worth.
+
+    At the prompt: m 3 makes a move, u undoes it, g w l sets goals, s 4 4 scores, i 40 the iteration, q quits.
+    """
+    from pttt_ooc.show.dialogue import Dialogue
+    from pttt_ooc.smbc.looking import Lookouts
+    from pttt_ooc.smbc.terminal_explore import explore as explored
+    from pttt_ooc.smbc.terminal_explore import scores_of
+
+    first, dash, second = scores.partition("-")
+    if not dash:
+        raise ConfigError(f"--scores is {scores!r}; it must be two numbers, such as 4-4.")
+    lookouts = Lookouts(directory)
+    at = scores_of(first, second, lookouts.solution.settings.winning_score)
+    raise typer.Exit(explored(lookouts, at, Dialogue()))
+
+
+def play(directory: SolutionArgument = DATA) -> None:
+    """Play matches against the solution.
+
+    After each round the bot's goal is revealed, and what it thought that yours was. Matches that are over are kept in
+    DIR/matches.jsonl, and counted beside what can be expected exactly.
+    """
+    from pttt_ooc.show.dialogue import Dialogue
+    from pttt_ooc.smbc.bot import SolutionBot
+    from pttt_ooc.smbc.terminal_play import play as played
+
+    raise typer.Exit(played(SolutionBot(directory), directory, Dialogue()))

@@ -1,7 +1,8 @@
 """Solving the match on disk: resumable, with a directory of results that a manifest completes.
 
 ======================== ==============================================================================
-``work/FINGERPRINT/A-B`` the solver's state for scores ``(A, B)`` and ``(B, A)``, see :mod:`pttt_ooc.disk.commits`
+``work/FINGERPRINT/A-B`` the solver's state for scores ``(A, B)`` and ``(B, A)``, see :mod:`pttt_ooc.disk.commits`;
+                         beside it ``snapshots``, see :mod:`pttt_ooc.smbc.snapshots`
 ``strategies.zarr``      the average strategy of each round, ``A-B``, float64, shape (nodes, 3)
 ``convergence.jsonl``    what each check has found
 ``solve.json``           the manifest: settings, sizes, values; written last
@@ -27,6 +28,7 @@ from pttt_ooc.disk.files import atomic_write_text, digest, explained, fresh_stor
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest, write_manifest
 from pttt_ooc.disk.store import read_array, write_array
 from pttt_ooc.errors import StoreError
+from pttt_ooc.smbc import snapshots
 from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
 from pttt_ooc.smbc.round import Floats, Profile, Solver, profile_of
 from pttt_ooc.smbc.rules import Rules
@@ -144,12 +146,28 @@ def _solve_pair(
         committed = time.perf_counter()
         if solver.is_done:
             on_row(pair, rows[-1])
+            _keep(solver, work / "snapshots")  # it may have been deleted
         for row in solver.steps(workers):
+            _keep(solver, work / "snapshots")
             if solver.is_done or time.perf_counter() - committed >= COMMIT_SECONDS:
                 state.commit(solver.iteration, {"rows": rows})
                 committed = time.perf_counter()
             on_row(pair, row)
         return rows, {scores: solvers[scores].average().strategy for scores in both}
+
+
+def _keep(solver: PairSolver, directory: Path) -> None:
+    """Keep snapshots of both rounds if they are due; drop those of iterations that are made anew."""
+    checks, rest = divmod(solver.iteration, solver.settings.check_exploitability_every)
+    anew = solver.rows[-1]["ends_rehearsal"] and not solver.is_done
+    for scores, each in solver.solvers.items():
+        place = directory / name_of(scores)
+        if anew:
+            snapshots.drop(place)
+        elif (rest == 0 and snapshots.is_due(checks)) or (
+            solver.is_done and solver.iteration not in snapshots.kept(place)
+        ):
+            snapshots.keep(place, each)
 
 
 @dataclass(frozen=True)
