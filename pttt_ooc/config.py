@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import (
@@ -22,15 +22,29 @@ from pydantic import (
     ValidationError,
 )
 
-from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
-from pttt_ooc.errors import ConfigError, did_you_mean
-from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.aliases import Algorithm, Precision, Symmetry, TurnRule, Updates
+from pttt_ooc.errors import ConfigError, GameError, did_you_mean
+from pttt_ooc.rules.catalogue import GAMES, find_game, tic_tac_toe_name
+from pttt_ooc.rules.game import MOST_SQUARES
+
+_BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
 
 
-def _known_game(value: Any) -> Any:
-    if not isinstance(value, str) or value not in GAMES:
-        raise ValueError(f"the name of a game{did_you_mean(value, GAMES)}, as in the list of `pttt info`")
-    return value
+def _game_name(value: Any) -> str:
+    """The name of a game that is given by its name, or as phantom tic-tac-toe by four keys."""
+    if isinstance(value, Mapping):
+        if set(value) != set(_BOARD) or any(type(value[key]) is not kind for key, kind in _BOARD.items()):
+            board = "{rows: 2, columns: 4, k: 3, turn_rule: abrupt}"
+            raise ValueError(f"the name of a game, or {board} with numbers of yours")
+        if value["turn_rule"] not in get_args(TurnRule):
+            raise ValueError(f"a game with the turn_rule {' or '.join(get_args(TurnRule))}")
+        value = tic_tac_toe_name(**value)
+    try:
+        if isinstance(value, str) and find_game(value):
+            return value
+    except GameError as error:
+        raise ValueError(f"another game: {str(error).rstrip('.')}") from None
+    raise ValueError(f"the name of a game{did_you_mean(value, GAMES)}, as in the list of `pttt info`")
 
 
 MEMORY_MB = 512
@@ -52,7 +66,29 @@ def _number(value: Any) -> Any:
     return value
 
 
-Name = Annotated[str, BeforeValidator(_known_game), Field(json_schema_extra={"enum": list(GAMES)})]
+_SCHEMA: dict[str, Any] = {  # for editors: the listed names are proposed
+    "anyOf": [
+        {"enum": list(GAMES)},
+        {"type": "string", "pattern": r"^(pttt|mini|dark-hex)-.*(abrupt|classical)"},
+        {
+            "type": "object",
+            "properties": {
+                **{key: {"type": "integer", "minimum": 1, "maximum": MOST_SQUARES} for key in ("rows", "columns", "k")},
+                "turn_rule": {"enum": list(get_args(TurnRule))},
+            },
+            "required": list(_BOARD),
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+def _either(schema: dict[str, Any]) -> None:
+    schema.pop("type", None)
+    schema.update(_SCHEMA)
+
+
+Name = Annotated[str, BeforeValidator(_game_name), Field(json_schema_extra=_either)]
 Run = Annotated[str, BeforeValidator(_run), Field(json_schema_extra={"pattern": _RUN})]
 Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), BeforeValidator(_number)]
@@ -112,6 +148,17 @@ class SolveConfig(Section):
     commit_seconds: Real = Field(
         default=30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration."
     )
+    snapshot_every: Real | None = Field(
+        default=None,
+        gt=1,
+        description="Average strategies are kept when the number of iterations has grown by this factor; null: never.",
+    )
+    snapshots_mb: Real = Field(
+        default=1000.0,
+        gt=0,
+        le=1e9,
+        description="Disk space for them, MB: when it is used up, every second is deleted.",
+    )
     precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
 
 
@@ -142,7 +189,9 @@ class ReportConfig(Section):
 class Config(Section):
     """All that a run of the workflow depends on."""
 
-    game: Name = Field(default="pttt-abrupt", description="The game's name, as in `pttt info`.")
+    game: Name = Field(
+        default="pttt-abrupt", description="The game: its name, as in `pttt info`, or rows, columns, k and turn_rule."
+    )
     symmetry: Symmetry = Field(
         default="full", description="full: one of the positions that mirror each other is solved."
     )

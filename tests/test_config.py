@@ -17,6 +17,9 @@ def refusal(content):
     return sentence
 
 
+BOARD = {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrupt"}
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -85,6 +88,31 @@ def refusal(content):
             "game is 'pttt-abrubt', but must be the name of a game (did you mean pttt-abrupt?),"
             " as in the list of `pttt info`.",
         ),
+        (
+            {"game": {"rows": 2, "columns": 4}},
+            'game is {"rows": 2, "columns": 4}, but must be the name of a game, or'
+            " {rows: 2, columns: 4, k: 3, turn_rule: abrupt} with numbers of yours.",
+        ),
+        (
+            {"game": BOARD | {"turn_rule": "abrubt"}},
+            'game is {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrubt"}, but must be a game with the turn_rule'
+            " abrupt or classical.",
+        ),
+        (
+            {"game": "pttt-3x4k3-abrupt"},
+            "game is 'pttt-3x4k3-abrupt', but must be another game: Game pttt-3x4k3-abrupt: a board of 3 x 4 squares;"
+            " a game has 1 to 10.",
+        ),
+        (
+            {"game": "pttt-2x2k4-abrupt"},
+            "game is 'pttt-2x2k4-abrupt', but must be another game: Game pttt-2x2k4-abrupt: on a board of 2 x 2 squares"
+            " nobody can have 4 in a row.",
+        ),
+        (
+            {"game": "pttt-3x3k3-abrupt"},
+            "game is 'pttt-3x3k3-abrupt', but must be another game: There is one name for each game: pttt-3x3k3-abrupt"
+            " is called pttt-abrupt.",
+        ),
         ({"game": ["a"]}, 'game is ["a"], but must be the name of a game, as in the list of `pttt info`.'),
         ({"export": {"compression_level": 10}}, "export.compression_level is 10, but must be less than or equal to 9."),
         ({"export": {"bundle": "perhaps"}}, "export.bundle is 'perhaps', but must be true or false."),
@@ -100,6 +128,15 @@ def refusal(content):
 )
 def test_refusals(content, sentence):
     assert refusal(content) == f"config.yaml: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("board", "name"),
+    [(BOARD, "pttt-2x4k3-abrupt"), ({**BOARD, "columns": 2, "k": 2}, "mini-2x2k2-abrupt")]
+    + [({**BOARD, "rows": 3, "columns": 3, "turn_rule": rule}, f"pttt-{rule}") for rule in ("abrupt", "classical")],
+)
+def test_a_board_of_ones_own_has_a_name(board, name):
+    assert check_config({"game": board}).game == name
 
 
 def test_refused_infoset_names_its_place():

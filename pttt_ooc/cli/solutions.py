@@ -115,6 +115,10 @@ def solve(
     max_minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
     evaluate_every: Annotated[float | None, typer.Option(help="Factor between two evaluations of the gap.")] = None,
     commit_seconds: Annotated[float | None, typer.Option(help="Save the state this often.")] = None,
+    snapshot_every: Annotated[
+        float | None, typer.Option(help="Keep the average each time the iterations have grown by this factor.")
+    ] = None,
+    snapshots_mb: Annotated[float | None, typer.Option(help="Disk space for these snapshots, MB.")] = None,
     memory_mb: Annotated[int | None, typer.Option(help="Most memory to use, MB.")] = None,
     threads: ThreadsOption = None,
     data: Annotated[
@@ -143,6 +147,7 @@ def solve(
     asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
+    asked |= {"snapshot_every": snapshot_every, "snapshots_mb": snapshots_mb}
     settings = _settings(config, {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}, asked)
     from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
