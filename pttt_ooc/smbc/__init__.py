@@ -7,5 +7,6 @@ Modules: ``rules``, ``tree``: a round. ``settings``: of a solve. ``kernels``: al
 ``match``: solvers. ``response``: best responses. ``solve``: results on disk. ``findings``: what they show.
 ``snapshots``: of a solver on the way. ``place``: the board as somebody holds it. ``looking``: what a solution does
 there. ``playing``: matches of a person, ``bot``: against a solution, ``tally``: counted. ``words``,
-``terminal_explore``, ``terminal_play``: on a terminal. ``commands``.
+``terminal_explore``, ``terminal_play``: on a terminal. ``pipeline``: in the workflow, with the stages ``finding`` and
+``reporting``, which has ``pictures``. ``commands``.
 """

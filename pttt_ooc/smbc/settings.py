@@ -1,10 +1,15 @@
-"""What a solve of the match is asked for."""
+"""What a solve of the match is asked for, and the wing's section of config.yaml."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Annotated
 
+from pydantic import BeforeValidator, Field
+
+from pttt_ooc.aliases import Algorithm
+from pttt_ooc.config import Exponent, Real, Section, Weight, Whole, number
 from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule
 
@@ -96,3 +101,58 @@ class Settings:
     def bonus(self, iteration: int) -> float:
         """The bonus for the square furthest up and left at an iteration, counted from 1."""
         return self.small_move_epsilon * (1 - self.small_move_epsilon_decay) ** (iteration - 1)
+
+
+_DEFAULT = Settings()
+
+Points = Annotated[int, Field(ge=1, le=MOST_POINTS), BeforeValidator(number)]
+
+
+class SmbcConfig(Section):
+    """Tic-tac-toe with secret goals: the target smbc."""
+
+    winning_score: Points = Field(default=_DEFAULT.winning_score, description="The points that win the match.")
+    fill_board: bool = Field(default=_DEFAULT.fill_board, description="Rounds go on until the board is full.")
+    maximum_subgame_exploitability: Real = Field(
+        default=_DEFAULT.maximum_subgame_exploitability,
+        ge=0,
+        description="A round is solved when its two best responses gain no more than this together.",
+    )
+    check_exploitability_every: Whole = Field(
+        default=_DEFAULT.check_exploitability_every, description="Iterations between two checks."
+    )
+    algorithm: Algorithm = Field(default="pdcfr+", description="The update rule of the regrets.")
+    alpha: Exponent | None = Field(default=None, description="Discount of positive regrets; null: the rule's default.")
+    beta: Exponent | None = Field(default=None, description="Discount of negative regrets; null: the rule's default.")
+    gamma: Weight | None = Field(
+        default=None, description="Iteration t counts t^gamma in the average strategy; null: the rule's default."
+    )
+    asymmetry: Weight | None = Field(
+        default=None, description="sap... divide predictions by 1 + asymmetry; null: the rule's default."
+    )
+    horizon: Whole = Field(
+        default=_DEFAULT.horizon, description="Iterations during which the parameters of an hs-... rule move."
+    )
+    alternate_updates: bool = Field(
+        default=_DEFAULT.alternate_updates, description="Regrets of the players are updated in turn, or both at once."
+    )
+    small_move_epsilon: Real = Field(
+        default=float(_DEFAULT.small_move_epsilon), ge=0, description="A bonus for moves further up and left."
+    )
+    small_move_epsilon_decay: Real = Field(
+        default=float(_DEFAULT.small_move_epsilon_decay),
+        ge=0,
+        le=1,
+        description="The part of the bonus that is lost with each iteration.",
+    )
+    max_iterations: Whole = Field(default=_DEFAULT.max_iterations, description="Of each round.")
+    compared: tuple[Algorithm, ...] = Field(
+        default=("cfr", "dcfr", "sapdcfr+"),
+        description="Update rules whose convergence the report shows beside the one that solved the match.",
+    )
+    compared_iterations: Whole = Field(default=1000, description="Iterations of these, on the last round of the match.")
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the solve."""
+        return Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})

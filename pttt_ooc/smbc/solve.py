@@ -24,19 +24,21 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.disk.commits import State
-from pttt_ooc.disk.files import atomic_write_text, digest, explained, fresh_store, make_directory
-from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest, write_manifest
+from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store
+from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
 from pttt_ooc.disk.store import read_array, write_array
 from pttt_ooc.errors import StoreError
 from pttt_ooc.smbc import snapshots
 from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
+from pttt_ooc.smbc.pipeline import sources
 from pttt_ooc.smbc.round import Floats, Profile, Solver, profile_of
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.tree import Tree, build
+from pttt_ooc.stages.common import stage
 from pttt_ooc.stages.provenance import PLAIN, code_digest, dependencies
 
-STAGE = "smbc-solve"
+STAGE = "solve"
 MANIFEST, STORE, LOG = "solve.json", "strategies.zarr", "convergence.jsonl"
 COMMIT_SECONDS = 10.0
 
@@ -72,52 +74,44 @@ def solve(
     StoreError
         If the disk cannot be written to, another solver is at work, or a saved state is damaged.
     """
-    begun = time.perf_counter()
-    with explained(f"write to {directory}"):
-        make_directory(directory)
-        (directory / MANIFEST).unlink(missing_ok=True)
-    work, name = directory / "work", fingerprint(settings)
-    tree = build(Rules(fill_board=settings.fill_board))
+    with stage("solve", directory, [STORE, LOG], threads, sources) as facts:
+        name = fingerprint(settings)
+        tree = build(Rules(fill_board=settings.fill_board))
+        rows, strategies = _solve_rounds(tree, settings, directory / "work" / name, threads, on_row)
+        with fresh_store(directory / STORE) as store:
+            for scores, strategy in strategies.items():
+                write_array(store, name_of(scores), strategy, compress=True)
+        lines = [json.dumps({"scores": name_of(pair), **row}, sort_keys=True) for pair in rows for row in rows[pair]]
+        atomic_write_text(directory / LOG, "".join(f"{line}\n" for line in lines))
+        sizes = tree.sizes()
+        facts.update(settings=asdict(settings), sizes={**asdict(sizes), "infosets": sizes.infosets}, work=name)
+        facts["rounds"] = {
+            name_of(scores): {"value": value, "exploitability": exploitability, "iteration": found[-1]["iteration"]}
+            for pair, found in rows.items()
+            for scores, value, exploitability in zip(
+                both_ways(pair), found[-1]["values"], found[-1]["exploitabilities"], strict=True
+            )
+        }
+
+
+def _solve_rounds(
+    tree: Tree, settings: Settings, work: Path, threads: int, on_row: Callable[[Scores, Row], None]
+) -> tuple[dict[Scores, list[Row]], dict[Scores, Floats]]:
+    """Solve all rounds, those of the same sum of scores at the same time; the checks, and the average strategies."""
     values: dict[Scores, float] = {}
     rows: dict[Scores, list[Row]] = {}
     strategies: dict[Scores, Floats] = {}
     with ThreadPoolExecutor(threads) as workers, ThreadPoolExecutor(settings.winning_score) as drivers:
         for level in levels(settings.winning_score):
             jobs = {
-                pair: drivers.submit(
-                    _solve_pair, tree, settings, work / name, name, pair, dict(values), workers, on_row
-                )
+                pair: drivers.submit(_solve_pair, tree, settings, work, work.name, pair, dict(values), workers, on_row)
                 for pair in level
             }
             for pair, job in jobs.items():
                 rows[pair], found = job.result()
                 values.update(zip(both_ways(pair), rows[pair][-1]["values"], strict=True))
                 strategies.update(found)
-    with fresh_store(directory / STORE) as store:
-        for scores, strategy in strategies.items():
-            write_array(store, name_of(scores), strategy, compress=True)
-    lines = [json.dumps({"scores": name_of(pair), **row}, sort_keys=True) for pair in rows for row in rows[pair]]
-    atomic_write_text(directory / LOG, "".join(f"{line}\n" for line in lines))
-    products = {product: {"digest": digest(directory / product)} for product in (STORE, LOG)}
-    rounds = {
-        name_of(scores): {
-            "value": values[scores],
-            "exploitability": exploitability,
-            "iteration": found[-1]["iteration"],
-        }
-        for pair, found in rows.items()
-        for scores, exploitability in zip(both_ways(pair), found[-1]["exploitabilities"], strict=True)
-    }
-    write_manifest(
-        directory / MANIFEST,
-        STAGE,
-        settings=asdict(settings),
-        sizes={**asdict(tree.sizes()), "infosets": tree.sizes().infosets},
-        rounds=rounds,
-        products=products,
-        work=name,
-        seconds=time.perf_counter() - begun,
-    )
+    return rows, strategies
 
 
 def _solve_pair(

@@ -1,5 +1,6 @@
 """Places with the board as somebody holds it, what is seen there, and snapshots; compared with plain recursions."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import naive
 from pttt_ooc.errors import GameError, StoreError
+from pttt_ooc.smbc.finding import open_values
 from pttt_ooc.smbc.looking import Lookouts, believed, reach_at
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED, Rules
@@ -81,6 +83,31 @@ def test_the_beginning_of_a_round_has_the_value_of_its_scores(lookouts):
         start = Place(lookouts.solution.tree)
         seen = [lookout.see(start, goals).value for goals in itertools.product(range(3), range(3))]
         assert abs(sum(seen) / 9 - value) < 1e-12
+
+
+def test_values_with_open_goals_are_those_of_plain_minimax(lookouts):
+    """No order, no tree: positions as sets of squares."""
+    worth, tree = worth_of(lookouts, (1, 0)), lookouts.solution.tree
+
+    @functools.cache
+    def minimax(first, second, goals):
+        history = tuple(
+            square for pair in itertools.zip_longest(first, second) for square in pair if square is not None
+        )
+        ended = naive.result(history)
+        if ended:
+            return worth[naive.points(ended, goals)]
+        turn = len(history) % 2
+        sides = (first, second)
+        following = []
+        for square in naive.free(history):
+            new = tuple(sorted((*sides[turn], square)))
+            following.append(minimax(*((new, second) if turn == 0 else (first, new)), goals))
+        return min(following) if turn else max(following)
+
+    found = open_values(tree, lookouts.worth((1, 0)))[0]
+    for first, second in itertools.product(range(3), range(3)):
+        assert abs(found[first, second] - minimax((), (), (GOALS[first], GOALS[second]))) < 1e-12
 
 
 def test_moves_tell_what_the_mover_expects(lookouts):
