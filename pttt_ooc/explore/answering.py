@@ -39,7 +39,6 @@ class Answering:
     def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
         self.game = named_game(game)
         self.profiles = Profiles(directory, game, indices, budget)
-        self._cold = True
         self._known: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "facts": self._facts,
@@ -69,17 +68,14 @@ class Answering:
         if not isinstance(found, Profile):
             return {"infoset": infoset, "preparing": found}
         told, square = numbers(found, player, infoset), question["square"]
-        chosen = square in told.legal
-        # The first question loads all compiled code, so that nobody waits for it in the middle of a game.
-        ways = following(found, player, infoset, square if chosen else told.legal[0]) if chosen or self._cold else ()
-        self._cold = False
+        ways = following(found, player, infoset, square) if square in told.legal else ()
         believed = beliefs(found.index, found.strategies[1 - player], player, infoset, _BOARDS)
         return {
             "infoset": infoset,
             "facts": _facts(found),
             "numbers": numbers_record(told),
             "beliefs": beliefs_record(believed),
-            "ways": [plain(asdict(one)) for one in ways] if chosen else [],
+            "ways": [plain(asdict(one)) for one in ways],
         }
 
     def _facts(self, question: Message) -> Message:

@@ -23,7 +23,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.explore.opponents import Opponent, Opponents
-from pttt_ooc.explore.results import Played, Tally, drawn
+from pttt_ooc.explore.results import Played, Tally, answered
 from pttt_ooc.explore.seat import Seat, seat_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
@@ -148,7 +148,7 @@ class Games:
         opponent = self._opponent(key, 1 - player)
         self._check_room(owner)
         self.opponents.prepare(opponent)
-        history = self._answered(start(self.game), opponent)
+        history = answered(self.opponents, opponent, start(self.game), self._draw)
         now = time.time()
         row = Row(
             id=secrets.token_urlsafe(16),
@@ -186,7 +186,7 @@ class Games:
         seat = _seat(row, history)
         _check(seat, made, square)
         opponent = self._opponent(row.opponent, 1 - row.player, row.digest)
-        after = self._answered(history.step(square), opponent)
+        after = answered(self.opponents, opponent, history.step(square), self._draw)
         self._change(row, attempts=_written(after), result=_result(after, row.player))
         return self.seat(owner, id)
 
@@ -210,13 +210,6 @@ class Games:
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
         return Played(_seat(row, history), history, opponent)
-
-    def _answered(self, history: History, opponent: Opponent) -> History:
-        """The history after the opponent has made its attempts, until it is the person's turn or the game is over."""
-        while history.player == opponent.player:
-            probabilities = self.opponents.probabilities(opponent, history.infoset(opponent.player))
-            history = history.step(drawn(probabilities, history.legal(), self._draw()))
-        return history
 
     def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
         for opponent in self.opponents.listed():

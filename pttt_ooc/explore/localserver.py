@@ -7,7 +7,7 @@ import socket
 import sys
 from pathlib import Path
 
-from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.files import explained, make_directory
 from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.explore import play
 from pttt_ooc.explore.asked import Asked
@@ -36,7 +36,7 @@ def main() -> None:
     known = tuple(Source(**{**record, "players": tuple(record["players"])}) for record in json.loads(sources))
     rules, client = named_game(game), Client(Path(address))
     with explained(f"make the directory {kept}"):
-        Path(kept).mkdir(parents=True, exist_ok=True)
+        make_directory(Path(kept))
     games = Games(Path(kept) / GAMES, Asked(rules, client, lambda: known))
     parts = [part_of(Explorer(rules, client, Fixed(known))), play.part_of(games)]
     app = make_application(Shell(title=TITLE, subtitle=game, parts=parts))

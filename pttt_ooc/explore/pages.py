@@ -17,9 +17,10 @@ from pttt_ooc.explore.sources import Source
 from pttt_ooc.explore.wire import Message, RefusedError
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.boards import attempts_sentence
+from pttt_ooc.show.numbers import value_for
 from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 Shown = dict[str, Any]
@@ -82,10 +83,9 @@ async def _page(request: Request, account: Account | None, **shown: Any) -> HTML
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
     """The page, or, if the page's own script asks for it, only what is in it."""
-    headers = request.headers
-    part = headers.get("hx-request") and not headers.get("hx-history-restore-request")
+    part = wants_part(request)
     template = "explore/parts/explore.html" if part else "explore/explore.html"
-    return render(request, template, account, **{"waiting": None, "impossible": None, "partial": bool(part), **shown})
+    return render(request, template, account, **{"waiting": None, "impossible": None, "partial": part, **shown})
 
 
 # ---------------------------------------------------------------------------------------------
@@ -146,8 +146,7 @@ def _strategy(game: Game, address: Address, told: Message) -> list[boards.Cell]:
 
 def _facts(address: Address, facts: Message) -> Shown:
     """What the pair of strategies is worth to the player, from the beginning of the game."""
-    value = facts["value"] if address.player == 0 else -facts["value"]
-    return {"value": value, "best": facts["best_responses"][address.player]}
+    return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
 
 
 def _row(answers: Sequence[Message], square: int) -> Shown:

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from pttt_ooc.explore import pages
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.show.numbers import gap, probability
+from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.parts import Link, Part
 
 LINKS = (Link("/explore", "Explore"),)
@@ -23,5 +24,5 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
         links=LINKS,
         state=explorer,
         filters={"gap": gap, "probability": probability},
-        names={"MARKS": "×○"},
+        names={"MARKS": MARKS},
     )

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
@@ -37,7 +38,6 @@ from pttt_ooc.web.logs import lines_logged, start_logging
 Tree = TypeVar("Tree")
 log = logging.getLogger("pttt.explore.preparer")
 _NICE = 10  # pages come first
-_MEMORY_MB = 512
 _TOP = 50  # infosets
 
 
@@ -53,7 +53,7 @@ def prepare(place: Path, game: str, indices: Path, names: list[str]) -> None:
     with _engine(game, indices, given) as (engine, directory):
         [first, second], _ = _read(given, engine, indices, ())
         tell("values of all infosets", 0.3)
-        profile = Profile.prepare(first, second, engine, place, _MEMORY_MB)
+        profile = Profile.prepare(first, second, engine, place, MEMORY_MB)
         assert profile.directory is not None
         mark_whole(place, profile.directory, directory, engine.index.symmetry)
 
@@ -91,7 +91,7 @@ def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tupl
     reading = reading_needs(given, engine.index, indices)
     fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
     needs = MemoryNeeds(fixed, (reading.arrays, more))
-    arrays, more = needs.within(_MEMORY_MB, indices).allocate()
+    arrays, more = needs.within(MEMORY_MB, indices).allocate()
     return [load_strategy(one, engine.index, indices, own) for one, own in zip(given, arrays, strict=True)], more
 
 

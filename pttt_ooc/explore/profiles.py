@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.files import atomic_write_text, explained
+from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
 from pttt_ooc.explore.jobs import Jobs
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.stages.engines import index_of
@@ -46,7 +46,7 @@ class Profiles:
     def __init__(self, directory: Path, game: str, indices: Path, budget: int) -> None:
         self.directory, self.game, self.indices, self.budget = directory, game, indices, budget
         with explained(f"make the directory {directory}"):
-            directory.mkdir(parents=True, exist_ok=True)
+            make_directory(directory)
         self._open: OrderedDict[str, Profile] = OrderedDict()
         self._indices: dict[Path, Index] = {}
         self.jobs = Jobs()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,9 +27,7 @@ Floats = NDArray[np.floating[Any]]
 def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     """Strategies in one layout, and an engine for it: folded only if all of them are."""
     given = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
-    for one in given[1:]:
-        if one.game != given[0].game:
-            raise StrategyError(f"One strategy is for {given[0].game.name}, but another one is for {one.game.name}.")
+    check_one_game(given)
     if all(one.index.symmetry == "full" for one in given):
         return given, engine_of(given[0].game, "full")
     return [one.unfolded for one in given], engine_of(given[0].game, "none")
@@ -41,6 +40,14 @@ def checked_strategy(given: Any) -> core.Strategy:
             f"A strategy is wanted, not a {type(given).__name__}; see pttt.Strategy for how to make one."
         )
     return given
+
+
+def check_one_game(given: Sequence[core.Strategy]) -> None:
+    """Raise a StrategyError unless all strategies are for the same game."""
+    first = given[0].index.game
+    for one in given[1:]:
+        if one.index.game != first:
+            raise StrategyError(f"One strategy is for {first.name}, but another one is for {one.index.game.name}.")
 
 
 def evaluate(
