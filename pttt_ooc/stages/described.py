@@ -40,7 +40,7 @@ def set_aside(directory: Path, config: Config) -> list[str]:
 
 
 def set_aside_others(
-    directory: Path, wanted: Mapping[str, Facts], sources: Callable[[str], str] = source_digest
+    directory: Path, wanted: Mapping[str, Facts], sources: Callable[[str], str] | None = None
 ) -> list[str]:
     """Rename the manifests that do not describe what is asked for, so that their stages run again.
 
@@ -52,7 +52,7 @@ def set_aside_others(
     wanted
         What the manifest of each stage must contain, in their order.
     sources
-        Gives the digest of all that a stage is made of, by its name.
+        Gives the digest of all that a stage is made of, by its name; default: of the core's stages.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def difference(
     name: str,
     wanted: Facts,
     before: Mapping[str, Facts],
-    sources: Callable[[str], str] = source_digest,
+    sources: Callable[[str], str] | None = None,
 ) -> str:
     """How a manifest differs from the configuration, as the rest of a sentence; empty if it does not differ.
 
@@ -103,7 +103,7 @@ def difference(
         found = _flat(manifest).get(key)
         if found != value:
             return f"was made with {key.removeprefix('settings.')} {_shown(found)}, not {_shown(value)}"
-    if manifest.get("sources") != sources(name):
+    if manifest.get("sources") != (sources or source_digest)(name):
         return "was made by another version of this program"
     if other := made_from_others(manifest, before):
         return f"was made from another {other}"

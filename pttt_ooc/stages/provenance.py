@@ -88,9 +88,9 @@ def _named(text: str) -> frozenset[str]:
     return frozenset(name if "/" in name else name.replace(".", "/") for name in inner)
 
 
-@cache
-def _rooms_with_templates() -> tuple[str, ...]:
-    return tuple(sorted(folder.parent.name for folder in PACKAGE.glob("*/templates")))
+def _templates_called(name: str) -> list[str]:
+    """The templates of this name, of whichever rooms."""
+    return sorted(str(file.relative_to(PACKAGE)) for file in PACKAGE.glob(f"*/templates/{name}"))
 
 
 def _statements(text: str) -> Iterator[ast.AST]:
