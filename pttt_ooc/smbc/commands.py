@@ -41,7 +41,7 @@ def solve(
         float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
     ] = 1e-6,
     check_exploitability_every: Annotated[int, typer.Option(help="Iterations between two checks.")] = 10,
-    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule.  [default: pdcfr+]")] = None,
+    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule.  [default: sapdcfr+]")] = None,
     discount: Annotated[
         bool | None,
         typer.Option(help="Discounted CFR, or plain CFR, in place of an --algorithm."),
@@ -70,7 +70,7 @@ def solve(
     from pttt_ooc.smbc import solve as solving
     from pttt_ooc.smbc.settings import Settings
 
-    chosen = algorithm or {None: "pdcfr+", True: "dcfr", False: "cfr"}[discount]
+    chosen = algorithm or {None: "sapdcfr+", True: "dcfr", False: "cfr"}[discount]
     settings = Settings(
         winning_score=winning_score,
         fill_board=fill_board,

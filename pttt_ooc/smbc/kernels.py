@@ -1,4 +1,4 @@
-"""The kernels of one round: strategies and reach downward, values and regrets upward.
+"""The kernels of one round: reach downward; values, regrets and strategies upward.
 
 All kernels of this wing are here, and use nothing of other modules: numba's own stamp of this file is then enough to
 tell what has to be compiled anew.
@@ -14,24 +14,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.jit import kernel, piece
+from pttt_ooc.jit import bare_kernel, piece
 
 _MET = np.array(((0, 1, 2, 0), (2, 1, 0, 0)))  # the goal that an outcome meets, as in `rules`
+_ONE = np.uint64(1)
 
 
 class Shape(NamedTuple):
     """The tree of a round.
 
+    Node numbers are unsigned: indices that cannot be negative make the kernels twice as fast.
+
     Attributes
     ----------
     parent
-        int32, shape (nodes,); node 0 is its own parent.
+        uint64, shape (nodes,); node 0 is its own parent.
     first_child
-        int32, shape (nodes + 1,): node ``n`` has the children ``first_child[n]`` to ``first_child[n + 1] - 1``.
+        uint64, shape (nodes + 1,): node ``n`` has the children ``first_child[n]`` to ``first_child[n + 1] - 1``.
     outcome
         int8, shape (nodes,): of an end, else -1.
     plies
-        int32, shape (plies + 1,): the first node of each ply, and the number of nodes.
+        int64, shape (plies + 1,): the first node of each ply, and the number of nodes.
     """
 
     parent: Any
@@ -40,67 +43,84 @@ class Shape(NamedTuple):
     plies: Any
 
 
-@kernel
-def follow(shape, player, regrets, predictions, look_ahead, strategy, reach, discount, sums):
-    """A player's strategy from sums of regrets, and its reach, which is added to the discounted sums of strategies.
-
-    The same gives the average strategy: with the sums of strategies in place of `regrets`.
+@bare_kernel
+def normalize(shape, player, shares, strategy):
+    """A player's strategy, in which each move has its part of the shares of its infoset.
 
     Parameters
     ----------
-    regrets, predictions
-        float64, shape (nodes, 3).  A move gets the share ``max(look_ahead * regret + prediction, 0)``; if all shares
-        are zero, all moves get the same.  `predictions` may be empty.
-    strategy, reach
-        Written: probabilities of moves, and their products along the player's own moves.
-    discount, sums
-        ``sums = discount * sums + reach``; `sums` may be empty.
+    shares
+        float64, shape (nodes, 3), from 0 up.  If all shares of an infoset are zero, all moves get the same.
+    strategy
+        Written: probabilities of moves.
     """
-    parent, first_child, plies = shape.parent, shape.first_child, shape.plies
+    first_child, plies = shape.first_child, shape.plies
     for ply in range(player, len(plies) - 1, 2):
-        for node in range(plies[ply], plies[ply + 1]):
-            begin, end = first_child[node], first_child[node + 1]
-            above = parent[node]
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            begin, end = first_child[node], first_child[node + _ONE]
             for goal in range(3):
                 total = 0.0
                 for child in range(begin, end):
-                    share = look_ahead * regrets[child, goal]
-                    if len(predictions):
-                        share += predictions[child, goal]
-                    share = max(share, 0.0)
-                    strategy[child, goal] = share
-                    total += share
+                    total += shares[child, goal]
                 for child in range(begin, end):
-                    if total > 0:
-                        strategy[child, goal] /= total
-                    else:
-                        strategy[child, goal] = 1.0 / (end - begin)
-                    reach[child, goal] = reach[above, goal] * strategy[child, goal]
-                    if len(sums):
-                        sums[child, goal] = discount * sums[child, goal] + reach[child, goal]
+                    strategy[child, goal] = shares[child, goal] / total if total > 0 else 1.0 / (end - begin)
+
+
+@bare_kernel
+def go_down(shape, player, strategy, reach, discount, sums):
+    """A player's reach, which is added to the discounted sums of strategies.
+
+    Parameters
+    ----------
+    strategy, reach
+        `reach` is written: products of the strategy's probabilities along the player's own moves.
+    discount, sums
+        ``sums = discount * sums + reach``; `sums` may be empty.
+    """
+    parent, plies = shape.parent, shape.plies
+    for ply in range(player + 1, len(plies) - 1, 2):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            above = parent[parent[node]]
+            for goal in range(3):
+                reach[node, goal] = reach[above, goal] * strategy[node, goal]
+                if len(sums):
+                    sums[node, goal] = discount * sums[node, goal] + reach[node, goal]
 
 
 @piece
-def _end_values(outcome, player, payoffs, opponent, values):
-    """Values of an end for each of a player's goals, where the opponent's goals have the reach `opponent`."""
-    total = opponent[0] + opponent[1] + opponent[2]
-    met, opponents = _MET[player, outcome], opponent[_MET[1 - player, outcome]]
+def _end(node, outcome, player, payoffs, reach, row, values):
+    """Values of an end for each of a player's goals; row `row` of `reach` is of the opponent's last sequence there."""
+    total = reach[row, 0] + reach[row, 1] + reach[row, 2]
+    met = reach[row, _MET[1 - player, outcome]]  # by the opponent
+    values[node, 0] = values[node, 1] = values[node, 2] = payoffs[2] * met + payoffs[0] * (total - met)
+    values[node, _MET[player, outcome]] = payoffs[3] * met + payoffs[1] * (total - met)
+
+
+@piece
+def _add(node, amount, values):
+    """Add an amount to the values of a node."""
     for goal in range(3):
-        if goal == met:
-            values[goal] = payoffs[3] * opponents + payoffs[1] * (total - opponents)
-        else:
-            values[goal] = payoffs[2] * opponents + payoffs[0] * (total - opponents)
+        values[node, goal] += amount
 
 
 @piece
-def _last_sequence(shape, player, ply, node):
-    """The row of a player's last sequence at a node."""
-    return node if ply > 0 and (ply - 1) % 2 == player else shape.parent[node]
+def _add_up(shape, player, payoffs, node, reach, values):
+    """The values of a node at which the opponent moves: its reach is in the values of the children."""
+    v0 = v1 = v2 = 0.0
+    for child in range(shape.first_child[node], shape.first_child[node + _ONE]):
+        if shape.outcome[child] >= 0:
+            _end(child, shape.outcome[child], player, payoffs, reach, child, values)
+        v0 += values[child, 0]
+        v1 += values[child, 1]
+        v2 += values[child, 2]
+    values[node, 0], values[node, 1], values[node, 2] = v0, v1, v2
 
 
-@kernel
-def update(shape, player, payoffs, bonus, strategy, reach, values, regrets, predictions, positive, negative, floor):
-    """A player's counterfactual values against the opponent's reach, and its sums of regrets.
+@bare_kernel
+def update(shape, player, payoffs, bonus, reach, values, regrets, strategy, positive, negative, lowest, ahead, trust):
+    """A player's counterfactual values against the opponent's reach, its sums of regrets, and its next strategy.
+
+    The loops over goals are written out, which makes them twice as fast.
 
     Parameters
     ----------
@@ -109,45 +129,59 @@ def update(shape, player, payoffs, bonus, strategy, reach, values, regrets, pred
         because each pair of goals has the chance 1/9.
     bonus
         float64, shape (nodes,): what the player gets for each of its moves besides, divided by 9; may be empty.
-    strategy, reach
-        Of both players' latest strategies.
+    reach
+        Of the opponent's latest strategy.
     values
         Written: float64, shape (nodes, 3), with a column for each of `player`'s goals.
-    regrets, predictions
-        ``regrets = discounted regrets + (value - expected value)``, never below zero if `floor`; `predictions`, if not
-        empty, get ``value - expected value``.
+    regrets
+        ``regrets = max(discounted regrets + newest, lowest)`` with ``newest = value - expected value`` and the
+        discounts `positive` and `negative`, by the sign of the sum so far.
+    strategy
+        The player's strategy; then its next, by the shares ``max(ahead * regrets + trust * newest, 0)``, or all moves
+        alike where they are zero.
     """
-    plies, first_child = shape.plies, shape.first_child
-    for ply in range(len(plies) - 2, -1, -1):
-        for node in range(plies[ply], plies[ply + 1]):
-            begin, end = first_child[node], first_child[node + 1]
+    plies, first_child, outcome = shape.plies, shape.first_child, shape.outcome
+    for ply in range(len(plies) - 3, -1, -1):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            begin, end = first_child[node], first_child[node + _ONE]
             if begin == end:
-                opponent = reach[_last_sequence(shape, 1 - player, ply, node)]
-                _end_values(shape.outcome[node], player, payoffs, opponent, values[node])
                 continue
-            for goal in range(3):
-                expected = 0.0
-                if ply % 2 != player:
-                    for child in range(begin, end):
-                        expected += values[child, goal]
-                    values[node, goal] = expected
-                    continue
+            if ply % 2 != player:
+                _add_up(shape, player, payoffs, node, reach, values)
+                continue
+            v0 = v1 = v2 = 0.0
+            for child in range(begin, end):
+                if outcome[child] >= 0:
+                    _end(child, outcome[child], player, payoffs, reach, node, values)
                 if len(bonus):
-                    opponent = reach[node]
-                    for child in range(begin, end):
-                        values[child, goal] += bonus[child] * (opponent[0] + opponent[1] + opponent[2])
-                for child in range(begin, end):
-                    expected += strategy[child, goal] * values[child, goal]
-                values[node, goal] = expected
-                for child in range(begin, end):
-                    regret, newest = regrets[child, goal], values[child, goal] - expected
-                    regret = regret * (positive if regret > 0 else negative) + newest
-                    regrets[child, goal] = max(regret, 0.0) if floor else regret
-                    if len(predictions):
-                        predictions[child, goal] = newest
+                    _add(child, bonus[child] * (reach[node, 0] + reach[node, 1] + reach[node, 2]), values)
+                v0 += strategy[child, 0] * values[child, 0]
+                v1 += strategy[child, 1] * values[child, 1]
+                v2 += strategy[child, 2] * values[child, 2]
+            values[node, 0], values[node, 1], values[node, 2] = v0, v1, v2
+            s0 = s1 = s2 = 0.0
+            for child in range(begin, end):
+                n0, n1, n2 = values[child, 0] - v0, values[child, 1] - v1, values[child, 2] - v2
+                r0, r1, r2 = regrets[child, 0], regrets[child, 1], regrets[child, 2]
+                r0 = max(r0 * (positive if r0 > 0 else negative) + n0, lowest)
+                r1 = max(r1 * (positive if r1 > 0 else negative) + n1, lowest)
+                r2 = max(r2 * (positive if r2 > 0 else negative) + n2, lowest)
+                regrets[child, 0], regrets[child, 1], regrets[child, 2] = r0, r1, r2
+                r0 = max(ahead * r0 + trust * n0, 0.0)
+                r1 = max(ahead * r1 + trust * n1, 0.0)
+                r2 = max(ahead * r2 + trust * n2, 0.0)
+                strategy[child, 0], strategy[child, 1], strategy[child, 2] = r0, r1, r2
+                s0, s1, s2 = s0 + r0, s1 + r1, s2 + r2
+            same = 1.0 / (end - begin)
+            f0, f1, f2 = 1 / s0 if s0 > 0 else 0.0, 1 / s1 if s1 > 0 else 0.0, 1 / s2 if s2 > 0 else 0.0
+            a0, a1, a2 = 0.0 if s0 > 0 else same, 0.0 if s1 > 0 else same, 0.0 if s2 > 0 else same
+            for child in range(begin, end):
+                strategy[child, 0] = strategy[child, 0] * f0 + a0
+                strategy[child, 1] = strategy[child, 1] * f1 + a1
+                strategy[child, 2] = strategy[child, 2] * f2 + a2
 
 
-@kernel
+@bare_kernel
 def respond(shape, player, payoffs, reach, values, best):
     """Values of a player's best response to the opponent's reach, and its moves.
 
@@ -158,23 +192,21 @@ def respond(shape, player, payoffs, reach, values, best):
     best
         Written: float64, shape (nodes, 3): 1 for the first of the best moves, else 0; may be empty.
     """
-    plies, first_child = shape.plies, shape.first_child
-    for ply in range(len(plies) - 2, -1, -1):
-        for node in range(plies[ply], plies[ply + 1]):
-            begin, end = first_child[node], first_child[node + 1]
+    plies, first_child, outcome = shape.plies, shape.first_child, shape.outcome
+    for ply in range(len(plies) - 3, -1, -1):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            begin, end = first_child[node], first_child[node + _ONE]
             if begin == end:
-                opponent = reach[_last_sequence(shape, 1 - player, ply, node)]
-                _end_values(shape.outcome[node], player, payoffs, opponent, values[node])
                 continue
+            if ply % 2 != player:
+                _add_up(shape, player, payoffs, node, reach, values)
+                continue
+            for child in range(begin, end):
+                if outcome[child] >= 0:
+                    _end(child, outcome[child], player, payoffs, reach, node, values)
             for goal in range(3):
-                if ply % 2 != player:
-                    total = 0.0
-                    for child in range(begin, end):
-                        total += values[child, goal]
-                    values[node, goal] = total
-                    continue
                 chosen = begin
-                for child in range(begin + 1, end):
+                for child in range(begin + _ONE, end):
                     if values[child, goal] > values[chosen, goal]:
                         chosen = child
                 values[node, goal] = values[chosen, goal]
@@ -183,17 +215,15 @@ def respond(shape, player, payoffs, reach, values, best):
                         best[child, goal] = 1.0 if child == chosen else 0.0
 
 
-@kernel
+@bare_kernel
 def outcomes(shape, reach, found):
-    """Probabilities of the outcomes for each pair of goals: `found`, float64, shape (3, 3, 4), is written."""
+    """Probabilities of the outcomes for each pair of goals: `found`, float64, shape (4, 3, 3), is written."""
+    parent, outcome, plies = shape.parent, shape.outcome, shape.plies
     found[:] = 0
-    plies, first_child = shape.plies, shape.first_child
-    for ply in range(len(plies) - 1):
-        for node in range(plies[ply], plies[ply + 1]):
-            if first_child[node] < first_child[node + 1]:
-                continue
-            first = reach[_last_sequence(shape, 0, ply, node)]
-            second = reach[_last_sequence(shape, 1, ply, node)]
-            for mine in range(3):
-                for other in range(3):
-                    found[mine, other, shape.outcome[node]] += first[mine] * second[other]
+    for ply in range(1, len(plies) - 1):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            if outcome[node] >= 0:
+                first, second = (node, parent[node]) if ply % 2 else (parent[node], node)
+                for mine in range(3):
+                    for other in range(3):
+                        found[outcome[node], mine, other] += reach[first, mine] * reach[second, other]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -11,10 +12,12 @@ from pttt_ooc.smbc import kernels
 from pttt_ooc.smbc.rules import MET, SQUARES
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.solving.regret import Coefficients
 
 Floats = NDArray[np.float64]
 PAIRS = 9  # of goals, each with the same chance
 _NONE: Floats = np.empty((0, 3))
+_NO_BONUS: Floats = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -57,16 +60,12 @@ class Profile:
     reach: Floats
 
 
-def uniform_sums(tree: Tree) -> Floats:
-    """Sums that ask for the same probability of all moves."""
-    return np.zeros((tree.nodes, 3))
-
-
 def profile_of(tree: Tree, sums: Floats) -> Profile:
     """The profile in which each move has its share of the sums of its infoset; all the same if none is above 0."""
     found = Profile(np.ones((tree.nodes, 3)), np.ones((tree.nodes, 3)))
     for player in (0, 1):
-        kernels.follow(tree.shape, player, sums, _NONE, 1.0, found.strategy, found.reach, 0.0, _NONE)
+        kernels.normalize(tree.shape, player, sums, found.strategy)
+        kernels.go_down(tree.shape, player, found.strategy, found.reach, 0.0, _NONE)
     return found
 
 
@@ -86,9 +85,9 @@ def moved_by(tree: Tree, player: int) -> NDArray[np.bool_]:
 
 def outcomes(tree: Tree, profile: Profile) -> Floats:
     """Probabilities of the board's outcomes: shape (3, 3, 4), by both goals and the outcome."""
-    found = np.empty((3, 3, 4))
+    found = np.empty((4, 3, 3))
     kernels.outcomes(tree.shape, profile.reach, found)
-    return found
+    return np.moveaxis(found, 0, 2)
 
 
 def scoring(found: Floats) -> Floats:
@@ -130,9 +129,8 @@ class Solver:
 
     Parameters
     ----------
-    regrets, sums, predictions
-        The state, changed in place: float64, shape (nodes, 3); `predictions` of shape (0, 3) if the rule does not
-        predict.  All zeros at iteration 0.
+    regrets, sums, strategy
+        The state, changed in place: float64, shape (nodes, 3).  At iteration 0 it is set.
     iteration
         How many iterations made the state.
     payoffs
@@ -145,25 +143,26 @@ class Solver:
         settings: Settings,
         regrets: Floats,
         sums: Floats,
-        predictions: Floats,
+        strategy: Floats,
         iteration: int = 0,
         payoffs: Payoffs = Payoffs(),  # noqa: B008  (immutable)
     ) -> None:
         self.tree, self.settings, self.iteration, self.payoffs = tree, settings, iteration, payoffs
-        self.regrets, self.sums, self.predictions = regrets, sums, predictions
-        self.current = Profile(np.ones((tree.nodes, 3)), np.ones((tree.nodes, 3)))
+        self.regrets, self.sums = regrets, sums
+        self.current = Profile(strategy, np.ones((tree.nodes, 3)))
         self._values = np.empty((tree.nodes, 3))
         self._closeness = (SQUARES - 1 - tree.square) / (SQUARES - 1) / PAIRS  # of squares to the top left
+        if iteration == 0:
+            self.restart()
         for player in (0, 1):
-            self._follow(player, _NONE)
+            kernels.go_down(tree.shape, player, strategy, self.current.reach, 0.0, _NONE)
 
     def restart(self) -> None:
         """Forget all iterations, but not the payoffs."""
         self.iteration = 0
-        for array in (self.regrets, self.sums, self.predictions):
-            array[:] = 0
-        for player in (0, 1):
-            self._follow(player, _NONE)
+        self.regrets[:] = self.sums[:] = 0
+        start = profile_of(self.tree, self.sums)
+        self.current.strategy[:], self.current.reach[:] = start.strategy, start.reach
 
     def run(self, iterations: int) -> None:
         """Make some iterations."""
@@ -173,53 +172,37 @@ class Solver:
     def iterate(self) -> None:
         """Make one iteration: regrets of both players, their next strategies, their averages."""
         self.iteration += 1
+        coefficients, discount = self.settings.coefficients(self.iteration)
         for players in ((0,), (1,)) if self.settings.alternate_updates else ((0, 1),):
             for player in players:
-                self._update(player)
+                self._update(player, coefficients)
             for player in players:
-                self._follow(player, self.sums)
+                kernels.go_down(self.tree.shape, player, self.current.strategy, self.current.reach, discount, self.sums)
 
     def average(self) -> Profile:
         """The average strategies: sums of reach, so that each strategy counts as often as it comes to an infoset."""
         return profile_of(self.tree, self.sums)
 
-    def _update(self, player: int) -> None:
-        c, _ = self.settings.coefficients(self.iteration)
-        bonus = (
-            self._closeness * self.settings.bonus(self.iteration) if self.settings.small_move_epsilon else _NONE[:, 0]
-        )
+    def _update(self, player: int, coefficients: Coefficients) -> None:
+        bonus = self._closeness * self.settings.bonus(self.iteration) if self.settings.small_move_epsilon else _NO_BONUS
         kernels.update(
             self.tree.shape,
             player,
             self.payoffs.of(player),
             bonus,
-            self.current.strategy,
             self.current.reach,
             self._values,
             self.regrets,
-            self.predictions,
-            float(c.discount_positive),
-            float(c.discount_negative),
-            c.floor,
-        )
-
-    def _follow(self, player: int, sums: Floats) -> None:
-        c, discount = self.settings.coefficients(self.iteration)
-        predictions = self.predictions if c.predict else _NONE
-        kernels.follow(
-            self.tree.shape,
-            player,
-            self.regrets,
-            predictions,
-            float(c.look_ahead),
             self.current.strategy,
-            self.current.reach,
-            discount,
-            sums,
+            float(coefficients.discount_positive),
+            float(coefficients.discount_negative),
+            0.0 if coefficients.floor else -math.inf,
+            float(coefficients.look_ahead),
+            1.0 if coefficients.predict else 0.0,
         )
 
 
 def fresh(tree: Tree, settings: Settings, payoffs: Payoffs = Payoffs()) -> Solver:  # noqa: B008  (immutable)
     """A solver at iteration 0, in memory."""
-    predictions = np.zeros((tree.nodes if settings.rule.predicts else 0, 3))
-    return Solver(tree, settings, uniform_sums(tree), uniform_sums(tree), predictions, payoffs=payoffs)
+    regrets, sums, strategy = (np.empty((tree.nodes, 3)) for _ in range(3))
+    return Solver(tree, settings, regrets, sums, strategy, payoffs=payoffs)

@@ -41,6 +41,7 @@ from pttt_ooc.stages.provenance import PLAIN, code_digest, dependencies
 STAGE = "solve"
 MANIFEST, STORE, LOG = "solve.json", "strategies.zarr", "convergence.jsonl"
 COMMIT_SECONDS = 10.0
+PARTS = ("regrets", "sums", "strategy")
 
 
 def name_of(scores: Scores) -> str:
@@ -125,17 +126,15 @@ def _solve_pair(
     on_row: Callable[[Scores, Row], None],
 ) -> tuple[list[Row], dict[Scores, Floats]]:
     """Solve the rounds of scores and of their mirror image; the checks, and the average strategies."""
-    kind = np.empty((tree.nodes, 3))
-    kinds = {"regrets": kind, "sums": kind, "predictions": kind[: tree.nodes if settings.rule.predicts else 0]}
     both = both_ways(pair)
-    arrays = {f"{part}/{name_of(scores)}": array for scores in both for part, array in kinds.items()}
+    arrays = {f"{part}/{name_of(scores)}": np.empty((tree.nodes, 3)) for scores in both for part in PARTS}
     with State.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
         stack.callback(lambda: solvers.clear())  # maps are dropped before the state closes
         rows: list[Row] = state.extra.get("rows", [])
         solvers = {}
         for scores in both:
-            regrets, sums, predictions = (state.arrays[f"{part}/{name_of(scores)}"] for part in kinds)
-            solvers[scores] = Solver(tree, settings, regrets, sums, predictions, state.iteration)
+            regrets, sums, strategy = (state.arrays[f"{part}/{name_of(scores)}"] for part in PARTS)
+            solvers[scores] = Solver(tree, settings, regrets, sums, strategy, state.iteration)
         solver = PairSolver(settings, solvers, values, rows)
         committed = time.perf_counter()
         if solver.is_done:

@@ -114,10 +114,10 @@ def build(rules: Rules) -> Tree:
         counts.append(made - start)
     first_child.append(made)
     shape = kernels.Shape(
-        np.array(parent, np.int32),
-        np.array(first_child, np.int32),
+        np.array(parent, np.uint64),
+        np.array(first_child, np.uint64),
         np.array(outcome, np.int8),
-        np.cumsum([0, *counts[:-1]]).astype(np.int32),
+        np.cumsum([0, *counts[:-1]]),
     )
     tree = Tree(rules, shape, np.array(square, np.int8))
     sizes = tree.sizes()
