@@ -125,7 +125,7 @@ class SmbcConfig(Section):
     check_exploitability_every: Whole = Field(
         default=_DEFAULT.check_exploitability_every, description="Iterations between two checks."
     )
-    algorithm: Algorithm = Field(default="pdcfr+", description="The update rule of the regrets.")
+    algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
     alpha: Exponent | None = Field(default=None, description="Discount of positive regrets; null: the rule's default.")
     beta: Exponent | None = Field(default=None, description="Discount of negative regrets; null: the rule's default.")
     gamma: Weight | None = Field(
@@ -151,7 +151,7 @@ class SmbcConfig(Section):
     )
     max_iterations: Whole = Field(default=_DEFAULT.max_iterations, description="Of each round.")
     compared: tuple[Algorithm, ...] = Field(
-        default=("cfr", "dcfr", "sapdcfr+"),
+        default=("cfr", "dcfr", "pdcfr+"),
         description="Update rules whose convergence the report shows beside the one that solved the match.",
     )
     compared_iterations: Whole = Field(default=1000, description="Iterations of these, on the last round of the match.")

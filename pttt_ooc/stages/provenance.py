@@ -74,9 +74,7 @@ def _named(text: str) -> frozenset[str]:
 
     Only lines that may be imports of the package are parsed, which takes a twentieth of the time for all.
     """
-    found = {
-        f"pttt_ooc.{room}/templates/{name}" for name in _TEMPLATE.findall(text) for room in _rooms_with_templates()
-    }
+    found = {f"pttt_ooc.{file}" for name in _TEMPLATE.findall(text) for file in _templates_called(name)}
     for node in _statements(text):
         if isinstance(node, ast.ImportFrom):
             if node.level:
