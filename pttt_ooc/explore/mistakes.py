@@ -14,7 +14,6 @@ from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.explorer import Explorer, UsedExplorer
 from pttt_ooc.explore.sources import SOLUTION, Source
-from pttt_ooc.explore.wire import Message
 from pttt_ooc.grader.api import Number
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import ACCEPTED, Submission
@@ -22,6 +21,7 @@ from pttt_ooc.rules.play import start
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
+from pttt_ooc.web.wire import Message
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 _BAR = 704  # width of the picture of the parts

@@ -14,7 +14,6 @@ from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import AVERAGE, BEST, Address
 from pttt_ooc.explore.explorer import Explorer, UsedExplorer, chosen
 from pttt_ooc.explore.sources import Source
-from pttt_ooc.explore.wire import Message, RefusedError
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.boards import attempts_sentence
 from pttt_ooc.show.numbers import value_for
@@ -22,6 +21,7 @@ from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
+from pttt_ooc.web.wire import Message, RefusedError
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)

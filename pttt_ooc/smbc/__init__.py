@@ -8,5 +8,7 @@ Modules: ``rules``, ``tree``: a round. ``settings``: of a solve. ``kernels``: al
 ``snapshots``: of a solver on the way. ``place``: the board as somebody holds it. ``looking``: what a solution does
 there. ``playing``: matches of a person, ``bot``: against a solution, ``tally``: counted. ``words``,
 ``terminal_explore``, ``terminal_play``: on a terminal. ``pipeline``: in the workflow, with the stages ``finding`` and
-``reporting``, which has ``pictures``. ``commands``.
+``reporting``, which has ``pictures``. ``local`` serves the pages: ``localserver`` is the web process, with ``part``,
+``seat`` (what a person may know), ``view``, ``matches`` (kept), ``asked`` (the bot), which asks the ``answerer``.
+``commands``.
 """

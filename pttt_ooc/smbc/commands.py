@@ -14,6 +14,7 @@ import typer
 
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.errors import ConfigError
+from pttt_ooc.grader.commands import extra
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
@@ -31,6 +32,7 @@ def add_commands(app: typer.Typer) -> None:
     smbc.command("best-response", epilog="Example: pttt smbc best-response data/smbc --json")(best_response)
     smbc.command(epilog="Example: pttt smbc explore data/smbc --scores 4-4")(explore)
     smbc.command(epilog="Example: pttt smbc play data/smbc")(play)
+    smbc.command(epilog="Example: pttt smbc serve data/smbc")(serve)
     app.add_typer(smbc, name="smbc")
 
 
@@ -166,3 +168,18 @@ def play(directory: SolutionArgument = DATA) -> None:
     from pttt_ooc.smbc.terminal_play import play as played
 
     raise typer.Exit(played(SolutionBot(directory), directory, Dialogue()))
+
+
+def serve(
+    directory: SolutionArgument = DATA,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+) -> None:
+    """Play against the solution, and explore it, in the browser.
+
+    Matches are kept in DIR/matches.sqlite.
+    """
+    with extra():
+        from pttt_ooc.smbc.local import serve as served
+    served(directory, host, port, "/smbc/play" if browser else None)

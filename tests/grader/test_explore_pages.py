@@ -25,12 +25,12 @@ from pttt_ooc.explore.local import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, uniform
 from pttt_ooc.explore.webserver import app_of
-from pttt_ooc.explore.wire import BusyError, Client, RefusedError, listening, packed, received
 from pttt_ooc.grader.models import Fact, Submission
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
+from pttt_ooc.web.wire import BusyError, Client, RefusedError, listening, packed, received
 
 
 @pytest.fixture(scope="module")
