@@ -44,6 +44,7 @@ class Answering:
             "facts": self._facts,
             "row": self._row,
             "mistakes": self._mistakes,
+            "differences": self._differences,
         }
 
     def close(self) -> None:
@@ -95,6 +96,10 @@ class Answering:
         return self.profiles.find_mistakes(
             question["player"], question["strategy"], question["equilibrium"], question["game_value"]
         )
+
+    def _differences(self, question: Message) -> Message:
+        """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
+        return self.profiles.find_differences(question["player"], question["a"], question["b"], question["opponent"])
 
 
 def _facts(profile: Profile) -> Message:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import HTTPException
+from fastapi import HTTPException, Query
 from fastapi.concurrency import run_in_threadpool
 
 from pttt_ooc.explore.sources import Source, Sources, first_of
@@ -55,4 +55,5 @@ def chosen(offered: Sequence[Source], key: str, player: int) -> Source:
     raise HTTPException(404, f"There is no strategy {key[:40]!r} of player {player} that you may look at.")
 
 
+Key = Annotated[str, Query(max_length=60)]
 UsedExplorer = Annotated[Explorer, state_of("explore")]

@@ -21,7 +21,7 @@ from pttt_ooc.rules.play import start
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
-from pttt_ooc.web.wire import Message
+from pttt_ooc.web.wire import Message, RefusedError
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 _BAR = 704  # width of the picture of the parts
@@ -85,7 +85,12 @@ async def mistakes(
     solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
     if solution is None or own is None or value is None:
         return _render(request, account, missing=_NO_VALUE if value is None else _NO_SOLUTION, **shown)
-    told = await _told(explorer, submission, own, solution, list(value.interval))
+    try:
+        told = await _told(explorer, submission, own, solution, list(value.interval))
+    except RefusedError as error:
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page.status_code = 503
+        return page
     if "preparing" in told:
         return _render(request, account, waiting=told["preparing"], **shown)
     return await run_in_threadpool(_answered, request, account, explorer, told, own, shown)
@@ -100,7 +105,8 @@ async def _told(
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
     template = "parts/mistakes.html" if wants_part(request) else "mistakes.html"
-    return render(request, f"explore/{template}", account, **{"waiting": None, "missing": None, **shown})
+    nothing = {"waiting": None, "missing": None, "failed": None}
+    return render(request, f"explore/{template}", account, **{**nothing, **shown})
 
 
 def _answered(

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import AVERAGE, BEST, Address
-from pttt_ooc.explore.explorer import Explorer, UsedExplorer, chosen
+from pttt_ooc.explore.explorer import Explorer, Key, UsedExplorer, chosen
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.boards import attempts_sentence
@@ -21,12 +21,11 @@ from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
-from pttt_ooc.web.wire import Message, RefusedError
+from pttt_ooc.web.wire import ImpossibleError, Message, RefusedError
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-Key = Annotated[str, Query(max_length=60)]
-_IMPOSSIBLE = 404
+_IMPOSSIBLE, _FAILED = 404, 503
 
 
 @router.get("/explore")
@@ -50,13 +49,17 @@ async def explore(
     shown: Shown = {"offered": offered, "pair": pair, "other_source": other, "game": explorer.game}
     try:
         answers = await _answers(explorer, address, pair, other)
-    except RefusedError as error:
+    except ImpossibleError as error:
         nearest = None if error.nearest is None else address.to(at=error.nearest)
         page = await _page(request, account, address=address, impossible=str(error), nearest=nearest, **shown)
         page.status_code = _IMPOSSIBLE
         return page
+    except RefusedError as error:
+        page = await _page(request, account, address=address, failed=str(error), **shown)
+        page.status_code = _FAILED
+        return page
     address = Address(player, answers[0]["infoset"], address.strategies, show, beside, square)
-    shown |= {"impossible": None, "address": address, **_place(explorer.game, address)}
+    shown |= {"address": address, **_place(explorer.game, address)}
     waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
     if waiting:
         return await _page(request, account, waiting=waiting[0], **shown)
@@ -85,7 +88,8 @@ def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResp
     """The page, or, if the page's own script asks for it, only what is in it."""
     part = wants_part(request)
     template = "explore/parts/explore.html" if part else "explore/explore.html"
-    return render(request, template, account, **{"waiting": None, "impossible": None, "partial": part, **shown})
+    nothing = {"waiting": None, "impossible": None, "failed": None}
+    return render(request, template, account, **{**nothing, "partial": part, **shown})
 
 
 # ---------------------------------------------------------------------------------------------

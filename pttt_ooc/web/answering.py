@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from typing import Protocol
 
-from pttt_ooc.errors import PtttError
+from pttt_ooc.errors import ImpossibleInfosetError, PtttError
 from pttt_ooc.web.wire import Message, packed, received
 
 log = logging.getLogger("pttt.web.answering")
@@ -46,8 +46,10 @@ def _answer(connection: socket.socket, answering: Answers) -> None:
 def _answered(question: Message, answering: Answers) -> Message:
     try:
         return answering.answer(question)
+    except ImpossibleInfosetError as error:
+        return {"impossible": str(error), "nearest": error.nearest}
     except PtttError as error:
-        return {"refused": str(error), "nearest": getattr(error, "nearest", None)}
+        return {"refused": str(error)}
     except Exception:  # the next question may well have an answer
         log.exception("a question failed")
         return {"refused": _BROKEN}
