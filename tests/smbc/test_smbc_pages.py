@@ -4,11 +4,17 @@ import itertools
 import json
 import random
 import re
+import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
+from patience import PATIENCE, wait_until
+from terminals import MAIN
 from webkit import Browser, application
 
 from pttt_ooc.smbc import playing
@@ -212,3 +218,27 @@ def test_the_web_process_imports_no_numerics():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_the_command_serves_the_pages(coarse, tmp_path):
+    own = shutil.copytree(coarse, tmp_path / "smbc")
+    command = [sys.executable, "-c", MAIN, "smbc", "serve", str(own), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            told = process.stdout.readline()
+            url = re.search(r"http://[^;]+", told)[0]
+            assert told.startswith("The match to 2 is at ")
+
+            def page():
+                try:
+                    with urlopen(f"{url}/smbc/explore?at=5", timeout=PATIENCE) as answer:
+                        return answer.read().decode()
+                except HTTPError as error:  # the answerer is still getting ready
+                    assert error.code == 503
+                    return ""
+
+            wait_until(lambda: "To move: the second player (o)" in page())
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+    assert (own / MATCHES).exists()

@@ -40,6 +40,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     page = (finished.directory / "data/smbc/report.html").read_text()
     found = json.loads((finished.directory / "data/smbc/findings.json").read_text())
     assert "In the match to 2" in page and f"{found['rounds']['1-1']['value']:.7f}".lstrip("-") in page
+    assert page.count("<svg") == 3 and "built-in" not in page
     assert found["curves"].keys() == {"sapdcfr+", "dcfr"} and found["curves"]["dcfr"][-1]["iteration"] == 9
     for one in found["shown"]:
         mean = sum(map(sum, one["pairs"])) / 9
