@@ -131,7 +131,7 @@ def test_wherever_a_page_leads_is_a_page(pages):
 
 def test_mirror_images_are_linked(pages):
     page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform").text
-    mirrored = page[page.index("Mirror images") :]
+    mirrored = page[page.index("Mirror images: ") :]
     assert {infoset_of(link) for link in links(mirrored[: mirrored.index("</p>")])} == {"|2*", "|3*", "|5*"}
 
 
