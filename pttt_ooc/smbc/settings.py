@@ -13,7 +13,7 @@ from pttt_ooc.config import Exponent, Real, Section, Weight, Whole, number
 from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule
 
-FASTER = {"sapdcfr+": {"gamma": 15.0}}
+FASTER = {"sapdcfr+": {"gamma": 10.0, "asymmetry": 4.0}}
 """Parameters that are faster here than the ones of a rule's paper: most of a round's moves are soon settled."""
 
 MOST_POINTS = 9  # the rounds grow with the square of it
