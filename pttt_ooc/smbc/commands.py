@@ -42,7 +42,7 @@ def solve(
     winning_score: Annotated[int, typer.Option(help="The points that win the match.")] = 5,
     maximum_subgame_exploitability: Annotated[
         float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
-    ] = 1e-6,
+    ] = 5e-7,
     check_exploitability_every: Annotated[int, typer.Option(help="Iterations between two checks.")] = 10,
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule.  [default: sapdcfr+]")] = None,
     discount: Annotated[
@@ -128,8 +128,8 @@ def best_response(
     print(f"a perfect first player gets                        {found['best_response_first']:.9f}")
     print(f"a perfect second player gets                       {found['best_response_second']:.9f}")
     print(f"exploitability of the match                        {found['exploitability']:.3g}")
-    print(f"the goal that loses most                           {found['worst_goal']}")
-    print(f"the scores that lose most                          {found['worst_scores']}")
+    print(f"most is lost to an opponent with the goal          {found['worst_goal']}")
+    print(f"most is lost at the scores                         {found['worst_scores']}")
     print("\nscores      value    exploitability")
     for scores, facts in sorted(found["rounds"].items()):
         print(f"{scores}  {facts['value']:+.7f}    {facts['exploitability']:.3g}")

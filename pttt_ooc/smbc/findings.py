@@ -24,8 +24,10 @@ TOLD = 1e-7
 def best_responses(solution: Solution) -> dict[str, Any]:
     """Values and best responses of a match and of each of its rounds, as JSON values.
 
-    The losses of the whole match are told by score, role and goal of the player who is exploited: how often the score
-    comes up against the best response, times what the player then loses in this round.  Their sum is what the best
+    The losses of the whole match are told by scores, the role of the player who is exploited, and the goal of the
+    opponent who responds: how often the scores come up against the best response, times what is lost in this round to
+    an opponent with this goal.  A responder knows its own goal only, so losses by the exploited player's goal would be
+    of both signs.  Their sum is what the best
     responses gain together, exactly (Kakade and Langford 2002, lemma 6.1).
     """
     n, tree = solution.settings.winning_score, solution.tree
@@ -132,7 +134,7 @@ def _sentences(ranges: Equilibria) -> list[str]:
 
 
 def _losses(solution: Solution, values: dict[Scores, float], response: MatchResponse) -> list[dict[str, Any]]:
-    """What the exploited player loses by scores, role and goal, the most first."""
+    """What is lost by scores, role of the exploited player and goal of the responder, the most first."""
     n = solution.settings.winning_score
     found: dict[tuple[str, int, str], float] = {}
     for responder in (0, 1):
@@ -140,7 +142,7 @@ def _losses(solution: Solution, values: dict[Scores, float], response: MatchResp
             worth = payoffs(scores, n, values).table() / PAIRS
             usual = outcomes(solution.tree, solution.profiles[scores])
             gain = (response.tables[scores, player] - usual) * worth * (1 if player == 0 else -1)
-            for goal, loss in zip(GOALS, gain.sum(axis=(0, 2) if player == 0 else (1, 2)), strict=True):
+            for goal, loss in zip(GOALS, gain.sum(axis=(1, 2) if player == 0 else (0, 2)), strict=True):
                 key = (name_of(scores), 1 - player, goal)
                 found[key] = found.get(key, 0.0) + visits * float(loss)
     most_first = sorted(found.items(), key=lambda item: -item[1])

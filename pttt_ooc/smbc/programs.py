@@ -112,14 +112,13 @@ def program(tree: Tree, player: int, payoffs: Payoffs) -> Program:
 
 
 def solve(given: Program) -> tuple[float, Floats]:
-    """The value of the round for the program's player, and an optimal solution."""
-    return _minimum(given, -given.by_goal.sum(axis=0), None)
+    """The value of the round for the program's player, and variables that reach it."""
+    return extreme(given, given.by_goal.sum(axis=0), None, 1)
 
 
 def goal_range(given: Program, value: float, goal: int) -> Range:
     """What the player gets when the opponent has a goal, times 1/3: the least and the most in all equilibria."""
-    least, _ = _minimum(given, -given.by_goal[goal], value, -1)
-    most, _ = _minimum(given, -given.by_goal[goal], value)
+    least, most = (extreme(given, given.by_goal[goal], value, sign)[0] for sign in (-1, 1))
     return Range(least, most)
 
 
@@ -129,17 +128,28 @@ def plies_of(tree: Tree) -> Ints:
     return np.repeat(np.arange(len(plies) - 1), np.diff(plies))
 
 
-def _minimum(given: Program, costs: Floats, value: float | None, sign: int = 1) -> tuple[float, Floats]:
-    """The largest ``-costs @ variables``, or with sign -1 the least; with a value only over optimal plans."""
+def extreme(given: Program, amounts: Floats, value: float | None, sign: int) -> tuple[float, Floats]:
+    """The most (or with sign -1 the least) of amounts times variables, and the variables that reach it.
+
+    Parameters
+    ----------
+    value
+        Of the round for the program's player, if only optimal plans count.
+
+    Raises
+    ------
+    GameError
+        If it is not found.
+    """
     linprog, sparse = scipy("optimize").linprog, scipy("sparse")
     below, limits = given.below, np.zeros(given.below.shape[0])
     if value is not None:
         below = sparse.vstack([below, -given.by_goal.sum(axis=0)[None, :]]).tocsr()
         limits = np.append(limits, SLACK - value)
-    free = [(0, None)] * given.plan_size + [(None, None)] * (len(costs) - given.plan_size)
+    free = [(0, None)] * given.plan_size + [(None, None)] * (len(amounts) - given.plan_size)
     tolerances = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
     found = linprog(
-        sign * costs, below, limits, given.equal, given.amounts, free, method="highs-ipm", options=tolerances
+        -sign * amounts, below, limits, given.equal, given.amounts, free, method="highs-ipm", options=tolerances
     )
     if found.status != 0:
         raise GameError(f"The linear program of a round was not solved: {found.message}")

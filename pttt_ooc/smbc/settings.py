@@ -30,7 +30,8 @@ class Settings:
     fill_board
         Whether a round goes on until the board is full.
     maximum_subgame_exploitability
-        A round is solved when the two best responses to it gain no more than this together.
+        A round is solved when the two best responses to it gain no more than this together.  If all rounds of a match
+        to five come just below 1e-6, the match can be exploited by 5.5e-6.
     check_exploitability_every
         Iterations between two looks at the exploitability; the values of the outcomes change then too.
     algorithm
@@ -49,7 +50,7 @@ class Settings:
 
     winning_score: int = 5
     fill_board: bool = False
-    maximum_subgame_exploitability: float = 1e-6
+    maximum_subgame_exploitability: float = 5e-7
     check_exploitability_every: int = 10
     algorithm: str = "sapdcfr+"
     alpha: float | None = None
