@@ -5,6 +5,7 @@ and who comes first to five points wins the match.
 
 Modules: ``rules``, ``tree``: a round. ``settings``: of a solve. ``kernels``: all kernels of the wing. ``round``,
 ``match``: solvers. ``response``: best responses. ``solve``: results on disk. ``findings``: what they show.
+``goals``, ``programs``: what goals are worth in all equilibria. ``study``: without chance. ``simulation``.
 ``snapshots``: of a solver on the way. ``place``: the board as somebody holds it. ``looking``: what a solution does
 there. ``playing``: matches of a person, ``bot``: against a solution, ``tally``: counted. ``words``,
 ``terminal_explore``, ``terminal_play``: on a terminal. ``pipeline``: in the workflow, with the stages ``finding`` and

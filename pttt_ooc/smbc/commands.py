@@ -30,6 +30,9 @@ def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     smbc.command(epilog="Example: pttt smbc solve --winning-score 5 --output data/smbc")(solve)
     smbc.command("best-response", epilog="Example: pttt smbc best-response data/smbc --json")(best_response)
+    smbc.command(epilog="Example: pttt smbc simulate data/smbc --matches 1000000")(simulate)
+    smbc.command(epilog="Example: pttt smbc goals data/smbc --scores 0-0 --all-equilibria")(goals)
+    smbc.command(epilog="Example: pttt smbc study data/smbc --json")(study)
     smbc.command(epilog="Example: pttt smbc explore data/smbc --scores 4-4")(explore)
     smbc.command(epilog="Example: pttt smbc play data/smbc")(play)
     smbc.command(epilog="Example: pttt smbc serve data/smbc")(serve)
@@ -41,7 +44,7 @@ def solve(
     winning_score: Annotated[int, typer.Option(help="The points that win the match.")] = 5,
     maximum_subgame_exploitability: Annotated[
         float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
-    ] = 1e-6,
+    ] = 5e-7,
     check_exploitability_every: Annotated[int, typer.Option(help="Iterations between two checks.")] = 10,
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule.  [default: sapdcfr+]")] = None,
     discount: Annotated[
@@ -127,11 +130,91 @@ def best_response(
     print(f"a perfect first player gets                        {found['best_response_first']:.9f}")
     print(f"a perfect second player gets                       {found['best_response_second']:.9f}")
     print(f"exploitability of the match                        {found['exploitability']:.3g}")
-    print(f"the goal that loses most                           {found['worst_goal']}")
-    print(f"the scores that lose most                          {found['worst_scores']}")
+    print(f"most is lost to an opponent with the goal          {found['worst_goal']}")
+    print(f"most is lost at the scores                         {found['worst_scores']}")
     print("\nscores      value    exploitability")
     for scores, facts in sorted(found["rounds"].items()):
         print(f"{scores}  {facts['value']:+.7f}    {facts['exploitability']:.3g}")
+
+
+def simulate(
+    directory: SolutionArgument,
+    matches: Annotated[int, typer.Option(min=1, metavar="N", help="To play.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the random numbers.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Play matches of the solution against itself, and compare how they end with the exact values."""
+    from pttt_ooc.smbc import simulation
+    from pttt_ooc.smbc.solve import load
+
+    found = simulation.as_json(simulation.simulate(load(directory), matches, seed), seed)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"{matches} matches, {found['rounds_in_a_match']:.3f} rounds in a match")
+    print("\nscores    matches  won by who moves first   expected  standard errors")
+    for scores, facts in sorted(found["scores"].items()):
+        print(
+            f"{scores}  {facts['matches']:>11}  {facts['won']:>22.4%}  {facts['expected']:>9.4%}"
+            f"  {facts['standard_errors']:>+15.2f}"
+        )
+
+
+def goals(
+    directory: SolutionArgument,
+    scores: Annotated[
+        str | None, typer.Option(metavar="A-B", help="Of the round; default: a round that is a game of its own.")
+    ] = None,
+    all_equilibria: Annotated[
+        bool, typer.Option("--all-equilibria", help="Find ranges in all equilibria too: minutes of linear programs.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What a round is worth to the first player, by the goals of both players."""
+    from pttt_ooc.smbc.findings import goals_of_round, score_numbers
+    from pttt_ooc.smbc.solve import load
+
+    solution = load(directory)
+    found = goals_of_round(solution, score_numbers(scores, solution.settings.winning_score), all_equilibria)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"value of the round {found['value']:+.9f}; rows: the first player's goal, columns: the second player's")
+    print("        " + "".join(f"{goal:>14}" for goal in found["goals"]) + f"{'mean':>14}")
+    for goal, row, mean in zip(found["goals"], found["entries"], found["rows"], strict=True):
+        print(f"{goal:<8}" + "".join(f"{entry:>+14.9f}" for entry in [*row, mean]))
+    print(f"{'mean':<8}" + "".join(f"{mean:>+14.9f}" for mean in found["columns"]))
+    if all_equilibria:
+        print("\nIn all equilibria:")
+        for line in found["sentences"]:
+            print(f"- {line}")
+
+
+def study(
+    directory: SolutionArgument,
+    iterations: Annotated[int, typer.Option(min=1, metavar="N", help="Of each run on one round.")] = 1000,
+    draws: Annotated[int, typer.Option(min=0, metavar="N", help="Pure strategies to draw for each round.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Of these.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What the solution loses if players do not draw their moves, and what a bonus for small moves changes."""
+    from pttt_ooc.smbc.solve import load
+    from pttt_ooc.smbc.study import studies
+
+    found = studies(load(directory), iterations, draws, seed)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    rounded = found["rounding"]
+    print(f"exploitability of the match                        {rounded['solution']:.3g}")
+    print(f"  with the most likely move everywhere             {rounded['most_likely']:.3g}")
+    print(f"  with the best of {draws + 1} roundings of each round".ljust(51) + f"{rounded['best']:.3g}")
+    print(f"rounds that lose less than 1e-6 so                 {', '.join(rounded['pure_rounds']) or 'none'}")
+    print("\nbonus     decay   exploitability   infosets reached   with more than one move")
+    for row in found["small_moves"]:
+        print(
+            f"{row['epsilon']:<8g}{row['decay']:>7g}{row['exploitability']:>17.3g}{row['reached']:>19}{row['mixed']:>26}"
+        )
 
 
 def explore(

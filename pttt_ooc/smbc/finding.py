@@ -6,13 +6,14 @@ All figures are in the manifest, ``findings.json``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pttt_ooc.smbc.findings import best_responses
+from pttt_ooc.smbc.goals import equilibria
 from pttt_ooc.smbc.looking import Lookout, Lookouts, believed
 from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.pipeline import sources
@@ -27,7 +28,7 @@ from pttt_ooc.stages.common import digests, inputs, stage
 _POINTS = 20  # of a curve of convergence
 
 
-def run(directory: Path, compared: Sequence[str], iterations: int, threads: int = 1) -> None:
+def run(directory: Path, compared: Sequence[str], iterations: int, all_equilibria: bool = False) -> None:
     """Write the manifest with all figures of the report.
 
     Parameters
@@ -36,18 +37,24 @@ def run(directory: Path, compared: Sequence[str], iterations: int, threads: int 
         Names of update rules whose convergence is measured too.
     iterations
         Of these.
+    all_equilibria
+        Whether to bound the expectations by goals in all equilibria of the first round.
 
     Raises
     ------
     StoreError
         If there is no solution, or it is damaged, or the manifest cannot be written.
     """
-    with stage("findings", directory, [], threads, sources) as facts:
+    with stage("findings", directory, [], sources=sources) as facts:
         before = inputs(directory, "solve")
         lookouts = Lookouts(directory)
         points = lookouts.solution.settings.winning_score
         facts.update(made_from=digests(before), winning_score=points)
         facts["settings"] = {"compared": list(compared), "compared_iterations": iterations}
+        facts["settings"]["all_equilibria"] = all_equilibria
+        facts["equilibria"] = (
+            asdict(equilibria(lookouts.solution.tree, lookouts.worth((0, 0)))) if all_equilibria else None
+        )
         facts.update(best_responses(lookouts.solution))
         facts["shown"] = [_round(lookouts, scores) for scores in dict.fromkeys([(0, 0), (points - 1, points - 1)])]
         facts["curves"] = curves(lookouts, compared, iterations)

@@ -227,3 +227,67 @@ def outcomes(shape, reach, found):
                 for mine in range(3):
                     for other in range(3):
                         found[outcome[node], mine, other] += reach[first, mine] * reach[second, other]
+
+
+@piece
+def _drawn(shape, strategy, node, goal):
+    """A child of a node, drawn by the strategy for a goal."""
+    begin, end = shape.first_child[node], shape.first_child[node + _ONE]
+    left = np.random.random()
+    for child in range(begin, end):
+        left -= strategy[child, goal]
+        if left < 0:
+            return child
+    return end - _ONE  # the probabilities add up to a little less than 1
+
+
+@piece
+def _played(shape, strategy):
+    """Play a round, with goals that are drawn: whether the first and whether the second player scores."""
+    goals = (np.random.randint(3), np.random.randint(3))
+    node, player = np.uint64(0), 0
+    while shape.outcome[node] < 0:
+        node = _drawn(shape, strategy, node, goals[player])
+        player = 1 - player
+    outcome = shape.outcome[node]
+    return _MET[0, outcome] == goals[0], _MET[1, outcome] == goals[1]
+
+
+@bare_kernel
+def simulate(shape, strategies, winning_score, matches, seed, visited, found):
+    """Play matches from 0-0, as people would: round by round, move by move.
+
+    Parameters
+    ----------
+    strategies
+        float64, shape (N, N, nodes, 3), with N the winning score: of the rounds at scores (a, b).
+    visited
+        Work space: int64, shape (N, N).
+    found
+        Written: int64, shape (3, N, N).  For scores (a, b) of a round's first and second player: in how many matches
+        they came up; how many of these the player won who moved first when they came up first; all rounds at them.
+    """
+    np.random.seed(seed)
+    found[:] = 0
+    for _ in range(matches):
+        visited[:] = 0
+        a, b, mover = 0, 0, 0  # who moves first in this round, of the two who play the match
+        winner = -1
+        while winner < 0:
+            if visited[a, b] == 0:
+                visited[a, b] = 1 + mover
+            found[2, a, b] += 1
+            mine, other = _played(shape, strategies[a, b])
+            after, against = a + mine, b + other
+            if after < winning_score and against < winning_score:
+                a, b = against, after
+            elif after >= winning_score and against >= winning_score:
+                a, b = b, a  # the round counts for nobody
+            else:
+                winner = mover if after > against else 1 - mover
+            mover = 1 - mover
+        for row in range(winning_score):
+            for column in range(winning_score):
+                if visited[row, column]:
+                    found[0, row, column] += 1
+                    found[1, row, column] += visited[row, column] - 1 == winner

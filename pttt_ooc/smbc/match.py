@@ -136,11 +136,14 @@ class Look:
         return max(map(self.exploitability, self.responses))
 
 
-REHEARSALS = (1e-2, 1e-3, 3e-5)
+REHEARSALS = (1e-2, 1e-4)
 """Exploitabilities at which the rounds start anew, with the values that were found until then.
 
 Regrets from iterations with wrong values of the outcomes are forgotten slowly where the opponent hardly ever comes.
 """
+
+RESTS = 0.05
+"""A round makes no more iterations while its exploitability is below this part of what is asked for."""
 
 
 class PairSolver:
@@ -167,8 +170,8 @@ class PairSolver:
 
     @property
     def iteration(self) -> int:
-        """The iterations that both rounds have made since they last started anew."""
-        return next(iter(self.solvers.values())).iteration
+        """The iterations that the rounds have made since they last started anew: of the one that made more."""
+        return max(solver.iteration for solver in self.solvers.values())
 
     @property
     def is_done(self) -> bool:
@@ -186,11 +189,19 @@ class PairSolver:
                 for solver in self.solvers.values():
                     solver.restart()
             count = min(self.settings.check_exploitability_every, self.settings.max_iterations - self.iteration)
-            for done in [workers.submit(solver.run, count) for solver in self.solvers.values()]:
+            for done in [workers.submit(solver.run, count) for solver in self._awake()]:
                 done.result()
             self.rows.append(self._row(self.look()))
             self._set_payoffs()
             yield self.rows[-1]
+
+    def _awake(self) -> list[Solver]:
+        """The rounds that are to go on: at least one."""
+        if not self.iteration:
+            return list(self.solvers.values())
+        enough = RESTS * self.settings.maximum_subgame_exploitability
+        exploitabilities = zip(self.solvers.values(), self.rows[-1]["exploitabilities"], strict=True)
+        return [solver for solver, exploitability in exploitabilities if exploitability > enough]
 
     def _row(self, looked: Look) -> Row:
         before: Row = self.rows[-1] if self.rows else {"rehearsal": 0, "known_at": math.inf, "ends_rehearsal": False}
@@ -200,6 +211,7 @@ class PairSolver:
         return {
             "rehearsal": rehearsal,
             "iteration": self.iteration,
+            "iterations": [solver.iteration for solver in self.solvers.values()],
             "values": list(looked.values.values()),
             "exploitabilities": [looked.exploitability(scores) for scores in self.solvers],
             "known": list(looked.values.values()) if better else before["known"],

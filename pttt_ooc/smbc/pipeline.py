@@ -16,7 +16,7 @@ from pttt_ooc.stages.provenance import module_digest
 MODULES = {"solve": "smbc/solve", "findings": "smbc/finding", "report": "smbc/reporting"}
 """The stages in their order, each with its module."""
 
-_COMPARED = ("compared", "compared_iterations")
+_FOUND = ("compared", "compared_iterations", "all_equilibria")
 
 
 def sources(stage: str) -> str:
@@ -27,8 +27,8 @@ def sources(stage: str) -> str:
 def asked(config: SmbcConfig) -> dict[str, Facts]:
     """For each stage, the part of the configuration that its manifest must contain."""
     return {
-        "solve": {"settings": _dump(config, exclude=set(_COMPARED))},
-        "findings": {"settings": _dump(config, include=set(_COMPARED))},
+        "solve": {"settings": _dump(config, exclude=set(_FOUND))},
+        "findings": {"settings": _dump(config, include=set(_FOUND))},
         "report": {},
     }
 

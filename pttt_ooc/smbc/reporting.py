@@ -56,20 +56,10 @@ def _context(solve: Facts, found: Facts) -> dict[str, Any]:
         "solve": solve,
         "goals": GOALS,
         "points": points,
-        "losses": _by_scores(found["losses"])[:_LOSSES],
+        "losses": found["losses"][:_LOSSES],
         "numbers_of": numbers_of,
         "table": [[found["rounds"][f"{mine}-{other}"] for other in points] for mine in points],
         "worst_round": max(facts["exploitability"] for facts in found["rounds"].values()),
         "last_gaps": {name: rows[-1] for name, rows in found["curves"].items()},
         "spent": {name: facts["usage"] for name, facts in (("solve", solve), ("findings", found))},
     }
-
-
-def _by_scores(losses: list[Facts]) -> list[Facts]:
-    """Losses of all goals together, the most first: those of one goal may be made up for by another."""
-    sums: dict[tuple[str, int], float] = {}
-    for one in losses:
-        key = (one["scores"], one["exploited"])
-        sums[key] = sums.get(key, 0.0) + one["loss"]
-    most_first = sorted(sums.items(), key=lambda item: -item[1])
-    return [{"scores": scores, "exploited": exploited, "loss": loss} for (scores, exploited), loss in most_first]

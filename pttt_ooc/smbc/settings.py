@@ -13,7 +13,7 @@ from pttt_ooc.config import Exponent, Real, Section, Weight, Whole, number
 from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule
 
-FASTER = {"sapdcfr+": {"gamma": 15.0}}
+FASTER = {"sapdcfr+": {"gamma": 10.0, "asymmetry": 4.0}}
 """Parameters that are faster here than the ones of a rule's paper: most of a round's moves are soon settled."""
 
 MOST_POINTS = 9  # the rounds grow with the square of it
@@ -30,7 +30,8 @@ class Settings:
     fill_board
         Whether a round goes on until the board is full.
     maximum_subgame_exploitability
-        A round is solved when the two best responses to it gain no more than this together.
+        A round is solved when the two best responses to it gain no more than this together.  If all rounds of a match
+        to five come just below 1e-6, the match can be exploited by 5.5e-6.
     check_exploitability_every
         Iterations between two looks at the exploitability; the values of the outcomes change then too.
     algorithm
@@ -49,7 +50,7 @@ class Settings:
 
     winning_score: int = 5
     fill_board: bool = False
-    maximum_subgame_exploitability: float = 1e-6
+    maximum_subgame_exploitability: float = 5e-7
     check_exploitability_every: int = 10
     algorithm: str = "sapdcfr+"
     alpha: float | None = None
@@ -153,6 +154,11 @@ class SmbcConfig(Section):
     compared: tuple[Algorithm, ...] = Field(
         default=("cfr", "dcfr", "pdcfr+"),
         description="Update rules whose convergence the report shows beside the one that solved the match.",
+    )
+    all_equilibria: bool = Field(
+        default=False,
+        description="Bounds on the expectations by goals in all equilibria of the first round, by linear programs, "
+        "which take minutes and need the extra smbc.",
     )
     compared_iterations: Whole = Field(default=1000, description="Iterations of these, on the last round of the match.")
 

@@ -87,10 +87,10 @@ def solve(
         sizes = tree.sizes()
         facts.update(settings=asdict(settings), sizes={**asdict(sizes), "infosets": sizes.infosets}, work=name)
         facts["rounds"] = {
-            name_of(scores): {"value": value, "exploitability": exploitability, "iteration": found[-1]["iteration"]}
+            name_of(scores): {"value": value, "exploitability": exploitability, "iteration": iteration}
             for pair, found in rows.items()
-            for scores, value, exploitability in zip(
-                both_ways(pair), found[-1]["values"], found[-1]["exploitabilities"], strict=True
+            for scores, value, exploitability, iteration in zip(
+                both_ways(pair), *(found[-1][key] for key in ("values", "exploitabilities", "iterations")), strict=True
             )
         }
 
@@ -132,9 +132,10 @@ def _solve_pair(
         stack.callback(lambda: solvers.clear())  # maps are dropped before the state closes
         rows: list[Row] = state.extra.get("rows", [])
         solvers = {}
-        for scores in both:
+        made = rows[-1]["iterations"] if rows else [0] * len(both)
+        for scores, iteration in zip(both, made, strict=True):
             regrets, sums, strategy = (state.arrays[f"{part}/{name_of(scores)}"] for part in PARTS)
-            solvers[scores] = Solver(tree, settings, regrets, sums, strategy, state.iteration)
+            solvers[scores] = Solver(tree, settings, regrets, sums, strategy, iteration)
         solver = PairSolver(settings, solvers, values, rows)
         committed = time.perf_counter()
         if solver.is_done:

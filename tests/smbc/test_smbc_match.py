@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from dataclasses import astuple
 
 import numpy as np
@@ -103,6 +106,7 @@ def test_losses_add_up_to_the_exploitability(solved):
     assert found["exploitability"] > 0
     assert abs(sum(row["loss"] for row in found["losses"]) - found["exploitability"]) < 1e-12
     assert found["exploitability"] == found["best_response_first"] + found["best_response_second"]
+    assert min(row["loss"] for row in found["losses"]) > -0.02 * found["exploitability"]  # they hardly cancel
     assert found["worst_goal"] in ("win", "tie", "lose") and found["worst_scores"] in found["rounds"]
 
 
@@ -136,6 +140,32 @@ def test_a_solve_that_is_interrupted_ends_with_the_same_bits(solved, tmp_path, m
         assert not (tmp_path / solving.MANIFEST).exists()
     solving.solve(Settings(**COARSE), tmp_path, 1)
     facts = [json.loads((place / solving.MANIFEST).read_text()) for place in (solved, tmp_path)]
+    assert facts[0]["products"] == facts[1]["products"] and facts[0]["rounds"] == facts[1]["rounds"]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pttt_ooc.smbc import solve as solving
+from pttt_ooc.smbc.settings import Settings
+solving.COMMIT_SECONDS = 0
+checks = []
+def die(scores, row):
+    checks.append(row)
+    if len(checks) == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+solving.solve(Settings(winning_score=2, maximum_subgame_exploitability=0.02), Path(sys.argv[1]), 2, die)
+"""
+
+
+def test_a_solve_that_is_killed_ends_with_the_same_bits(coarse, tmp_path):
+    for checks in (4, 7):
+        done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(checks)], check=False)
+        assert done.returncode == -signal.SIGKILL and not (tmp_path / solving.MANIFEST).exists()
+    begun = []
+    solving.solve(Settings(**COARSE), tmp_path, 1, lambda scores, row: begun.append(row["iteration"]))
+    assert begun[0] > Settings().check_exploitability_every  # it went on
+    facts = [json.loads((place / solving.MANIFEST).read_text()) for place in (coarse, tmp_path)]
     assert facts[0]["products"] == facts[1]["products"] and facts[0]["rounds"] == facts[1]["rounds"]
 
 
