@@ -166,6 +166,40 @@ def test_simultaneous_updates_converge(merged):
     assert solved(merged, Settings(algorithm="dcfr", alternate_updates=False), 100)[1] < 0.1
 
 
+def test_alternate_updates_answer_the_newest_strategy_and_simultaneous_ones_the_last(merged):
+    """After one iteration the first player's regrets are the same, and the second player's are not."""
+    start = profile_of(merged, np.zeros((merged.nodes, 3)))
+    solvers = [fresh(merged, Settings(algorithm="cfr", alternate_updates=way)) for way in (True, False)]
+    for solver in solvers:
+        solver.iterate()
+    first, second = (np.flatnonzero((plies(merged) > 0) & (plies(merged) % 2 == turn)) for turn in (1, 0))
+    assert np.array_equal(solvers[0].regrets[first], solvers[1].regrets[first])
+    assert np.abs(solvers[0].regrets[second] - solvers[1].regrets[second]).max() > 1e-3
+    children = list(merged.children(1))  # regrets of simultaneous updates: against what was played before
+    values = best_of_children(merged, children, start, solvers[1].payoffs)
+    expected = values - (start.strategy[children] * values).sum(axis=0)
+    assert np.abs(solvers[1].regrets[children] - expected).max() < 1e-12
+
+
+def best_of_children(tree, nodes, profile, worth):
+    """The second player's values of nodes for each of its goals, by a plain walk, if both go on with a profile."""
+    found = []
+    for node in nodes:
+        total, waiting = np.zeros(3), [(node, np.ones(3))]
+        while waiting:
+            place, own = waiting.pop()
+            children = list(tree.children(place))
+            if not children:
+                last = place if len(tree.history(place)) % 2 else int(tree.shape.parent[place])
+                table = -worth.table()[:, :, tree.shape.outcome[place]] / 9
+                total += own * (profile.reach[last] @ table)
+            for child in children:
+                theirs = len(tree.history(place)) % 2
+                waiting.append((child, own * profile.strategy[child] if theirs else own))
+        found.append(total)
+    return np.array(found)
+
+
 def test_averages_weigh_strategies_by_reach(merged):
     """A strategy of an iteration that hardly comes to an infoset must hardly count there."""
     solver = fresh(merged, Settings(algorithm="cfr"))
