@@ -233,5 +233,8 @@ rule report:
         "workflow/scripts/report.py"
 
 
+include: "workflow/rules/smbc.smk"
+
+
 onsuccess:
     print(f"The results are in {RUN}.", file=sys.stderr)

@@ -59,7 +59,8 @@ def _run(value: Any) -> Any:
     return value
 
 
-def _number(value: Any) -> Any:
+def number(value: Any) -> Any:
+    """The value, unless it is true or false."""
     # YAML's yes, no, on and off are booleans, which Python counts among the numbers.
     if isinstance(value, bool):
         raise ValueError("a number")
@@ -90,11 +91,11 @@ def _either(schema: dict[str, Any]) -> None:
 
 Name = Annotated[str, BeforeValidator(_game_name), Field(json_schema_extra=_either)]
 Run = Annotated[str, BeforeValidator(_run), Field(json_schema_extra={"pattern": _RUN})]
-Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
-Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), BeforeValidator(_number)]
-Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1000), BeforeValidator(_number)]
-Level = Annotated[int, Field(ge=0, le=9), BeforeValidator(_number)]
-Whole = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(_number)]
+Real = Annotated[float, BeforeValidator(number), Field(allow_inf_nan=False)]
+Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), BeforeValidator(number)]
+Weight = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1000), BeforeValidator(number)]
+Level = Annotated[int, Field(ge=0, le=9), BeforeValidator(number)]
+Whole = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(number)]
 Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
 
 

@@ -1,12 +1,16 @@
 """What all tests need before they start, and places for them to write to."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from browsing import ARGUMENTS, chromium
 from disks import Disk, NoDiskError, in_memory_if_possible
+from patience import PATIENCE
+from terminals import Terminal
 
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.
@@ -52,3 +56,28 @@ def small_disk(tmp_path: Path) -> Iterator[Disk]:
         pytest.skip("this machine does not let us mount a small disk")
     with disk:
         yield disk
+
+
+@pytest.fixture
+def terminal() -> Iterator[Callable[..., Terminal]]:
+    """Opens commands on pseudo-terminals."""
+    opened: list[Terminal] = []
+
+    def open_terminal(*arguments: str) -> Terminal:
+        opened.append(Terminal(*arguments))
+        return opened[-1]
+
+    yield open_terminal
+    for each in opened:
+        each.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium; not for longer than a module, as playwright's event loop keeps others from running."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS, timeout=1000 * PATIENCE)
+        sync_api.expect.set_options(timeout=1000 * PATIENCE)
+        yield opened
+        opened.close()

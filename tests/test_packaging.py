@@ -110,9 +110,10 @@ def test_all_that_is_imported_is_named():
     base, extras = names(PROJECT["dependencies"]), PROJECT["optional-dependencies"]
     distributions, missing = packages_distributions(), set()
     for file in (ROOT / "pttt_ooc").rglob("*.py"):
-        # An extra bears the name of the room, or of the module, that needs it; web and explore: the grader's.
+        # An extra bears the name of the room, or of the module, that needs it; rooms with pages need the grader's too.
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
-        named = base.union(*(names(extras.get("grader" if part in ("web", "explore") else part, ())) for part in parts))
+        wanted = {*parts, *(("grader",) if parts[0] in ("web", "explore", "smbc") else ())}
+        named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
         for module in used & set(distributions):
             providers = {name.lower().replace("_", "-") for name in distributions[module]}

@@ -57,10 +57,10 @@ def play(
 
 
 def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:
-    from pttt_ooc.explore.dialogue import Dialogue
     from pttt_ooc.explore.here import Here, pair_of
     from pttt_ooc.explore.terminal_play import play as played
     from pttt_ooc.library.structures import configure
+    from pttt_ooc.show.dialogue import Dialogue
 
     configure(data)
     pair, sides = pair_of(name, game)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pttt_ooc.explore.profiles import Profiles
 from pttt_ooc.explore.records import beliefs_record, numbers_record, plain
-from pttt_ooc.explore.wire import Message
 from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.following import following
@@ -18,6 +17,7 @@ from pttt_ooc.questions.playing import row_at
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.questions.reading import checked
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.web.wire import Message
 
 BUDGET = 8_000_000_000
 """Bytes of all profiles on disk."""

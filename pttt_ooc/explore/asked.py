@@ -10,9 +10,9 @@ import anyio.from_thread
 
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
 from pttt_ooc.explore.sources import Source, first_of
-from pttt_ooc.explore.wire import Client
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import value_for
+from pttt_ooc.web.wire import Client
 
 _REPLY = "reply-"  # begins the key of a best response
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.lives import handle_signals
@@ -18,12 +15,12 @@ from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.runs import with_run
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
-from pttt_ooc.explore.wire import listening
 from pttt_ooc.library.given import game_of, games_of_shape, given_strategy
 from pttt_ooc.products.reading import tensor_header
 from pttt_ooc.rules.game import Game
 from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, address_of, listen, look_after
+from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
+from pttt_ooc.web.wire import listening
 
 PROFILES = "explore"
 """The folder of profiles, beside the structures of a game."""
@@ -121,15 +118,5 @@ def explore(
         web = Child("web", ["-m", "pttt_ooc.explore.localserver", *arguments], (descriptor,))
         print(f"{rules.name} is at {url}; Ctrl-C stops it.", flush=True)
         if page:
-            threading.Thread(target=_open, args=(f"{url}{page}",), daemon=True).start()
+            threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
         look_after([web, answering], stopping)
-
-
-def _open(url: str) -> None:
-    """Open a browser once the pages are there."""
-    try:
-        with urlopen(url, timeout=60):  # the socket is open already, so that this waits
-            pass
-    except (URLError, OSError):
-        return
-    webbrowser.open(url)

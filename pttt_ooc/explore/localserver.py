@@ -16,12 +16,12 @@ from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source
-from pttt_ooc.explore.wire import Client
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
+from pttt_ooc.web.wire import Client
 
 log = logging.getLogger("pttt.explore.web")
 TITLE = "Phantom Tic-Tac-Toe, explored"

@@ -12,9 +12,9 @@ from fastapi import Depends, HTTPException, Query
 from pttt_ooc.explore.address import APART, AVERAGE, BEST, MERGED, Address
 from pttt_ooc.explore.explorer import Explorer, Key, chosen
 from pttt_ooc.explore.sources import Source
-from pttt_ooc.explore.wire import ImpossibleError, Message, RefusedError
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.web.shell import Account
+from pttt_ooc.web.wire import ImpossibleError, Message, RefusedError
 
 Kind = Annotated[str, Query(pattern=f"^({AVERAGE}|{BEST})$")]
 

@@ -16,7 +16,6 @@ from pttt_ooc.explore.api import waiting
 from pttt_ooc.explore.explorer import Explorer, UsedExplorer
 from pttt_ooc.explore.shapes import MistakesOut, WaitOut
 from pttt_ooc.explore.sources import SOLUTION
-from pttt_ooc.explore.wire import Message, RefusedError
 from pttt_ooc.grader.api import Bearer, Number
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import ACCEPTED, Submission
@@ -25,6 +24,7 @@ from pttt_ooc.rules.play import start
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
+from pttt_ooc.web.wire import Message, RefusedError
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")

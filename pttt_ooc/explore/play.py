@@ -11,12 +11,12 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.explore import people
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.show.pictures import MARKS
+from pttt_ooc.web import people
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.parts import Link, Part, Refusal, state_of

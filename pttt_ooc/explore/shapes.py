@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from pttt_ooc.explore.address import BEST, MERGED
 from pttt_ooc.explore.looking import Look
 from pttt_ooc.explore.sources import Source
-from pttt_ooc.explore.wire import Message
+from pttt_ooc.web.wire import Message
 
 Row = list[float | None]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyFileError
-from pttt_ooc.explore.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.explore.here import Pair, pair_of
 from pttt_ooc.explore.runs import with_run
 from pttt_ooc.explore.sources import Source
@@ -17,6 +16,7 @@ from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.reading import checked
 from pttt_ooc.rules.play import start
 from pttt_ooc.show.boards import attempts_sentence
+from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals, gap, probability
 from pttt_ooc.show.pictures import attempts_of
 

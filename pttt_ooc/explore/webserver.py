@@ -13,11 +13,11 @@ from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.submitted import Submitted
-from pttt_ooc.explore.wire import Client
 from pttt_ooc.grader import webserver
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.web.parts import Link
+from pttt_ooc.web.wire import Client
 
 LOOKS = (Link("/submissions/{}/mistakes", "Where it loses"),)
 

@@ -55,14 +55,16 @@ def attempts_of(text: str) -> Attempts:
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def style() -> Iterator[None]:
+    """The look of all pictures, while the block draws or saves them."""
     from matplotlib.style import context
 
     with context(["default", _STYLE]):  # "default": no user's matplotlibrc in the bytes
         yield
 
 
-def _figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
+    """An empty picture; its size is in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=150)
@@ -76,6 +78,7 @@ def draw_board(
     probabilities: Sequence[float] | None = None,
     digits: int = 2,
     highlighted: Collection[int] = (),
+    first: int = 0,
 ) -> None:
     """Draw what `player` knows at an infoset: own marks dark, marks of the opponent that it has found pale.
 
@@ -89,6 +92,8 @@ def draw_board(
         After the point of a probability.
     highlighted
         Squares with a tinted background.
+    first
+        The number of the first square.
     """
     from matplotlib.patches import Rectangle
 
@@ -101,7 +106,7 @@ def draw_board(
         tint = 0.2 if square in highlighted else max(0.75 * p / most, 0)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=tint, linewidth=0))
         axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
-        axes.text(x + 0.07, y + 0.07, str(square), fontsize=6.5, va="top", color=PALETTE["muted"])
+        axes.text(x + 0.07, y + 0.07, str(first + square), fontsize=6.5, va="top", color=PALETTE["muted"])
         if square in marks:
             _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
         elif probabilities is not None:
@@ -124,16 +129,16 @@ def _draw_mark(axes: Axes, x: float, y: float, player: int, colour: str) -> None
 
 def board_figure(game: Game, player: int, text: str, probabilities: Sequence[float], digits: int = 2) -> Figure:
     """One infoset as a board of its own."""
-    with _style():
-        figure = _figure(0.65 * game.columns, 0.65 * game.rows)
+    with style():
+        figure = new_figure(0.65 * game.columns, 0.65 * game.rows)
         draw_board(figure.add_axes((0, 0, 1, 1)), game, player, text, probabilities, digits)
         return figure
 
 
 def opening_figure(game: Game, openings: tuple[Sequence[float], Sequence[float]]) -> Figure:
     """Both players' opening probabilities, side by side."""
-    with _style():
-        figure = _figure(1.7 * game.columns, 0.8 * game.rows + 0.4)
+    with style():
+        figure = new_figure(1.7 * game.columns, 0.8 * game.rows + 0.4)
         for player in (0, 1):
             axes = figure.add_subplot(1, 2, player + 1)
             draw_board(axes, game, player, "|", openings[player], digits=3)
@@ -146,8 +151,8 @@ def convergence_figure(
     rows: Sequence[Row], target: float | None = None, panels: Sequence[str] = ("iteration", "seconds")
 ) -> Figure:
     """The gap (NashConv) over iterations and over time, log-log, a panel for each."""
-    with _style():
-        figure = _figure(4.2 * len(panels), 3.1)
+    with style():
+        figure = new_figure(4.2 * len(panels), 3.1)
         for i, x in enumerate(panels):
             _draw_gap(figure.add_subplot(1, len(panels), i + 1), {"": rows}, x, target)
         figure.tight_layout(pad=0.5)
@@ -156,8 +161,8 @@ def convergence_figure(
 
 def comparison_figure(curves: Mapping[str, Sequence[Row]], x: str) -> Figure:
     """The gap of several runs, by their names, over ``"iteration"`` or ``"seconds"``, log-log."""
-    with _style():
-        figure = _figure(4.2, 3.1 + 0.18 * len(curves))
+    with style():
+        figure = new_figure(4.2, 3.1 + 0.18 * len(curves))
         axes = figure.add_subplot(1, 1, 1)
         _draw_gap(axes, curves, x, None)
         if axes.lines:
@@ -214,9 +219,9 @@ def value_figure(evaluation: Mapping[str, Any]) -> Figure:
         ("used for v* in the table", evaluation.get("game_value"), "warm"),
     ]
     bars = [(label, bounds, colour) for label, bounds, colour in found if bounds]
-    with _style():
+    with style():
         height = 0.5 + 0.5 * len(bars)
-        figure = _figure(4.2, height)
+        figure = new_figure(4.2, height)
         axes = figure.add_axes((0.03, 0.4 / height, 0.94, 0.5 * len(bars) / height))
         for y, (label, (low, high), colour) in enumerate(bars):
             axes.plot(
@@ -249,7 +254,7 @@ def figure_bytes(figure: Figure, kind: str) -> bytes:
     """A figure as ``"svg"`` or ``"png"``, the same bytes every time."""
     stamps: dict[str, Any] = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     buffer = io.BytesIO()
-    with _style():
+    with style():
         figure.savefig(buffer, format=kind, metadata=stamps)
     return buffer.getvalue()
 

@@ -18,7 +18,8 @@ from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.rules.catalogue import aim
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.comparison import RunFacts, common_gap, compared
-from pttt_ooc.show.numbers import decimals, duration, gap, interval, listed, thousands
+from pttt_ooc.show.numbers import listed
+from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import (
     PALETTE,
     Attempts,
@@ -201,23 +202,7 @@ def _context(data: ReportData) -> dict[str, Any]:
 
 def render_report(data: ReportData) -> str:
     """The report as one HTML page; the same data give the same text."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("pttt_ooc.show"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
-    environment.filters |= {
-        "decimals": decimals,
-        "gap": gap,
-        "interval": interval,
-        "duration": duration,
-        "thousands": thousands,
-    }
-    return environment.get_template("report.html.j2").render(_context(data))
+    return rendered("report.html.j2", **_context(data))
 
 
 def write_report(data: ReportData, path: Path) -> None:

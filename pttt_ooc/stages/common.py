@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -33,7 +33,13 @@ ASIDE = ".aside"  # suffix of a manifest that does not describe what the configu
 
 
 @contextmanager
-def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1) -> Iterator[Facts]:
+def stage(
+    name: str,
+    directory: Path,
+    products: Sequence[str],
+    threads: int = 1,
+    sources: Callable[[str], str] = source_digest,
+) -> Iterator[Facts]:
     """Run a stage: measure the block, then describe its products in the manifest.
 
     Parameters
@@ -46,6 +52,8 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
         Names of the files and stores that the block makes there.
     threads
         Number of threads, for the record.
+    sources
+        Gives the digest of all that a stage is made of, by its name.
 
     Yields
     ------
@@ -75,7 +83,7 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
                 raise
             described = {product: _described(directory / product) for product in products}
         spent = {**asdict(usage), "threads": threads}
-        made = {"products": described, "usage": spent, "versions": versions(), "sources": source_digest(name)}
+        made = {"products": described, "usage": spent, "versions": versions(), "sources": sources(name)}
         write_manifest(manifest, name, **made, **facts)
 
 
@@ -147,7 +155,7 @@ def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
     return next((name for name in sorted(there.keys() & used.keys()) if there[name] != used[name]), "")
 
 
-def forget_lost(directory: Path) -> list[str]:
+def forget_lost(directory: Path, names: Sequence[str] = STAGES) -> list[str]:
     """Delete manifests whose products are gone or incomplete, so that the stage runs again.
 
     Only names and sizes are compared, which takes no time; contents are checked when they are used.
@@ -157,7 +165,7 @@ def forget_lost(directory: Path) -> list[str]:
     Names of the stages whose manifests were deleted.
     """
     lost = []
-    for name in STAGES:
+    for name in names:
         file = manifest_of(directory, name)
         with explained(f"delete {file}, whose products are gone"):
             if file.exists() and not is_whole(file, name):

@@ -7,7 +7,7 @@ manifest names the settings and the products that it was made from.  This module
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,24 @@ def asked(config: Config) -> dict[str, Facts]:
 
 
 def set_aside(directory: Path, config: Config) -> list[str]:
+    """As :func:`set_aside_others`, for what a configuration asks for."""
+    return set_aside_others(directory, asked(config))
+
+
+def set_aside_others(
+    directory: Path, wanted: Mapping[str, Facts], sources: Callable[[str], str] | None = None
+) -> list[str]:
     """Rename the manifests that do not describe what is asked for, so that their stages run again.
 
     A manifest that was set aside for another configuration, and whose products have not been made anew since, is put
     back when it is asked for again.
+
+    Parameters
+    ----------
+    wanted
+        What the manifest of each stage must contain, in their order.
+    sources
+        Gives the digest of all that a stage is made of, by its name; default: of the core's stages.
 
     Returns
     -------
@@ -52,14 +66,14 @@ def set_aside(directory: Path, config: Config) -> list[str]:
     sentences: list[str] = []
     before: dict[str, Facts] = {}
     with explained(f"rename manifests in {directory}"):
-        for name, wanted in asked(config).items():
+        for name, facts in wanted.items():
             file = manifest_of(directory, name)
             aside = file.with_name(file.name + ASIDE)
             there = next((f for f in (file, aside) if f.exists() and is_whole(f, name)), None)
             if there is None:
                 continue
             manifest = read_manifest(there, name)
-            reason = difference(manifest, name, wanted, before)
+            reason = difference(manifest, name, facts, before, sources)
             if not reason:
                 there.replace(file)
                 before[name] = manifest
@@ -69,7 +83,13 @@ def set_aside(directory: Path, config: Config) -> list[str]:
     return sentences
 
 
-def difference(manifest: Facts, name: str, wanted: Facts, before: Mapping[str, Facts]) -> str:
+def difference(
+    manifest: Facts,
+    name: str,
+    wanted: Facts,
+    before: Mapping[str, Facts],
+    sources: Callable[[str], str] | None = None,
+) -> str:
     """How a manifest differs from the configuration, as the rest of a sentence; empty if it does not differ.
 
     Parameters
@@ -83,7 +103,7 @@ def difference(manifest: Facts, name: str, wanted: Facts, before: Mapping[str, F
         found = _flat(manifest).get(key)
         if found != value:
             return f"was made with {key.removeprefix('settings.')} {_shown(found)}, not {_shown(value)}"
-    if manifest.get("sources") != source_digest(name):
+    if manifest.get("sources") != (sources or source_digest)(name):
         return "was made by another version of this program"
     if other := made_from_others(manifest, before):
         return f"was made from another {other}"

@@ -74,7 +74,7 @@ def _named(text: str) -> frozenset[str]:
 
     Only lines that may be imports of the package are parsed, which takes a twentieth of the time for all.
     """
-    found = {f"pttt_ooc.show/templates/{name}" for name in _TEMPLATE.findall(text)}
+    found = {f"pttt_ooc.{file}" for name in _TEMPLATE.findall(text) for file in _templates_called(name)}
     for node in _statements(text):
         if isinstance(node, ast.ImportFrom):
             if node.level:
@@ -84,6 +84,11 @@ def _named(text: str) -> frozenset[str]:
             found |= {alias.name for alias in node.names}
     inner = {name.partition(".")[2] for name in found if name.startswith("pttt_ooc.")}
     return frozenset(name if "/" in name else name.replace(".", "/") for name in inner)
+
+
+def _templates_called(name: str) -> list[str]:
+    """The templates of this name, of whichever rooms."""
+    return sorted(str(file.relative_to(PACKAGE)) for file in PACKAGE.glob(f"*/templates/{name}"))
 
 
 def _statements(text: str) -> Iterator[ast.AST]:
@@ -107,7 +112,12 @@ def iterate_sources() -> frozenset[str]:
 
 def source_digest(stage: str) -> str:
     """A digest of everything that `stage` is made of: any edit changes it, even of a comment."""
-    return _digest((name, source_file(name).read_bytes()) for name in sorted(stage_sources(stage)))
+    return module_digest(f"stages/{stage}")
+
+
+def module_digest(module: str) -> str:
+    """The same for any module, such as ``smbc/solve``, and all that it imports."""
+    return _digest((name, source_file(name).read_bytes()) for name in sorted(dependencies(module)))
 
 
 def code_digest(names: Iterable[str]) -> str:

@@ -3,8 +3,10 @@
 A :class:`~pttt_ooc.web.parts.Part` plugs in with its addresses, templates, files and entries of the navigation;
 the shell knows none of them.
 
-Modules: ``parts``: what plugs in. ``shell``, ``application``, ``rendering`` with ``templates/`` and ``filters``,
+Modules: ``parts``: what plugs in. ``shell``, ``application``, ``rendering`` with ``templates/`` and ``filters``
+(``static/board.css`` and ``board.js``: boards to play on),
 ``refusals`` (errors as sentences), ``accounts`` (signing in), ``forms``, ``headers``, ``gate``, ``metrics``,
-``sqlite``: what all parts share. ``server``, ``protocol``, ``throttle``: connections. ``processes``: several under
+``sqlite``, ``people`` (whose browser it is): what all parts share. ``wire``, ``answering``: questions to a process
+that knows numbers. ``server``, ``protocol``, ``throttle``: connections. ``processes``: several under
 one command. ``logs``.
 """

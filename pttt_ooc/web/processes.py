@@ -12,8 +12,11 @@ import subprocess
 import sys
 import threading
 import time
+import webbrowser
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from urllib.error import URLError
+from urllib.request import urlopen
 
 from pttt_ooc.errors import GraderError
 
@@ -110,3 +113,13 @@ def look_after(children: Sequence[Child], stopping: threading.Event) -> None:
     for child in children:
         child.wait(deadline)
     log.info("stopped")
+
+
+def open_browser(url: str) -> None:
+    """Open a browser once the pages are there."""
+    try:
+        with urlopen(url, timeout=60):  # the socket is open already, so that this waits
+            pass
+    except (URLError, OSError):
+        return
+    webbrowser.open(url)

@@ -7,8 +7,8 @@ import pytest
 from playkit import Browser, Uniform, application, form_token, make_games
 from sqlalchemy import text
 
-from pttt_ooc.explore.people import PLAYER
 from pttt_ooc.rules.play import replay
+from pttt_ooc.web.people import PLAYER
 
 
 @pytest.fixture

@@ -2,19 +2,17 @@
 
 import io
 import os
-import pty
 import random
 import re
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE, wait_until
+from patience import PATIENCE
+from terminals import MAIN, plain
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.explore.dialogue import Dialogue
 from pttt_ooc.explore.here import Here, Pair
 from pttt_ooc.explore.runs import with_run
 from pttt_ooc.explore.sources import Source
@@ -22,6 +20,7 @@ from pttt_ooc.explore.terminal_explore import explore
 from pttt_ooc.explore.terminal_play import play
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
+from pttt_ooc.show.dialogue import Dialogue
 from pttt_ooc.show.numbers import decimals
 from pttt_ooc.stages import solve
 from pttt_ooc.stages.compilation import ensure_compiled
@@ -29,79 +28,11 @@ from pttt_ooc.stages.prepare import prepared
 
 ROOT = Path(__file__).parent.parent.parent
 GAME = "mini-2x3k2-abrupt"
-MAIN = "from pttt_ooc.cli.commands import main; main()"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
     ensure_compiled()
-
-
-class Terminal:
-    """A command on a pseudo-terminal of 80 columns."""
-
-    def __init__(self, *arguments):
-        self.own, other = pty.openpty()
-        termios.tcsetwinsize(other, (40, 80))
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", MAIN, *arguments],
-            **{"stdin": other, "stdout": other, "stderr": other, "env": environment, "cwd": ROOT},
-            start_new_session=True,
-            preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        os.close(other)
-        self.told = ""
-
-    def until(self, pattern):
-        """What comes until the text ends with a pattern."""
-        os.set_blocking(self.own, False)
-        begin = len(self.told)
-
-        def there():
-            try:
-                self.told += os.read(self.own, 65536).decode()
-            except BlockingIOError:
-                pass
-            except OSError:  # it has ended
-                return True
-            return re.search(pattern + r"\s*$", plain(self.told[begin:]))
-
-        wait_until(there, told=lambda: self.told[-2000:])
-        return plain(self.told[begin:])
-
-    def type(self, line):
-        os.write(self.own, f"{line}\n".encode())
-        return self.until(r" >")
-
-    def end(self, byte):
-        """Type a control character, and wait for the end."""
-        os.write(self.own, byte)
-        shown = self.until(r"\Z.^")
-        return self.process.wait(PATIENCE), shown
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        os.close(self.own)
-
-
-def plain(text):
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
-
-
-@pytest.fixture
-def terminal():
-    opened = []
-
-    def open_terminal(*arguments):
-        opened.append(Terminal(*arguments))
-        return opened[-1]
-
-    yield open_terminal
-    for each in opened:
-        each.close()
 
 
 def test_a_whole_game_on_a_terminal(terminal):

@@ -1,9 +1,7 @@
 """Graders for the tests."""
 
 import pytest
-from browsing import ARGUMENTS, chromium
 from kit import Lab, Server
-from patience import PATIENCE
 
 from pttt_ooc.stages.compilation import ensure_compiled
 
@@ -44,14 +42,3 @@ def server(tmp_path_factory):
     yield made
     made.stop()
     made.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium; not for longer than a module, as playwright's event loop keeps others from running."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS, timeout=1000 * PATIENCE)
-        sync_api.expect.set_options(timeout=1000 * PATIENCE)
-        yield opened
-        opened.close()

@@ -1,17 +1,13 @@
 """Explore in a real browser: by mouse, by keyboard, by address; for axe-core, on narrow and wide screens."""
 
 import re
-import socket
-import threading
-from contextlib import contextmanager
 from urllib.parse import parse_qs
 
 import pytest
-import uvicorn
-from browsing import DESKTOP, WIDTHS, chromium, patient
+from browsing import DESKTOP, WIDTHS, assert_accessible, chromium, patient, served
 from kit import Lab, strategy_zip
-from patience import PATIENCE, wait_until
-from test_grader_accessibility import CONTRAST, assert_accessible
+from patience import wait_until
+from test_grader_accessibility import CONTRAST
 from wing import answering
 
 from pttt_ooc.explore.explorer import Explorer
@@ -25,21 +21,6 @@ from pttt_ooc.web.shell import Shell
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
-
-
-@contextmanager
-def served(app):
-    """An application on a port of its own, from a thread of this process."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(PATIENCE)
-        listening.close()
 
 
 @pytest.fixture(scope="module")

@@ -27,12 +27,12 @@ from pttt_ooc.explore.local import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source, uniform
 from pttt_ooc.explore.webserver import app_of
-from pttt_ooc.explore.wire import BusyError, Client, ImpossibleError, RefusedError, listening, packed, received
 from pttt_ooc.grader.models import Fact, Submission
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
+from pttt_ooc.web.wire import BusyError, Client, ImpossibleError, RefusedError, listening, packed, received
 
 
 @pytest.fixture(scope="module")
@@ -485,6 +485,7 @@ def test_structures_are_taken_from_beside_a_solution(solved, tmp_path):
 
 def test_the_command_serves_until_it_is_stopped(solved, tmp_path):
     import signal
+    import urllib.error
     import urllib.request
 
     command = [sys.executable, "-m", "pttt_ooc.cli", "explore", solved, "--no-browser", "--profiles", tmp_path / "kept"]
@@ -495,8 +496,13 @@ def test_the_command_serves_until_it_is_stopped(solved, tmp_path):
         url = re.search(r"http://\S+(?=;)", process.stdout.readline())[0]
 
         def answered():
-            with urllib.request.urlopen(f"{url}/explore?first=uniform&second=uniform&at=|0*", timeout=PATIENCE) as page:
-                return 'id="board1"' in page.read().decode()
+            try:
+                address = f"{url}/explore?first=uniform&second=uniform&at=|0*"
+                with urllib.request.urlopen(address, timeout=PATIENCE) as page:
+                    return 'id="board1"' in page.read().decode()
+            except urllib.error.HTTPError as error:
+                assert error.code == 503  # the answerer is still getting ready
+                return False
 
         wait_until(answered, alive=lambda: process.poll() is None)
     finally:

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from browsing import WIDTHS, chromium, picture
+from browsing import WIDTHS, assert_accessible, chromium, picture, served
 from patience import wait_until
-from test_explore_browser import asked, assert_same_document, mark_document, open_page, served  # noqa: F401
-from test_grader_accessibility import CONTRAST, assert_accessible
+from test_explore_browser import asked, assert_same_document, mark_document, open_page  # noqa: F401
+from test_grader_accessibility import CONTRAST
 from wing import answering, solve_game
 
 from pttt_ooc.explore.explorer import Explorer

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 import uvicorn
-from browsing import WIDTHS, chromium, patient, picture
+from browsing import LOOKS, WIDTHS, assert_accessible, chromium, patient, picture
 from fastapi import HTTPException
 from kit import Lab, random_tensor, strategy_zip, zip_bytes
 from patience import PATIENCE
@@ -123,27 +123,6 @@ def visit(contexts):
     yield open_page
     for page in pages:
         page.close()
-
-
-LOOKS = [("light", 1280, None), ("light", 390, None), ("dark", 1280, "color-contrast"), ("dark", 390, "color-contrast")]
-BEST_PRACTICE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-def assert_accessible(page, name, looks=LOOKS):
-    """No violation of axe-core's rules, light and dark, wide and on a phone; colours are all that a scheme changes."""
-    told = []
-    page.evaluate(axe.Axe().axe_script)
-    for scheme, width, rule in looks:
-        page.set_viewport_size({"width": width, "height": 800})
-        page.emulate_media(color_scheme=scheme)
-        only = {"type": "rule", "values": [rule]} if rule else {"type": "tag", "values": BEST_PRACTICE}
-        found = page.evaluate("only => axe.run({runOnly: only, resultTypes: ['violations']})", only)
-        picture(page, f"{name}-{width}-{scheme}")
-        for rule in found["violations"]:
-            told += [(scheme, width, rule["id"], node["html"], node["failureSummary"]) for node in rule["nodes"]]
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            told.append((scheme, width, "wider than the screen"))
-    assert told == []
 
 
 PAGES = {

@@ -3,10 +3,8 @@
 import re
 
 import pytest
-from browsing import DESKTOP, chromium, patient, picture
+from browsing import DESKTOP, assert_accessible, chromium, patient, picture, served
 from patience import wait_until
-from test_explore_browser import served
-from test_grader_accessibility import assert_accessible
 from wing import answering
 
 from pttt_ooc.explore import play

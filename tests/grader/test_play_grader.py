@@ -10,10 +10,10 @@ from patience import wait_until
 from wing import answering
 
 from pttt_ooc.explore.webserver import app_of
-from pttt_ooc.explore.wire import Client
 from pttt_ooc.grader import submissions
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
+from pttt_ooc.web.wire import Client
 
 
 @pytest.fixture(scope="module")

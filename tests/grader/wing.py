@@ -9,13 +9,13 @@ from kit import GAME
 from patience import wait_until
 
 from pttt_ooc.config import SolveConfig, check_section
-from pttt_ooc.explore.answerer import answer_all
 from pttt_ooc.explore.answering import Answering
-from pttt_ooc.explore.wire import Client, listening
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.stages import solve
 from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.structure.strategy import uniform_strategy
+from pttt_ooc.web.answering import answer_all
+from pttt_ooc.web.wire import Client, listening
 
 SOLVED = {"algorithm": "pdcfr+", "target_nashconv": 1e-4, "max_iterations": 2000, "precision": "float64"}
 

@@ -1,40 +1,13 @@
-// Keys for squares, arrow keys between them, and steps through a game that is over; the pages work without this.
+// Steps through a game that is over, and who can be played; boards are in the shell's board.js.
 (function () {
   "use strict";
 
-  function free(cell) { return cell && cell.getAttribute("aria-disabled") !== "true"; }
-
-  // What cannot be attempted is not even asked about.
-  document.addEventListener("click", function (event) {
-    var cell = event.target.closest && event.target.closest("button.cell");
-    if (cell && !free(cell)) event.preventDefault();
-  }, true);
-
-  function move(grid, cell, key) {
-    var cells = Array.prototype.slice.call(grid.querySelectorAll("button.cell"));
-    var columns = getComputedStyle(grid).gridTemplateColumns.split(" ").length;
-    var step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
-    var to = cells[cells.indexOf(cell) + step];
-    if (to) to.focus();
-  }
-
   document.addEventListener("keydown", function (event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;
-    if (event.target.matches("input, select, textarea")) return;
-    var grid = document.querySelector("#table form .grid");
-    if (grid && /^[0-9]$/.test(event.key)) {
-      var cell = grid.querySelector('[data-key="' + event.key + '"]');
-      if (!cell) return;
-      event.preventDefault();
-      cell.focus();
-      if (free(cell)) cell.click();
-    } else if (grid && /^Arrow/.test(event.key) && event.target.matches("button.cell")) {
-      event.preventDefault();
-      move(grid, event.target, event.key);
-    } else if (!grid && /^Arrow(Left|Right)$/.test(event.key)) {
-      var link = document.querySelector(event.key === "ArrowLeft" ? ".steps [rel=prev]" : ".steps [rel=next]");
-      if (link && !event.target.closest(".scroll")) link.click();
-    }
+    if (event.target.matches("input, select, textarea") || document.querySelector("#table form .grid")) return;
+    if (!/^Arrow(Left|Right)$/.test(event.key)) return;
+    var link = document.querySelector(event.key === "ArrowLeft" ? ".steps [rel=prev]" : ".steps [rel=next]");
+    if (link && !event.target.closest(".scroll")) link.click();
   });
 
   // Of an opponent that has a strategy for one player, only the other player can be chosen.
@@ -50,37 +23,4 @@
 
   document.addEventListener("change", function (event) { if (event.target.name === "opponent") offerSides(); });
   offerSides();
-
-  // A refusal is told beside the board, which stays.
-  var focused = null;
-
-  document.addEventListener("htmx:beforeSwap", function (event) {
-    if (event.detail.target.id !== "table") return;
-    var told = document.getElementById("told"), active = document.activeElement;
-    told.replaceChildren();
-    focused = active && active.matches("button.cell") ? active.value : "";
-    if (event.detail.xhr.status >= 400) {
-      event.detail.target = told;
-      event.detail.swapOverride = "innerHTML";
-      focused = null;
-    }
-  });
-
-  // Only then has the table its new attributes.
-  document.addEventListener("htmx:afterSettle", function () {
-    var table = document.getElementById("table");
-    if (focused === null || !table) return;
-    var cell = table.querySelector('button.cell[value="' + focused + '"]');
-    if (cell) cell.focus({ preventScroll: true });
-    else if (table.matches(".review")) table.focus({ preventScroll: true });
-    focused = null;
-  });
-
-  document.addEventListener("htmx:sendError", function () {
-    var told = document.getElementById("told"), p = document.createElement("p");
-    if (!told) return;
-    p.className = "bad";
-    p.textContent = "The server cannot be reached; try the same attempt again in a moment.";
-    told.replaceChildren(p);
-  });
 })();

@@ -76,14 +76,14 @@ class Dialogue:
             raise EndedError(0)
         return line.strip()
 
-    def board(self, game: Game, squares: Sequence[Square], title: str = "") -> RenderableType:
-        """A board, with the numbers of its squares; below a title if there is one."""
+    def board(self, game: Game, squares: Sequence[Square], title: str = "", first: int = 0) -> RenderableType:
+        """A board, with the numbers of its squares from `first` on; below a title if there is one."""
         table = Table(box=SQUARE, show_header=False, show_lines=True, padding=(0, 1))
         for _ in range(game.columns):
             table.add_column(justify="center", min_width=5)
         for r in range(game.rows):
             row = range(r * game.columns, (r + 1) * game.columns)
-            table.add_row(*(_cell(square, squares[square]) for square in row))
+            table.add_row(*(_cell(first + square, squares[square]) for square in row))
         return Group(Text(title, style="bold"), table) if title else table
 
     def side_by_side(self, *boards: RenderableType) -> None:

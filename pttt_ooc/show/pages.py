@@ -1,0 +1,38 @@
+"""What the pages of reports share: how templates are filled in, and the style.
+
+Jinja is imported on use, so that commands start quickly.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pttt_ooc.show.numbers import decimals, duration, gap, interval, thousands
+from pttt_ooc.show.pictures import PALETTE
+
+STYLE = "style.html.j2"
+"""A template that others include: it wants a `palette`."""
+
+FILTERS = {"decimals": decimals, "gap": gap, "interval": interval, "duration": duration, "thousands": thousands}
+
+
+def rendered(template: str, room: str = "show", **context: Any) -> str:
+    """A page; the same context gives the same text.
+
+    Parameters
+    ----------
+    template
+        The name of a template in the folder ``templates`` of a room; those of ``show`` can be included.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    rooms = dict.fromkeys((room, "show"))
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(f"pttt_ooc.{name}") for name in rooms]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= FILTERS
+    return environment.get_template(template).render(**{"palette": PALETTE, **context})

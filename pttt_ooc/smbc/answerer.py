@@ -1,0 +1,137 @@
+"""The answerer of a solution: the process that knows numbers, asked by the web process one question after the other."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from pttt_ooc.disk.lives import handle_signals, interrupt_on_signals, watch_parent
+from pttt_ooc.errors import PtttError
+from pttt_ooc.smbc.bot import SolutionBot
+from pttt_ooc.smbc.looking import Lookout, Lookouts
+from pttt_ooc.smbc.match import Scores
+from pttt_ooc.smbc.place import Place
+from pttt_ooc.smbc.solve import STORE
+from pttt_ooc.web.answering import answer_all
+from pttt_ooc.web.logs import lines_logged, start_logging
+from pttt_ooc.web.wire import Message
+
+log = logging.getLogger("pttt.smbc.answerer")
+_PREPARED = 8  # rounds that are kept prepared
+
+
+class Answering:
+    """Answers questions about one solution.
+
+    Parameters
+    ----------
+    directory
+        Of a solved match.
+
+    Raises
+    ------
+    StoreError
+        If there is no solution, or it is damaged.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.lookouts = Lookouts(directory)
+        self.bot = SolutionBot(directory)
+        self._prepared: dict[tuple[Scores, int | None], Lookout] = {}
+        self._known: dict[str, Callable[[Message], Message]] = {
+            "facts": self._facts,
+            "see": self._see,
+            "chances": self._chances,
+            "believed": self._believed,
+            "expectation": self._expectation,
+        }
+
+    def answer(self, question: Message) -> Message:
+        """The answer to a question.
+
+        Raises
+        ------
+        PtttError
+            If there is none; the sentence says why.
+        """
+        return self._known[question["ask"]](question)
+
+    def _facts(self, question: Message) -> Message:
+        solution = self.lookouts.solution
+        return {
+            "winning_score": self.bot.winning_score,
+            "fill_board": solution.settings.fill_board,
+            "digest": solution.manifest["products"][STORE]["digest"],
+        }
+
+    def _see(self, question: Message) -> Message:
+        """What is known of a place, and the other iterations that can be looked at."""
+        scores, goals = _pair(question["scores"]), _pair(question["goals"])
+        place = Place.of(self.lookouts.solution.tree, question["squares"])
+        seen = self._lookout(scores, question["iteration"]).see(place, goals)
+        return {**asdict(seen), "outcome": place.outcome, "iterations": list(self.lookouts.iterations(scores))}
+
+    def _lookout(self, scores: Scores, iteration: int | None) -> Lookout:
+        key = (scores, iteration)
+        if key not in self._prepared:
+            found = self.lookouts.lookout(scores, iteration)
+            while len(self._prepared) >= _PREPARED:
+                del self._prepared[next(iter(self._prepared))]
+            self._prepared[key] = found
+        return self._prepared[key]
+
+    def _chances(self, question: Message) -> Message:
+        found = self.bot.chances(_pair(question["scores"]), tuple(question["squares"]), question["goal"])
+        return {"chances": list(found.items())}
+
+    def _believed(self, question: Message) -> Message:
+        return {
+            "believed": self.bot.believed(_pair(question["scores"]), tuple(question["squares"]), question["player"])
+        }
+
+    def _expectation(self, question: Message) -> Message:
+        return asdict(self.bot.expectation(question["first"]))
+
+
+def _pair(numbers: list[int]) -> tuple[int, int]:
+    first, second = numbers
+    return first, second
+
+
+def main() -> None:
+    """Answer questions about the solution in DIRECTORY on the open socket number SOCKET.
+
+    Arguments: DIRECTORY SOCKET.
+    """
+    start_logging("answerer")
+    code = 0
+    with suppress(KeyboardInterrupt):
+        code = _main(threading.Event(), *sys.argv[1:])
+    sys.exit(code)
+
+
+def _main(stopping: threading.Event, directory: str, descriptor: str) -> int:
+    interrupt_on_signals(stopping)  # while it gets ready
+    watch_parent()
+    with socket.socket(fileno=int(descriptor)) as listening:
+        try:
+            with lines_logged(log):
+                answering = Answering(Path(directory))
+                answering.bot.expectation(0)  # kernels are compiled before somebody waits
+        except PtttError as error:
+            log.error(str(error))
+            return 1
+        handle_signals(stopping)
+        log.info("ready")
+        answer_all(listening, answering, stopping)
+    return 0
+
+
+if __name__ == "__main__":
+    main()

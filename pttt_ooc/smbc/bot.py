@@ -1,0 +1,62 @@
+"""The solution as an opponent: what it does, what it believes, and how often it is beaten."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from pttt_ooc.rules.game import Squares
+from pttt_ooc.smbc.looking import believed
+from pttt_ooc.smbc.match import Scores
+from pttt_ooc.smbc.place import Place
+from pttt_ooc.smbc.playing import ME, Expectation
+from pttt_ooc.smbc.response import profile_values, respond
+from pttt_ooc.smbc.rules import Rules
+from pttt_ooc.smbc.solve import load
+
+
+class SolutionBot:
+    """As :class:`pttt_ooc.smbc.playing.Bot`: plays the average strategies of a solved match.
+
+    Raises
+    ------
+    StoreError
+        If there is no solution, or it is damaged.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.solution = load(directory)
+
+    @property
+    def winning_score(self) -> int:
+        """The points that win the match."""
+        return self.solution.settings.winning_score
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of a round."""
+        return self.solution.tree.rules
+
+    def chances(self, scores: Scores, squares: Squares, goal: int) -> dict[int, float]:
+        """The probability of each free square, after the moves `squares`."""
+        place = Place.of(self.solution.tree, squares)
+        return place.chances(self.solution.profiles[scores].strategy[:, goal].tolist())
+
+    def believed(self, scores: Scores, squares: Squares, player: int) -> list[float] | None:
+        """The probabilities of the goals of the first (0) or second player, given the moves; None if impossible."""
+        tree = self.solution.tree
+        found = believed(tree, self.solution.profiles[scores], Place.of(tree, squares), player)
+        return None if found is None else found.tolist()
+
+    def expectation(self, first: int) -> Expectation:
+        """How often the person wins if `first` moves first in the first round."""
+        value, best = self._values[0 if first == ME else 1]
+        return Expectation((1 + value) / 2, (1 + best) / 2)
+
+    @cached_property
+    def _values(self) -> list[tuple[float, float]]:
+        """What the first and the second player get by playing as the solution, and by the best response."""
+        tree, profiles = self.solution.tree, self.solution.profiles
+        value = profile_values(tree, self.winning_score, profiles)[0, 0]
+        response = respond(tree, self.winning_score, profiles)
+        return [(value, response.values[(0, 0), 0]), (-value, response.values[(0, 0), 1])]

@@ -1,0 +1,268 @@
+"""The commands of tic-tac-toe with secret goals: ``pttt smbc ...``.
+
+What they need is imported when they run, so that ``pttt --help`` comes at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pttt_ooc.aliases import Algorithm
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.grader.commands import extra
+
+DATA = Path("data/smbc")
+SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
+
+smbc = typer.Typer(
+    help="Tic-tac-toe with secret goals: solve the match, and respond to its solution.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    smbc.command(epilog="Example: pttt smbc solve --winning-score 5 --output data/smbc")(solve)
+    smbc.command("best-response", epilog="Example: pttt smbc best-response data/smbc --json")(best_response)
+    smbc.command(epilog="Example: pttt smbc simulate data/smbc --matches 1000000")(simulate)
+    smbc.command(epilog="Example: pttt smbc goals data/smbc --scores 0-0 --all-equilibria")(goals)
+    smbc.command(epilog="Example: pttt smbc study data/smbc --json")(study)
+    smbc.command(epilog="Example: pttt smbc explore data/smbc --scores 4-4")(explore)
+    smbc.command(epilog="Example: pttt smbc play data/smbc")(play)
+    smbc.command(epilog="Example: pttt smbc serve data/smbc")(serve)
+    app.add_typer(smbc, name="smbc")
+
+
+def solve(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = DATA,
+    winning_score: Annotated[int, typer.Option(help="The points that win the match.")] = 5,
+    maximum_subgame_exploitability: Annotated[
+        float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
+    ] = 5e-7,
+    check_exploitability_every: Annotated[int, typer.Option(help="Iterations between two checks.")] = 10,
+    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule.  [default: sapdcfr+]")] = None,
+    discount: Annotated[
+        bool | None,
+        typer.Option(help="Discounted CFR, or plain CFR, in place of an --algorithm."),
+    ] = None,
+    discount_alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
+    discount_beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
+    discount_gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
+    alternate_updates: Annotated[
+        bool,
+        typer.Option("--alternate-updates/--simultaneous-updates", help="Of the players: in turn, or both at once."),
+    ] = True,
+    small_move_epsilon: Annotated[
+        float, typer.Option(help="A bonus for moves further up and left; the top left square gets all of it.")
+    ] = 0,
+    small_move_epsilon_decay: Annotated[
+        float, typer.Option(help="The part of the bonus that is lost with each iteration.")
+    ] = 0,
+    fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds go on until the board is full.")] = False,
+    max_iterations: Annotated[int, typer.Option(help="Of each round.")] = 100_000,
+    threads: Annotated[int | None, typer.Option(min=1, metavar="N", help="Default: all cores.")] = None,
+) -> None:
+    """Solve the match, or go on solving it: after an interruption the same command continues."""
+    if discount is not None and algorithm is not None:
+        raise ConfigError("--algorithm and --discount or --no-discount exclude each other; leave one of them out.")
+    from pttt_ooc.disk.resources import cores
+    from pttt_ooc.smbc import solve as solving
+    from pttt_ooc.smbc.settings import Settings
+
+    chosen = algorithm or {None: "sapdcfr+", True: "dcfr", False: "cfr"}[discount]
+    settings = Settings(
+        winning_score=winning_score,
+        fill_board=fill_board,
+        maximum_subgame_exploitability=maximum_subgame_exploitability,
+        check_exploitability_every=check_exploitability_every,
+        algorithm=chosen,
+        alpha=discount_alpha,
+        beta=discount_beta,
+        gamma=discount_gamma,
+        alternate_updates=alternate_updates,
+        small_move_epsilon=small_move_epsilon,
+        small_move_epsilon_decay=small_move_epsilon_decay,
+        max_iterations=max_iterations,
+    )
+    solving.solve(settings, output, threads or cores(), _Told(settings.maximum_subgame_exploitability))
+    result = solving.load(output)
+    value = result.manifest["rounds"]["0-0"]["value"]
+    print(f"The match to {winning_score}: value {value:.7f} for the player who moves first.")
+    print(f"The second player wins {(1 - value) / 2:.4%} of matches.")
+    if max(facts["exploitability"] for facts in result.manifest["rounds"].values()) > maximum_subgame_exploitability:
+        print(f"Not all rounds come below {maximum_subgame_exploitability:g} in {max_iterations} iterations.")
+
+
+class _Told:
+    """Tells on stderr when a pair of rounds is solved."""
+
+    def __init__(self, target: float) -> None:
+        self._target = target
+
+    def __call__(self, scores: tuple[int, int], row: dict[str, Any]) -> None:
+        if max(row["exploitabilities"]) <= self._target:
+            values = ", ".join(f"{value:+.7f}" for value in row["values"])
+            print(
+                f"Scores {scores[0]}-{scores[1]}: solved in {row['iteration']} iterations, {values}.", file=sys.stderr
+            )
+
+
+def best_response(
+    directory: SolutionArgument,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What a perfect player gets against a solved match: in each round, and in the whole match, exactly."""
+    from pttt_ooc.smbc.findings import best_responses
+    from pttt_ooc.smbc.solve import load
+
+    found = best_responses(load(directory))
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"value of the match for the player who moves first  {found['value']:.9f}")
+    print(f"the second player wins                             {found['second_player_wins']:.6%}")
+    print(f"a perfect first player gets                        {found['best_response_first']:.9f}")
+    print(f"a perfect second player gets                       {found['best_response_second']:.9f}")
+    print(f"exploitability of the match                        {found['exploitability']:.3g}")
+    print(f"most is lost to an opponent with the goal          {found['worst_goal']}")
+    print(f"most is lost at the scores                         {found['worst_scores']}")
+    print("\nscores      value    exploitability")
+    for scores, facts in sorted(found["rounds"].items()):
+        print(f"{scores}  {facts['value']:+.7f}    {facts['exploitability']:.3g}")
+
+
+def simulate(
+    directory: SolutionArgument,
+    matches: Annotated[int, typer.Option(min=1, metavar="N", help="To play.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the random numbers.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Play matches of the solution against itself, and compare how they end with the exact values."""
+    from pttt_ooc.smbc import simulation
+    from pttt_ooc.smbc.solve import load
+
+    found = simulation.as_json(simulation.simulate(load(directory), matches, seed), seed)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"{matches} matches, {found['rounds_in_a_match']:.3f} rounds in a match")
+    print("\nscores    matches  won by who moves first   expected  standard errors")
+    for scores, facts in sorted(found["scores"].items()):
+        print(
+            f"{scores}  {facts['matches']:>11}  {facts['won']:>22.4%}  {facts['expected']:>9.4%}"
+            f"  {facts['standard_errors']:>+15.2f}"
+        )
+
+
+def goals(
+    directory: SolutionArgument,
+    scores: Annotated[
+        str | None, typer.Option(metavar="A-B", help="Of the round; default: a round that is a game of its own.")
+    ] = None,
+    all_equilibria: Annotated[
+        bool, typer.Option("--all-equilibria", help="Find ranges in all equilibria too: minutes of linear programs.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What a round is worth to the first player, by the goals of both players."""
+    from pttt_ooc.smbc.findings import goals_of_round, score_numbers
+    from pttt_ooc.smbc.solve import load
+
+    solution = load(directory)
+    found = goals_of_round(solution, score_numbers(scores, solution.settings.winning_score), all_equilibria)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    print(f"value of the round {found['value']:+.9f}; rows: the first player's goal, columns: the second player's")
+    print("        " + "".join(f"{goal:>14}" for goal in found["goals"]) + f"{'mean':>14}")
+    for goal, row, mean in zip(found["goals"], found["entries"], found["rows"], strict=True):
+        print(f"{goal:<8}" + "".join(f"{entry:>+14.9f}" for entry in [*row, mean]))
+    print(f"{'mean':<8}" + "".join(f"{mean:>+14.9f}" for mean in found["columns"]))
+    if all_equilibria:
+        print("\nIn all equilibria:")
+        for line in found["sentences"]:
+            print(f"- {line}")
+
+
+def study(
+    directory: SolutionArgument,
+    iterations: Annotated[int, typer.Option(min=1, metavar="N", help="Of each run on one round.")] = 1000,
+    draws: Annotated[int, typer.Option(min=0, metavar="N", help="Pure strategies to draw for each round.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Of these.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """What the solution loses if players do not draw their moves, and what a bonus for small moves changes."""
+    from pttt_ooc.smbc.solve import load
+    from pttt_ooc.smbc.study import studies
+
+    found = studies(load(directory), iterations, draws, seed)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    rounded = found["rounding"]
+    print(f"exploitability of the match                        {rounded['solution']:.3g}")
+    print(f"  with the most likely move everywhere             {rounded['most_likely']:.3g}")
+    print(f"  with the best of {draws + 1} roundings of each round".ljust(51) + f"{rounded['best']:.3g}")
+    print(f"rounds that lose less than 1e-6 so                 {', '.join(rounded['pure_rounds']) or 'none'}")
+    print("\nbonus     decay   exploitability   infosets reached   with more than one move")
+    for row in found["small_moves"]:
+        print(
+            f"{row['epsilon']:<8g}{row['decay']:>7g}{row['exploitability']:>17.3g}{row['reached']:>19}{row['mixed']:>26}"
+        )
+
+
+def explore(
+    directory: SolutionArgument = DATA,
+    scores: Annotated[
+        str, typer.Option(metavar="A-B", help="Points of the player who moves first in the round, and of the other.")
+    ] = "0-0",
+) -> None:
+    """Look at what the solution does at any place of any round, and what everything there is worth.
+
+    At the prompt: m 3 makes a move, u undoes it, g w l sets goals, s 4 4 scores, i 40 the iteration, q quits.
+    """
+    from pttt_ooc.show.dialogue import Dialogue
+    from pttt_ooc.smbc.looking import Lookouts
+    from pttt_ooc.smbc.terminal_explore import explore as explored
+    from pttt_ooc.smbc.terminal_explore import scores_of
+
+    first, dash, second = scores.partition("-")
+    if not dash:
+        raise ConfigError(f"--scores is {scores!r}; it must be two numbers, such as 4-4.")
+    lookouts = Lookouts(directory)
+    at = scores_of(first, second, lookouts.solution.settings.winning_score)
+    raise typer.Exit(explored(lookouts, at, Dialogue()))
+
+
+def play(directory: SolutionArgument = DATA) -> None:
+    """Play matches against the solution.
+
+    After each round the bot's goal is revealed, and what it thought that yours was. Matches that are over are kept in
+    DIR/matches.jsonl, and counted beside what can be expected exactly.
+    """
+    from pttt_ooc.show.dialogue import Dialogue
+    from pttt_ooc.smbc.bot import SolutionBot
+    from pttt_ooc.smbc.terminal_play import play as played
+
+    raise typer.Exit(played(SolutionBot(directory), directory, Dialogue()))
+
+
+def serve(
+    directory: SolutionArgument = DATA,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+) -> None:
+    """Play against the solution, and explore it, in the browser.
+
+    Matches are kept in DIR/matches.sqlite.
+    """
+    with extra():
+        from pttt_ooc.smbc.local import serve as served
+    served(directory, host, port, "/smbc/play" if browser else None)

@@ -1,0 +1,100 @@
+"""What hidden goals do: what a round is worth by the goals of both players, in one equilibrium and in all of them.
+
+The table of one equilibrium has nine entries; its rows and columns add up to what a player expects who knows its own
+goal only.  In an equilibrium the sum of a row is what the first player's best response gets with this goal against the
+second player's optimal plan, and so its range in all equilibria is found by linear programs over these plans; the same
+for columns.  Entries depend on both plans: their ranges are bounded here by the ranges of rows and columns, and by the
+entries that are 0 in every round of a single game: where both players score or neither does, whatever happens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pttt_ooc.smbc import programs
+from pttt_ooc.smbc.programs import Range
+from pttt_ooc.smbc.round import Floats, Payoffs, Profile, outcomes
+from pttt_ooc.smbc.tree import Tree
+
+
+@dataclass(frozen=True)
+class Equilibria:
+    """Ranges in all equilibria of a round; amounts are for the first player.
+
+    Attributes
+    ----------
+    value
+        Of the round.
+    rows
+        For each goal of the first player: what it expects.
+    columns
+        For each goal of the second player: what the first player expects.
+    entries
+        For each goal of the first and each of the second player.
+    """
+
+    value: float
+    rows: list[Range]
+    columns: list[Range]
+    entries: list[list[Range]]
+
+
+def by_goals(tree: Tree, profile: Profile, payoffs: Payoffs) -> Floats:
+    """What the first player expects: shape (3, 3), by its own goal and by the other player's."""
+    table: Floats = (outcomes(tree, profile) * payoffs.table()).sum(axis=2)
+    return table
+
+
+def equilibria(tree: Tree, payoffs: Payoffs) -> Equilibria:
+    """Ranges in all equilibria of a round, by fourteen linear programs of some seconds each.
+
+    Raises
+    ------
+    PtttError
+        If SciPy is missing.
+    GameError
+        If a program is not solved.
+    """
+    values, margins = [], []
+    for player in (1, 0):  # the plans of the second player tell about the goals of the first
+        sign = 1 if player == 0 else -1
+        given = programs.program(tree, player, payoffs)
+        value, _ = programs.solve(given)
+        values.append(sign * value)
+        margins.append([scaled(programs.goal_range(given, value, goal), 3 * sign) for goal in range(3)])
+    rows, columns = margins
+    return Equilibria(values[0], rows, columns, entry_ranges(payoffs, rows, columns))
+
+
+def scaled(given: Range, factor: float) -> Range:
+    """A range times a factor, which may be negative."""
+    ends = sorted((given.least * factor, given.most * factor))
+    return Range(*ends)
+
+
+def entry_ranges(payoffs: Payoffs, rows: list[Range], columns: list[Range]) -> list[list[Range]]:
+    """Bounds of the entries of a table whose rows and columns have means in given ranges.
+
+    By two small linear programs for each entry.  An entry lies between the smallest and the largest payoff that its
+    goals allow.
+    """
+    linprog = programs.scipy("optimize").linprog
+    table = payoffs.table()
+    limits = [(float(cell.min()), float(cell.max())) for cell in table[:, :, :3].reshape(9, 3)]
+    sums = [np.kron(np.eye(3)[goal], np.ones(3)) for goal in range(3)]
+    sums += [np.kron(np.ones(3), np.eye(3)[goal]) for goal in range(3)]
+    margins = [*rows, *columns]
+    upper = np.array([*sums, *(-each for each in sums)])
+    slack = 9 * programs.SLACK  # the margins are found with it
+    amounts = [3 * margin.most + slack for margin in margins] + [-3 * margin.least + slack for margin in margins]
+    found = []
+    for entry in range(9):
+        ends = []
+        for sign in (1, -1):
+            costs = np.zeros(9)
+            costs[entry] = sign
+            ends.append(sign * float(linprog(costs, upper, amounts, bounds=limits).fun))
+        found.append(Range(*ends))
+    return [found[3 * goal : 3 * goal + 3] for goal in range(3)]

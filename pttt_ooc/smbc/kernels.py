@@ -1,0 +1,293 @@
+"""The kernels of one round: reach downward; values, regrets and strategies upward.
+
+All kernels of this wing are here, and use nothing of other modules: numba's own stamp of this file is then enough to
+tell what has to be compiled anew.
+
+Row ``n`` of an array of shape (nodes, 3) belongs to the player who took a square to come to node ``n``, and is about
+that sequence of its moves, with a column for each of its goals.  Row 0, the empty board, is about having done nothing.
+So a player's last sequence at a node is the row of the node itself, or of its parent if the opponent moved last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pttt_ooc.jit import bare_kernel, piece
+
+_MET = np.array(((0, 1, 2, 0), (2, 1, 0, 0)))  # the goal that an outcome meets, as in `rules`
+_ONE = np.uint64(1)
+
+
+class Shape(NamedTuple):
+    """The tree of a round.
+
+    Node numbers are unsigned: indices that cannot be negative make the kernels twice as fast.
+
+    Attributes
+    ----------
+    parent
+        uint64, shape (nodes,); node 0 is its own parent.
+    first_child
+        uint64, shape (nodes + 1,): node ``n`` has the children ``first_child[n]`` to ``first_child[n + 1] - 1``.
+    outcome
+        int8, shape (nodes,): of an end, else -1.
+    plies
+        int64, shape (plies + 1,): the first node of each ply, and the number of nodes.
+    """
+
+    parent: Any
+    first_child: Any
+    outcome: Any
+    plies: Any
+
+
+@bare_kernel
+def normalize(shape, player, shares, strategy):
+    """A player's strategy, in which each move has its part of the shares of its infoset.
+
+    Parameters
+    ----------
+    shares
+        float64, shape (nodes, 3), from 0 up.  If all shares of an infoset are zero, all moves get the same.
+    strategy
+        Written: probabilities of moves.
+    """
+    first_child, plies = shape.first_child, shape.plies
+    for ply in range(player, len(plies) - 1, 2):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            begin, end = first_child[node], first_child[node + _ONE]
+            for goal in range(3):
+                total = 0.0
+                for child in range(begin, end):
+                    total += shares[child, goal]
+                for child in range(begin, end):
+                    strategy[child, goal] = shares[child, goal] / total if total > 0 else 1.0 / (end - begin)
+
+
+@bare_kernel
+def go_down(shape, player, strategy, reach, discount, sums):
+    """A player's reach, which is added to the discounted sums of strategies.
+
+    Parameters
+    ----------
+    strategy, reach
+        `reach` is written: products of the strategy's probabilities along the player's own moves.
+    discount, sums
+        ``sums = discount * sums + reach``; `sums` may be empty.
+    """
+    parent, plies = shape.parent, shape.plies
+    for ply in range(player + 1, len(plies) - 1, 2):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            above = parent[parent[node]]
+            for goal in range(3):
+                reach[node, goal] = reach[above, goal] * strategy[node, goal]
+                if len(sums):
+                    sums[node, goal] = discount * sums[node, goal] + reach[node, goal]
+
+
+@piece
+def _end(node, outcome, player, payoffs, reach, row, values):
+    """Values of an end for each of a player's goals; row `row` of `reach` is of the opponent's last sequence there."""
+    total = reach[row, 0] + reach[row, 1] + reach[row, 2]
+    met = reach[row, _MET[1 - player, outcome]]  # by the opponent
+    values[node, 0] = values[node, 1] = values[node, 2] = payoffs[2] * met + payoffs[0] * (total - met)
+    values[node, _MET[player, outcome]] = payoffs[3] * met + payoffs[1] * (total - met)
+
+
+@piece
+def _add(node, amount, values):
+    """Add an amount to the values of a node."""
+    for goal in range(3):
+        values[node, goal] += amount
+
+
+@piece
+def _add_up(shape, player, payoffs, node, reach, values):
+    """The values of a node at which the opponent moves: its reach is in the values of the children."""
+    v0 = v1 = v2 = 0.0
+    for child in range(shape.first_child[node], shape.first_child[node + _ONE]):
+        if shape.outcome[child] >= 0:
+            _end(child, shape.outcome[child], player, payoffs, reach, child, values)
+        v0 += values[child, 0]
+        v1 += values[child, 1]
+        v2 += values[child, 2]
+    values[node, 0], values[node, 1], values[node, 2] = v0, v1, v2
+
+
+@bare_kernel
+def update(shape, player, payoffs, bonus, reach, values, regrets, strategy, positive, negative, lowest, ahead, trust):
+    """A player's counterfactual values against the opponent's reach, its sums of regrets, and its next strategy.
+
+    The loops over goals are written out, which makes them twice as fast.
+
+    Parameters
+    ----------
+    payoffs
+        float64, shape (4,): what the player gets if nobody, only it, only the opponent, or both score, divided by 9,
+        because each pair of goals has the chance 1/9.
+    bonus
+        float64, shape (nodes,): what the player gets for each of its moves besides, divided by 9; may be empty.
+    reach
+        Of the opponent's latest strategy.
+    values
+        Written: float64, shape (nodes, 3), with a column for each of `player`'s goals.
+    regrets
+        ``regrets = max(discounted regrets + newest, lowest)`` with ``newest = value - expected value`` and the
+        discounts `positive` and `negative`, by the sign of the sum so far.
+    strategy
+        The player's strategy; then its next, by the shares ``max(ahead * regrets + trust * newest, 0)``, or all moves
+        alike where they are zero.
+    """
+    plies, first_child, outcome = shape.plies, shape.first_child, shape.outcome
+    for ply in range(len(plies) - 3, -1, -1):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            begin, end = first_child[node], first_child[node + _ONE]
+            if begin == end:
+                continue
+            if ply % 2 != player:
+                _add_up(shape, player, payoffs, node, reach, values)
+                continue
+            v0 = v1 = v2 = 0.0
+            for child in range(begin, end):
+                if outcome[child] >= 0:
+                    _end(child, outcome[child], player, payoffs, reach, node, values)
+                if len(bonus):
+                    _add(child, bonus[child] * (reach[node, 0] + reach[node, 1] + reach[node, 2]), values)
+                v0 += strategy[child, 0] * values[child, 0]
+                v1 += strategy[child, 1] * values[child, 1]
+                v2 += strategy[child, 2] * values[child, 2]
+            values[node, 0], values[node, 1], values[node, 2] = v0, v1, v2
+            s0 = s1 = s2 = 0.0
+            for child in range(begin, end):
+                n0, n1, n2 = values[child, 0] - v0, values[child, 1] - v1, values[child, 2] - v2
+                r0, r1, r2 = regrets[child, 0], regrets[child, 1], regrets[child, 2]
+                r0 = max(r0 * (positive if r0 > 0 else negative) + n0, lowest)
+                r1 = max(r1 * (positive if r1 > 0 else negative) + n1, lowest)
+                r2 = max(r2 * (positive if r2 > 0 else negative) + n2, lowest)
+                regrets[child, 0], regrets[child, 1], regrets[child, 2] = r0, r1, r2
+                r0 = max(ahead * r0 + trust * n0, 0.0)
+                r1 = max(ahead * r1 + trust * n1, 0.0)
+                r2 = max(ahead * r2 + trust * n2, 0.0)
+                strategy[child, 0], strategy[child, 1], strategy[child, 2] = r0, r1, r2
+                s0, s1, s2 = s0 + r0, s1 + r1, s2 + r2
+            same = 1.0 / (end - begin)
+            f0, f1, f2 = 1 / s0 if s0 > 0 else 0.0, 1 / s1 if s1 > 0 else 0.0, 1 / s2 if s2 > 0 else 0.0
+            a0, a1, a2 = 0.0 if s0 > 0 else same, 0.0 if s1 > 0 else same, 0.0 if s2 > 0 else same
+            for child in range(begin, end):
+                strategy[child, 0] = strategy[child, 0] * f0 + a0
+                strategy[child, 1] = strategy[child, 1] * f1 + a1
+                strategy[child, 2] = strategy[child, 2] * f2 + a2
+
+
+@bare_kernel
+def respond(shape, player, payoffs, reach, values, best):
+    """Values of a player's best response to the opponent's reach, and its moves.
+
+    Parameters
+    ----------
+    payoffs, reach, values
+        As for :func:`update`.
+    best
+        Written: float64, shape (nodes, 3): 1 for the first of the best moves, else 0; may be empty.
+    """
+    plies, first_child, outcome = shape.plies, shape.first_child, shape.outcome
+    for ply in range(len(plies) - 3, -1, -1):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            begin, end = first_child[node], first_child[node + _ONE]
+            if begin == end:
+                continue
+            if ply % 2 != player:
+                _add_up(shape, player, payoffs, node, reach, values)
+                continue
+            for child in range(begin, end):
+                if outcome[child] >= 0:
+                    _end(child, outcome[child], player, payoffs, reach, node, values)
+            for goal in range(3):
+                chosen = begin
+                for child in range(begin + _ONE, end):
+                    if values[child, goal] > values[chosen, goal]:
+                        chosen = child
+                values[node, goal] = values[chosen, goal]
+                if len(best):
+                    for child in range(begin, end):
+                        best[child, goal] = 1.0 if child == chosen else 0.0
+
+
+@bare_kernel
+def outcomes(shape, reach, found):
+    """Probabilities of the outcomes for each pair of goals: `found`, float64, shape (4, 3, 3), is written."""
+    parent, outcome, plies = shape.parent, shape.outcome, shape.plies
+    found[:] = 0
+    for ply in range(1, len(plies) - 1):
+        for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
+            if outcome[node] >= 0:
+                first, second = (node, parent[node]) if ply % 2 else (parent[node], node)
+                for mine in range(3):
+                    for other in range(3):
+                        found[outcome[node], mine, other] += reach[first, mine] * reach[second, other]
+
+
+@piece
+def _drawn(shape, strategy, node, goal):
+    """A child of a node, drawn by the strategy for a goal."""
+    begin, end = shape.first_child[node], shape.first_child[node + _ONE]
+    left = np.random.random()
+    for child in range(begin, end):
+        left -= strategy[child, goal]
+        if left < 0:
+            return child
+    return end - _ONE  # the probabilities add up to a little less than 1
+
+
+@piece
+def _played(shape, strategy):
+    """Play a round, with goals that are drawn: whether the first and whether the second player scores."""
+    goals = (np.random.randint(3), np.random.randint(3))
+    node, player = np.uint64(0), 0
+    while shape.outcome[node] < 0:
+        node = _drawn(shape, strategy, node, goals[player])
+        player = 1 - player
+    outcome = shape.outcome[node]
+    return _MET[0, outcome] == goals[0], _MET[1, outcome] == goals[1]
+
+
+@bare_kernel
+def simulate(shape, strategies, winning_score, matches, seed, visited, found):
+    """Play matches from 0-0, as people would: round by round, move by move.
+
+    Parameters
+    ----------
+    strategies
+        float64, shape (N, N, nodes, 3), with N the winning score: of the rounds at scores (a, b).
+    visited
+        Work space: int64, shape (N, N).
+    found
+        Written: int64, shape (3, N, N).  For scores (a, b) of a round's first and second player: in how many matches
+        they came up; how many of these the player won who moved first when they came up first; all rounds at them.
+    """
+    np.random.seed(seed)
+    found[:] = 0
+    for _ in range(matches):
+        visited[:] = 0
+        a, b, mover = 0, 0, 0  # who moves first in this round, of the two who play the match
+        winner = -1
+        while winner < 0:
+            if visited[a, b] == 0:
+                visited[a, b] = 1 + mover
+            found[2, a, b] += 1
+            mine, other = _played(shape, strategies[a, b])
+            after, against = a + mine, b + other
+            if after < winning_score and against < winning_score:
+                a, b = against, after
+            elif after >= winning_score and against >= winning_score:
+                a, b = b, a  # the round counts for nobody
+            else:
+                winner = mover if after > against else 1 - mover
+            mover = 1 - mover
+        for row in range(winning_score):
+            for column in range(winning_score):
+                if visited[row, column]:
+                    found[0, row, column] += 1
+                    found[1, row, column] += visited[row, column] - 1 == winner

@@ -1,0 +1,43 @@
+"""`pttt smbc serve`: the pages on a solution, for whoever sits at this machine."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from pttt_ooc.disk.lives import handle_signals
+from pttt_ooc.smbc.solve import load
+from pttt_ooc.web.logs import start_logging
+from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
+from pttt_ooc.web.wire import listening
+
+
+def serve(directory: Path, host: str, port: int, page: str | None) -> None:
+    """Serve the pages until SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    directory
+        Of a solved match; matches of people are kept there as well.
+    page
+        The address of the page to open in a browser; None: no browser.
+
+    Raises
+    ------
+    PtttError
+        If there is no solution, or the server cannot listen.
+    """
+    points = load(directory).settings.winning_score
+    stopping = threading.Event()
+    with listen(host, port) as open_socket, listening() as (made, address):
+        handle_signals(stopping)
+        start_logging("smbc")
+        asked = [str(directory), str(made.fileno())]
+        answering = Child("answerer", ["-m", "pttt_ooc.smbc.answerer", *asked], (made.fileno(),))
+        arguments = [str(open_socket.fileno()), str(address), str(directory)]
+        web = Child("web", ["-m", "pttt_ooc.smbc.localserver", *arguments], (open_socket.fileno(),))
+        url = address_of(open_socket, host)
+        print(f"The match to {points} is at {url}; Ctrl-C stops it.", flush=True)
+        if page:
+            threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
+        look_after([web, answering], stopping)

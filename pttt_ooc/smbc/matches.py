@@ -1,0 +1,275 @@
+"""Matches of people in the browser, kept in an SQLite database.
+
+A move and the bot's answer are written together, or nothing is.  The row must still have the version that was read, so
+that of two moves at the same moment only one counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from sqlalchemy import Index, String, Text, delete, func, select, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+
+from pttt_ooc.errors import PlayError, StoreError
+from pttt_ooc.smbc.asked import AskedBot
+from pttt_ooc.smbc.playing import BOT, Draw, Match, Round, new_match
+from pttt_ooc.smbc.seat import Seat, seat_of
+from pttt_ooc.smbc.tally import Tally, tallies
+from pttt_ooc.web.sqlite import sqlite_engine
+
+MATCHES = "matches.sqlite"
+UNDER_WAY = 20
+"""How many unfinished matches one person may have."""
+
+MOST_VISITORS = 50_000
+"""How many matches of people without an account are kept."""
+
+_FORGOTTEN = 90 * 86400.0  # seconds after which a visitor's match that nobody has touched is deleted
+_VISITOR = "visitor:"
+
+
+class Base(DeclarativeBase):
+    """The tables."""
+
+
+class Row(Base):
+    """A match as it is kept.
+
+    Attributes
+    ----------
+    id
+        Cannot be guessed.
+    owner
+        As of :func:`pttt_ooc.web.people.owner_of`.
+    solution
+        The digest of the solution that it is played against.
+    match
+        The match as JSON, with the goals of both.
+    version
+        How often it was changed.
+    first
+        Who moves first in its first round.
+    winner
+        None while it goes on.
+    """
+
+    __tablename__ = "matches"
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(80))
+    solution: Mapped[str] = mapped_column(String(128))
+    match: Mapped[str] = mapped_column(Text)
+    version: Mapped[int] = mapped_column(default=0)
+    first: Mapped[int]
+    winner: Mapped[int | None]
+    started_at: Mapped[float]
+    changed_at: Mapped[float]
+
+    __table_args__ = (Index("matches_of_owner", "owner", "started_at"),)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A match in a person's list."""
+
+    id: str
+    points: tuple[int, int]
+    started_at: float
+    winner: int | None
+    resigned: bool
+
+
+class Matches:
+    """The matches of all people.
+
+    Parameters
+    ----------
+    file
+        The database, made if it is missing; only its owner can read it.
+    draw
+        Gives random numbers in [0, 1); default: the operating system's.
+    """
+
+    def __init__(self, file: Path, bot: AskedBot, draw: Draw | None = None) -> None:
+        self.bot, self._file, self._draw = bot, file, draw or random.SystemRandom().random
+        try:
+            # SQLite gives its other files the rights of this one.
+            os.close(os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            os.chmod(file, 0o600)
+        except OSError as error:
+            raise StoreError(f"The matches cannot be kept in {file}: {error.strerror}.") from error
+        self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
+        with self._writing() as session:
+            Base.metadata.create_all(session.connection())
+            old = time.time() - _FORGOTTEN
+            session.execute(delete(Row).where(Row.owner.startswith(_VISITOR), Row.changed_at < old))
+
+    def close(self) -> None:
+        """Close the database."""
+        self._engine.dispose()
+
+    # -----------------------------------------------------------------------------------------
+    # Playing
+
+    def begin(self, owner: str, first: int | None) -> str:
+        """Begin a match of `owner`; its name.
+
+        Parameters
+        ----------
+        first
+            Who moves first in the first round; None: it is drawn.
+
+        Raises
+        ------
+        PlayError
+            If the person has too many matches under way, or there is no room.
+        """
+        self._check_room(owner)
+        facts = self.bot.facts
+        begins = int(self._draw() * 2) if first is None else first
+        match = new_match(facts.winning_score, begins, self._draw).answered(self.bot, self._draw)
+        now = time.time()
+        row = Row(
+            id=secrets.token_urlsafe(16),
+            owner=owner,
+            solution=facts.digest,
+            match=_written(match),
+            first=begins,
+            winner=match.winner,
+            started_at=now,
+            changed_at=now,
+        )
+        with self._writing() as session:
+            session.add(row)
+        return row.id
+
+    def move(self, owner: str, id: str, version: int, square: int) -> None:
+        """Take a square, and let the bot answer.
+
+        Raises
+        ------
+        PlayError
+            If it is not the person's match, or the move is not possible; nothing is changed.
+        """
+        self._change(owner, id, version, lambda match: match.move(square, self.bot, self._draw))
+
+    def go_on(self, owner: str, id: str, version: int) -> None:
+        """Begin the next round; errors as of :meth:`move`."""
+        self._change(owner, id, version, lambda match: match.on(self._draw).answered(self.bot, self._draw))
+
+    def resign(self, owner: str, id: str, version: int) -> None:
+        """Give a match up, which counts as lost; errors as of :meth:`move`."""
+        self._change(owner, id, version, lambda match: replace(match, resigned=True), any_solution=True)
+
+    def seat(self, owner: str, id: str) -> Seat:
+        """What the person may know of an own match; a PlayError if there is no such match."""
+        row = self._row(owner, id)
+        return seat_of(row.id, row.version, _read(row.match), self.bot if self._is_ours(row) else None)
+
+    # -----------------------------------------------------------------------------------------
+    # What a person has
+
+    def listed(self, owner: str, finished: bool, most: int = 20) -> list[Listed]:
+        """A person's matches, the latest first."""
+        over = Row.winner.is_not(None) if finished else Row.winner.is_(None)
+        query = select(Row).where(Row.owner == owner, over).order_by(Row.started_at.desc(), Row.id).limit(most)
+        with self._reading() as session:
+            rows = session.scalars(query).all()
+        read = [(row, _read(row.match)) for row in rows]
+        return [Listed(row.id, match.points, row.started_at, row.winner, match.resigned) for row, match in read]
+
+    def tallies(self, owner: str) -> list[Tally]:
+        """A person's matches that are over, counted; those against this solution only."""
+        query = select(Row.first, Row.winner).where(
+            Row.owner == owner, Row.winner.is_not(None), Row.solution == self.bot.facts.digest
+        )
+        with self._reading() as session:
+            return tallies((first, BOT if winner is None else winner) for first, winner in session.execute(query))
+
+    # -----------------------------------------------------------------------------------------
+    # Rows
+
+    def _is_ours(self, row: Row) -> bool:
+        return row.solution == self.bot.facts.digest
+
+    def _change(
+        self, owner: str, id: str, version: int, changed: Callable[[Match], Match], any_solution: bool = False
+    ) -> None:
+        row = self._row(owner, id)
+        if row.winner is not None:
+            raise PlayError("This match is over; nothing has changed.")
+        if version != row.version:
+            raise PlayError("This has been done already; nothing has changed.")
+        if not any_solution and not self._is_ours(row):
+            raise PlayError("The solution has changed since this match began; give it up, and begin another one.")
+        match = changed(_read(row.match))
+        unchanged = (Row.id == row.id, Row.version == version)
+        values = {"match": _written(match), "winner": match.winner, "version": version + 1, "changed_at": time.time()}
+        with self._writing() as session:
+            done = session.execute(update(Row).where(*unchanged).values(**values))
+            if done.rowcount != 1:  # type: ignore[attr-defined]
+                raise PlayError("This has been done already; nothing has changed.")
+
+    def _row(self, owner: str, id: str) -> Row:
+        with self._reading() as session:
+            row = session.get(Row, id)
+        if row is None or row.owner != owner:
+            raise PlayError("There is no such match of yours.", 404)
+        return row
+
+    def _check_room(self, owner: str) -> None:
+        with self._reading() as session:
+            count = select(func.count()).select_from(Row)
+            own = session.scalar(count.where(Row.owner == owner, Row.winner.is_(None))) or 0
+            visitor = owner.startswith(_VISITOR)
+            visitors = (session.scalar(count.where(Row.owner.startswith(_VISITOR))) or 0) if visitor else 0
+        if own >= UNDER_WAY:
+            raise PlayError(f"You have {own} matches under way, the most that is possible; finish or give up one.", 429)
+        if visitors >= MOST_VISITORS:
+            raise PlayError("There is no room for more matches of people who are not signed in.", 429)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Session]:
+        with self._explained(), Session(self._engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def _writing(self) -> Iterator[Session]:
+        writing = self._engine.execution_options(writes=True)
+        with self._explained(), Session(writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationalError as error:
+            what = str(error.orig).strip().splitlines()[0]
+            raise StoreError(f"The matches in {self._file} cannot be used: {what}.") from error
+
+
+def _written(match: Match) -> str:
+    return json.dumps(asdict(match))
+
+
+def _read(text: str) -> Match:
+    content = json.loads(text)
+    rounds = [
+        Round(_two(one["points"]), one["first"], _two(one["goals"]), tuple(one["squares"]), one["outcome"])
+        for one in content["rounds"]
+    ]
+    return Match(content["winning_score"], tuple(rounds), content["resigned"])
+
+
+def _two(numbers: list[int]) -> tuple[int, int]:
+    first, second = numbers
+    return first, second

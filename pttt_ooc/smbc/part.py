@@ -1,0 +1,202 @@
+"""The wing as a part of the web application: what the solution does at any place, and matches against it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from pttt_ooc.errors import PlayError
+from pttt_ooc.smbc.asked import AskedBot
+from pttt_ooc.smbc.matches import Matches
+from pttt_ooc.smbc.playing import BOT, ME
+from pttt_ooc.smbc.rules import GOALS, UNDECIDED
+from pttt_ooc.smbc.view import View, rows_of
+from pttt_ooc.smbc.words import ENDS, MARKS, PLAYERS, numbers_of
+from pttt_ooc.web import people
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.parts import Link, Part, Refusal, state_of
+from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.shell import Account, UsedShell
+from pttt_ooc.web.throttle import Throttle
+from pttt_ooc.web.wire import RefusedError
+
+BEGUN_PER_HOUR = 2000
+"""How many matches may be begun from one address; a whole campus may share one."""
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/smbc")
+_FIRST = {"chance": None, "me": ME, "bot": BOT}
+
+
+@dataclass
+class State:
+    """What the handlers work on."""
+
+    bot: AskedBot
+    matches: Matches
+    begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
+
+
+UsedState = Annotated[State, state_of("smbc")]
+
+
+def part_of(bot: AskedBot, matches: Matches) -> Part:
+    """The part of the application for tic-tac-toe with secret goals."""
+    return Part(
+        name="smbc",
+        directory=Path(__file__).parent,
+        routers=(router,),
+        links=(Link("/smbc/play", "Play secret goals"), Link("/smbc/explore", "Explore secret goals")),
+        state=State(bot, matches),
+        names={
+            **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
+            **{"ME": ME, "BOT": BOT, "numbers_of": numbers_of},
+        },
+        explain=explain,
+    )
+
+
+def explain(error: Exception) -> Refusal | None:
+    """What is told when a match does not allow what was asked."""
+    return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None
+
+
+# ---------------------------------------------------------------------------------------------
+# Explore
+
+Goal = Annotated[int, Query(ge=0, le=2)]
+Points = Annotated[int, Query(ge=0, le=8)]
+
+
+@router.get("/explore")
+def explore(
+    request: Request,
+    state: UsedState,
+    account: Signed,
+    mine: Points = 0,
+    other: Points = 0,
+    first: Goal = 0,
+    second: Goal = 0,
+    at: Annotated[str, Query(max_length=9)] = "",
+    iteration: Annotated[int | None, Query(ge=0, le=10**9)] = None,
+) -> Response:
+    """One place of one round."""
+    points = state.bot.facts.winning_score
+    if mine >= points or other >= points:
+        raise HTTPException(404, f"No round begins at {mine}-{other}; scores are 0 to {points - 1}.")
+    if not re.fullmatch("[1-9]*", at):
+        raise HTTPException(404, f"{at!r} are no squares; squares are 1 to 9, in the order in which they were taken.")
+    view = View(mine, other, first, second, tuple(int(digit) - 1 for digit in at), iteration)
+    try:
+        seen = state.bot.see((mine, other), iteration, view.squares, (first, second))
+    except RefusedError as error:
+        raise HTTPException(404, str(error)) from error
+    shown = {"view": view, "seen": seen, "points": points, "rows": rows_of(view, seen)}
+    return render(request, "smbc/explore_page.html", account, **shown)
+
+
+# ---------------------------------------------------------------------------------------------
+# Play
+
+
+@router.get("/play")
+def lobby(request: Request, state: UsedState, account: Signed) -> Response:
+    """Matches and results."""
+    owner = people.owner_of(request, account)
+    counted = state.matches.tallies(owner) if owner else []
+    return render(
+        request,
+        "smbc/lobby.html",
+        account,
+        points=state.bot.facts.winning_score,
+        under_way=state.matches.listed(owner, finished=False) if owner else [],
+        finished=state.matches.listed(owner, finished=True) if owner else [],
+        standings=[(tally, state.bot.expectation(tally.first)) for tally in counted],
+    )
+
+
+@router.post("/play")
+async def begin(request: Request, state: UsedState, shell: UsedShell, account: Signed) -> Response:
+    """Begin a match."""
+    fields = await own_form(request, shell)
+    if fields.get("first") not in _FIRST:
+        raise HTTPException(400, "Choose who moves first: you, the bot, or chance.")
+    if state.begun.spend(request.client.host if request.client else None) > 0:
+        raise HTTPException(429, "Too many matches have been begun from your address; try again in a minute.")
+    owner, cookie = people.owner_of(request, account), None
+    if owner is None:
+        cookie, owner = people.new_visitor()
+    id = await run_in_threadpool(state.matches.begin, owner, _FIRST[fields["first"]])
+    response = RedirectResponse(f"/smbc/play/{id}", 303)
+    if cookie:
+        people.keep(request, response, cookie)
+    return response
+
+
+@router.get("/play/{id}")
+def one_match(request: Request, state: UsedState, account: Signed, id: str) -> Response:
+    """A match."""
+    return _shown(request, state, account, id)
+
+
+@router.post("/play/{id}/moves")
+async def move(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Take a square."""
+    fields = await own_form(request, shell)
+    version, square = _version(fields), _number(fields, "square", "Choose a square of the board.", 8)
+    await run_in_threadpool(state.matches.move, _owner(request, account), id, version, square)
+    return await _answer(request, state, account, id)
+
+
+@router.post("/play/{id}/rounds")
+async def next_round(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Begin the next round."""
+    fields = await own_form(request, shell)
+    await run_in_threadpool(state.matches.go_on, _owner(request, account), id, _version(fields))
+    return await _answer(request, state, account, id)
+
+
+@router.post("/play/{id}/resignation")
+async def resign(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Give a match up."""
+    fields = await own_form(request, shell)
+    await run_in_threadpool(state.matches.resign, _owner(request, account), id, _version(fields))
+    return await _answer(request, state, account, id)
+
+
+def _owner(request: Request, account: Account | None) -> str:
+    owner = people.owner_of(request, account)
+    if owner is None:
+        raise PlayError("There is no such match of yours.", 404)
+    return owner
+
+
+async def _answer(request: Request, state: State, account: Account | None, id: str) -> Response:
+    """What a form gets: the renewed table for the page's script, else the way back to the page."""
+    if wants_part(request):
+        return await run_in_threadpool(_shown, request, state, account, id)
+    return RedirectResponse(f"/smbc/play/{id}", 303)
+
+
+def _shown(request: Request, state: State, account: Account | None, id: str) -> Response:
+    seat = state.matches.seat(_owner(request, account), id)
+    template = "smbc/match_part.html" if wants_part(request) else "smbc/match_page.html"
+    return render(request, template, account, seat=seat)
+
+
+def _version(fields: dict[str, str]) -> int:
+    return _number(fields, "version", "The form does not say which move this is; reload the page.", 99_999)
+
+
+def _number(fields: dict[str, str], name: str, otherwise: str, most: int) -> int:
+    """A number of a form; 400 with a sentence if it is none."""
+    text: Any = fields.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= most):
+        raise HTTPException(400, otherwise)
+    return int(text)

@@ -1,0 +1,120 @@
+"""A place in a round, with the board as somebody holds it.
+
+The tree has one of the moves that a symmetry of the position takes into each other.  Somebody who plays or looks may
+choose any of them, and sees the board as it lies before him: a :class:`Place` remembers how it has to be turned to be
+the tree's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pttt_ooc.errors import GameError
+from pttt_ooc.rules.game import Squares
+from pttt_ooc.smbc.rules import SQUARES, Position, empty, image, mover, stabilizer
+from pttt_ooc.smbc.tree import Tree
+
+_AS_IT_IS = tuple(range(SQUARES))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a round is.
+
+    Attributes
+    ----------
+    squares
+        The squares that were taken, in order, as the board lies.
+    node
+        Of the tree.
+    turned
+        For each square as the board lies: the square of the tree's board.
+    """
+
+    tree: Tree
+    squares: Squares = ()
+    node: int = 0
+    turned: Squares = _AS_IT_IS
+
+    @classmethod
+    def of(cls, tree: Tree, squares: Sequence[int]) -> Place:
+        """The place after some moves from the empty board.
+
+        Raises
+        ------
+        GameError
+            If a move is not possible.
+        """
+        place = cls(tree)
+        for square in squares:
+            place = place.step(square)
+        return place
+
+    @property
+    def position(self) -> Position:
+        """The squares of both players, as the board lies."""
+        first, second = (sum(1 << square for square in self.squares[player::2]) for player in (0, 1))
+        return first, second
+
+    @property
+    def player(self) -> int:
+        """Who is to move."""
+        return mover(self.position)
+
+    @property
+    def outcome(self) -> int:
+        """What the round ends with, or `UNDECIDED`."""
+        return int(self.tree.shape.outcome[self.node])
+
+    @cached_property
+    def ways(self) -> dict[int, tuple[int, Squares]]:
+        """For each square that may be taken: the child that it leads to, and how the board is turned there."""
+        if not len(self.tree.children(self.node)):
+            return {}
+        theirs: Position = (image(self.position[0], self.turned), image(self.position[1], self.turned))
+        children = dict(zip(self.tree.moves(self.node), self.tree.children(self.node), strict=True))
+        found = {}
+        for square in empty(self.position):
+            g = next(g for g in stabilizer(theirs) if g[self.turned[square]] in children)
+            found[square] = children[g[self.turned[square]]], tuple(g[there] for there in self.turned)
+        return found
+
+    def step(self, square: int) -> Place:
+        """The place after one more move.
+
+        Raises
+        ------
+        GameError
+            If the round is over, there is no such square, or it is taken; one sentence, with squares as on a telephone.
+        """
+        if not self.ways:
+            raise GameError("The round is decided; no move is left.")
+        if not 0 <= square < SQUARES:
+            raise GameError(f"There is no square {square + 1}; squares are 1 to 9, 1 to 3 in the top row.")
+        if square not in self.ways:
+            raise GameError(f"Square {square + 1} is taken; take a free one.")
+        node, turned = self.ways[square]
+        return Place(self.tree, (*self.squares, square), node, turned)
+
+    def alike(self) -> list[Squares]:
+        """The squares that may be taken, those together that a symmetry of the position takes into each other."""
+        found: dict[int, list[int]] = {}
+        for square, (child, _) in self.ways.items():
+            found.setdefault(child, []).append(square)
+        return [tuple(squares) for _, squares in sorted(found.items(), key=lambda item: item[1])]
+
+    def chances(self, strategy: Sequence[float]) -> dict[int, float]:
+        """The probability of each square that may be taken; squares that are alike have the same.
+
+        Parameters
+        ----------
+        strategy
+            The probability of the move to each node of the tree, for the goal of the player who is to move.
+        """
+        return {
+            square: float(strategy[self.ways[square][0]]) / len(squares)
+            for squares in self.alike()
+            for square in squares
+        }

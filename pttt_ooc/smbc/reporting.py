@@ -1,0 +1,65 @@
+"""Stage "report": one page about a solved match, and its pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
+from pttt_ooc.show.pages import rendered
+from pttt_ooc.show.pictures import comparison_figure, figure_bytes, inline_svg
+from pttt_ooc.smbc.pictures import opening_figure, values_figure
+from pttt_ooc.smbc.pipeline import sources
+from pttt_ooc.smbc.rules import GOALS
+from pttt_ooc.smbc.words import numbers_of
+from pttt_ooc.stages.common import Facts, digests, inputs, stage
+
+PAGE, PICTURES = "report.html", ("values.svg", "opening.svg", "convergence.svg")
+TEMPLATE = "smbc_report.html.j2"
+_LOSSES = 8  # lines of the table
+
+
+def run(directory: Path) -> None:
+    """Write ``report.html`` and its pictures from the manifests of the earlier stages.
+
+    Raises
+    ------
+    StoreError
+        If a manifest is missing, or a file cannot be written.
+    """
+    with stage("report", directory, [PAGE, *PICTURES], sources=sources) as facts:
+        before = inputs(directory, "solve", "findings")
+        facts["made_from"] = digests(before)
+        solve, found = before["solve"], before["findings"]
+        points = found["winning_score"]
+        values = {scores: one["value"] for scores, one in found["rounds"].items()}
+        figures = {
+            "values": values_figure(values, points),
+            "opening": opening_figure(found["shown"][0]["opening"]),
+            "convergence": comparison_figure(found["curves"], "iteration"),
+        }
+        for name, figure in figures.items():
+            atomic_write_bytes(directory / f"{name}.svg", figure_bytes(figure, "svg"))
+        labels = {
+            "values": "Values of all scores",
+            "opening": "The first player's opening, by goal",
+            "convergence": "Exploitability of the last round over iterations",
+        }
+        svgs = {name: inline_svg(figure, name, labels[name]) for name, figure in figures.items()}
+        atomic_write_text(directory / PAGE, rendered(TEMPLATE, "smbc", **_context(solve, found), svgs=svgs))
+
+
+def _context(solve: Facts, found: Facts) -> dict[str, Any]:
+    points = range(found["winning_score"])
+    return {
+        "found": found,
+        "solve": solve,
+        "goals": GOALS,
+        "points": points,
+        "losses": found["losses"][:_LOSSES],
+        "numbers_of": numbers_of,
+        "table": [[found["rounds"][f"{mine}-{other}"] for other in points] for mine in points],
+        "worst_round": max(facts["exploitability"] for facts in found["rounds"].values()),
+        "last_gaps": {name: rows[-1] for name, rows in found["curves"].items()},
+        "spent": {name: facts["usage"] for name, facts in (("solve", solve), ("findings", found))},
+    }

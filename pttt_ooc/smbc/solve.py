@@ -1,0 +1,213 @@
+"""Solving the match on disk: resumable, with a directory of results that a manifest completes.
+
+======================== ==============================================================================
+``work/FINGERPRINT/A-B`` the solver's state for scores ``(A, B)`` and ``(B, A)``, see :mod:`pttt_ooc.disk.commits`;
+                         beside it ``snapshots``, see :mod:`pttt_ooc.smbc.snapshots`
+``strategies.zarr``      the average strategy of each round, ``A-B``, float64, shape (nodes, 3)
+``convergence.jsonl``    what each check has found
+``solve.json``           the manifest: settings, sizes, values; written last
+======================== ==============================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store
+from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
+from pttt_ooc.disk.store import read_array, write_array
+from pttt_ooc.errors import StoreError
+from pttt_ooc.smbc import snapshots
+from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
+from pttt_ooc.smbc.pipeline import sources
+from pttt_ooc.smbc.round import Floats, Profile, Solver, profile_of
+from pttt_ooc.smbc.rules import Rules
+from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.tree import Tree, build
+from pttt_ooc.stages.common import stage
+from pttt_ooc.stages.provenance import PLAIN, code_digest, dependencies
+
+STAGE = "solve"
+MANIFEST, STORE, LOG = "solve.json", "strategies.zarr", "convergence.jsonl"
+COMMIT_SECONDS = 10.0
+PARTS = ("regrets", "sums", "strategy")
+
+
+def name_of(scores: Scores) -> str:
+    """Scores as a name on disk."""
+    return f"{scores[0]}-{scores[1]}"
+
+
+def fingerprint(settings: Settings) -> str:
+    """Names all that a solve depends on: its settings, and the code that its numbers come from."""
+    code = (name for name in dependencies("smbc/match") if not name.startswith(PLAIN))
+    known = {"format_version": FORMAT_VERSION, "code": code_digest(code), **asdict(settings)}
+    return hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def solve(
+    settings: Settings, directory: Path, threads: int, on_row: Callable[[Scores, Row], None] = lambda scores, row: None
+) -> None:
+    """Solve the match, or go on solving it.
+
+    Parameters
+    ----------
+    directory
+        Of the results; made if missing.
+    threads
+        On which rounds are solved; the results do not depend on it.
+    on_row
+        Called from several threads with each check of a pair of rounds, and once for a pair that was solved before.
+
+    Raises
+    ------
+    StoreError
+        If the disk cannot be written to, another solver is at work, or a saved state is damaged.
+    """
+    with stage("solve", directory, [STORE, LOG], threads, sources) as facts:
+        name = fingerprint(settings)
+        tree = build(Rules(fill_board=settings.fill_board))
+        rows, strategies = _solve_rounds(tree, settings, directory / "work" / name, threads, on_row)
+        with fresh_store(directory / STORE) as store:
+            for scores, strategy in strategies.items():
+                write_array(store, name_of(scores), strategy, compress=True)
+        lines = [json.dumps({"scores": name_of(pair), **row}, sort_keys=True) for pair in rows for row in rows[pair]]
+        atomic_write_text(directory / LOG, "".join(f"{line}\n" for line in lines))
+        sizes = tree.sizes()
+        facts.update(settings=asdict(settings), sizes={**asdict(sizes), "infosets": sizes.infosets}, work=name)
+        facts["rounds"] = {
+            name_of(scores): {"value": value, "exploitability": exploitability, "iteration": iteration}
+            for pair, found in rows.items()
+            for scores, value, exploitability, iteration in zip(
+                both_ways(pair), *(found[-1][key] for key in ("values", "exploitabilities", "iterations")), strict=True
+            )
+        }
+
+
+def _solve_rounds(
+    tree: Tree, settings: Settings, work: Path, threads: int, on_row: Callable[[Scores, Row], None]
+) -> tuple[dict[Scores, list[Row]], dict[Scores, Floats]]:
+    """Solve all rounds, those of the same sum of scores at the same time; the checks, and the average strategies."""
+    values: dict[Scores, float] = {}
+    rows: dict[Scores, list[Row]] = {}
+    strategies: dict[Scores, Floats] = {}
+    with ThreadPoolExecutor(threads) as workers, ThreadPoolExecutor(settings.winning_score) as drivers:
+        for level in levels(settings.winning_score):
+            jobs = {
+                pair: drivers.submit(_solve_pair, tree, settings, work, work.name, pair, dict(values), workers, on_row)
+                for pair in level
+            }
+            for pair, job in jobs.items():
+                rows[pair], found = job.result()
+                values.update(zip(both_ways(pair), rows[pair][-1]["values"], strict=True))
+                strategies.update(found)
+    return rows, strategies
+
+
+def _solve_pair(
+    tree: Tree,
+    settings: Settings,
+    work: Path,
+    name: str,
+    pair: Scores,
+    values: dict[Scores, float],
+    workers: Executor,
+    on_row: Callable[[Scores, Row], None],
+) -> tuple[list[Row], dict[Scores, Floats]]:
+    """Solve the rounds of scores and of their mirror image; the checks, and the average strategies."""
+    both = both_ways(pair)
+    arrays = {f"{part}/{name_of(scores)}": np.empty((tree.nodes, 3)) for scores in both for part in PARTS}
+    with State.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
+        stack.callback(lambda: solvers.clear())  # maps are dropped before the state closes
+        rows: list[Row] = state.extra.get("rows", [])
+        solvers = {}
+        made = rows[-1]["iterations"] if rows else [0] * len(both)
+        for scores, iteration in zip(both, made, strict=True):
+            regrets, sums, strategy = (state.arrays[f"{part}/{name_of(scores)}"] for part in PARTS)
+            solvers[scores] = Solver(tree, settings, regrets, sums, strategy, iteration)
+        solver = PairSolver(settings, solvers, values, rows)
+        committed = time.perf_counter()
+        if solver.is_done:
+            on_row(pair, rows[-1])
+            _keep(solver, work / "snapshots")  # it may have been deleted
+        for row in solver.steps(workers):
+            _keep(solver, work / "snapshots")
+            if solver.is_done or time.perf_counter() - committed >= COMMIT_SECONDS:
+                state.commit(solver.iteration, {"rows": rows})
+                committed = time.perf_counter()
+            on_row(pair, row)
+        return rows, {scores: solvers[scores].average().strategy for scores in both}
+
+
+def _keep(solver: PairSolver, directory: Path) -> None:
+    """Keep snapshots of both rounds if they are due; drop those of iterations that are made anew."""
+    checks, rest = divmod(solver.iteration, solver.settings.check_exploitability_every)
+    anew = solver.rows[-1]["ends_rehearsal"] and not solver.is_done
+    for scores, each in solver.solvers.items():
+        place = directory / name_of(scores)
+        if anew:
+            snapshots.drop(place)
+        elif (rest == 0 and snapshots.is_due(checks)) or (
+            solver.is_done and solver.iteration not in snapshots.kept(place)
+        ):
+            snapshots.keep(place, each)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A solved match.
+
+    Attributes
+    ----------
+    tree
+        Of its rounds.
+    settings
+        Of the solve.
+    profiles
+        The strategies of both players for each of the scores.
+    manifest
+        What the solve left besides.
+    """
+
+    tree: Tree
+    settings: Settings
+    profiles: dict[Scores, Profile]
+    manifest: dict[str, Any]
+
+
+def load(directory: Path) -> Solution:
+    """Read a solution.
+
+    Raises
+    ------
+    StoreError
+        If there is none, or it is damaged.
+    """
+    if not (directory / MANIFEST).exists():
+        raise StoreError(
+            f"There is no solved match in {directory}; solve it with: pttt smbc solve --output {directory}."
+        )
+    manifest = read_manifest(directory / MANIFEST, STAGE)
+    settings = Settings(**manifest["settings"])
+    for product, facts in manifest["products"].items():
+        if digest(directory / product) != facts["digest"]:
+            raise StoreError(
+                f"{directory / product} is damaged: it is not what was written; run pttt smbc solve again."
+            )
+    tree = build(Rules(fill_board=settings.fill_board))
+    profiles = {
+        scores: profile_of(tree, read_array(directory / STORE, name_of(scores)))
+        for scores in all_scores(settings.winning_score)
+    }
+    return Solution(tree, settings, profiles, manifest)

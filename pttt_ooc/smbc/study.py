@@ -1,0 +1,133 @@
+"""Studies of a solution: what it loses without chance, and what bonuses for small moves do to one round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.smbc.match import Scores, payoffs
+from pttt_ooc.smbc.programs import plies_of
+from pttt_ooc.smbc.response import profile_values, respond
+from pttt_ooc.smbc.round import Floats, Payoffs, Profile, best_response, fresh, profile_of
+from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.solve import Solution
+from pttt_ooc.smbc.tree import Tree
+
+SMALL_MOVES = ((0.0, 0.0), (1e-3, 0.0), (1e-2, 0.0), (1e-1, 0.0), (1e-2, 1e-2), (1e-1, 1e-2))
+"""Bonuses for moves further up and left, and the part that is lost with each iteration."""
+
+PURE = 1e-6
+"""A round has pure optimal strategies, to the accuracy of a solution, if a rounding of it loses less."""
+
+RARE = 1e-3
+"""Moves and infosets that are less likely do not count as mixing."""
+
+
+def studies(solution: Solution, iterations: int, draws: int, seed: int) -> dict[str, Any]:
+    """All studies, as JSON values; the bonuses are tried on one round that is a game of its own, with discounts."""
+    discounted = Settings(algorithm="dcfr", fill_board=solution.settings.fill_board)
+    return {
+        "rounding": roundings(solution, draws, seed),
+        "small_moves": small_moves(solution.tree, Payoffs(), discounted, iterations),
+    }
+
+
+def exploitability(tree: Tree, worth: Payoffs, profile: Profile) -> float:
+    """What the two best responses to a round gain together."""
+    return sum(best_response(tree, player, worth, profile).value for player in (0, 1))
+
+
+def small_moves(tree: Tree, worth: Payoffs, settings: Settings, iterations: int) -> list[dict[str, Any]]:
+    """What bonuses for small moves change in a round: exploitability, and at how many infosets players still mix."""
+    found = []
+    for epsilon, decay in SMALL_MOVES:
+        chosen = replace(settings, small_move_epsilon=epsilon, small_move_epsilon_decay=decay)
+        solver = fresh(tree, chosen, worth)
+        solver.run(iterations)
+        profile = solver.average()
+        reached, mixed = mixing(tree, profile)
+        gap = exploitability(tree, worth, profile)
+        found.append({"epsilon": epsilon, "decay": decay, "exploitability": gap, "reached": reached, "mixed": mixed})
+    return found
+
+
+def mixing(tree: Tree, profile: Profile) -> tuple[int, int]:
+    """How many infosets are reached, and at how many of these players have more than one move.
+
+    An infoset is reached if both its owner's own moves and the opponent's make it likely enough; see `RARE`.
+    """
+    parent = tree.shape.parent.astype(np.int64)
+    ply = plies_of(tree)
+    child = np.arange(1, tree.nodes)
+    node = parent[child]
+    own = np.where((ply[node] >= 2)[:, None], profile.reach[parent[node]], 1.0)
+    others = np.where(ply[node] >= 1, profile.reach[node].sum(axis=1) / 3, 1.0)
+    reached = (own > RARE) & (others > RARE)[:, None]
+    moves = np.zeros((tree.nodes, 3), np.int64)
+    np.add.at(moves, node, profile.strategy[child] > RARE)
+    here = np.zeros((tree.nodes, 3), bool)
+    here[node] = reached
+    return int(here.sum()), int((here & (moves > 1)).sum())
+
+
+def most_likely(tree: Tree, profile: Profile) -> Profile:
+    """The pure strategies that make the most likely move everywhere, the first of several."""
+    return _pure(tree, profile.strategy)
+
+
+def drawn(tree: Tree, profile: Profile, generator: np.random.Generator) -> Profile:
+    """Pure strategies, with each move drawn by its probability."""
+    with np.errstate(divide="ignore"):
+        gumbel = np.log(profile.strategy) + generator.gumbel(size=profile.strategy.shape)
+    return _pure(tree, gumbel)
+
+
+def _pure(tree: Tree, scores: NDArray[np.float64]) -> Profile:
+    """The profile that makes the move with the highest score everywhere."""
+    first = tree.shape.first_child.astype(np.int64)
+    deciding = np.flatnonzero(np.diff(first) > 0)
+    starts = first[deciding]
+    best = np.maximum.reduceat(scores, starts, axis=0)  # the children of one node follow those of the node before
+    sizes = np.diff(first)[deciding]
+    places = np.where(scores[1:] == np.repeat(best, sizes, axis=0), np.arange(1, tree.nodes)[:, None], tree.nodes)
+    chosen = np.minimum.reduceat(places, starts - 1, axis=0)
+    sums: Floats = np.zeros((tree.nodes, 3))
+    sums[chosen, np.arange(3)] = 1
+    return profile_of(tree, sums)
+
+
+def roundings(solution: Solution, draws: int, seed: int) -> dict[str, Any]:
+    """What the solution loses when it is rounded to pure strategies, in the whole match.
+
+    Two roundings: the most likely move everywhere; and for each round the one that is least exploitable in this round,
+    of the most likely moves and some strategies that are drawn.
+    """
+    n, tree, generator = solution.settings.winning_score, solution.tree, np.random.default_rng(seed)
+    values = profile_values(tree, n, solution.profiles)
+    likely, best = {}, {}
+    rounds = {}
+    for scores, profile in solution.profiles.items():
+        worth = payoffs(scores, n, values)
+        likely[scores] = most_likely(tree, profile)
+        candidates = [likely[scores], *(drawn(tree, profile, generator) for _ in range(draws))]
+        gaps = [exploitability(tree, worth, candidate) for candidate in candidates]
+        best[scores] = candidates[int(np.argmin(gaps))]
+        rounds["{}-{}".format(*scores)] = {"most_likely": gaps[0], "best": min(gaps)}
+    return {
+        "draws": draws,
+        "seed": seed,
+        "solution": _match_exploitability(solution, solution.profiles),
+        "most_likely": _match_exploitability(solution, likely),
+        "best": _match_exploitability(solution, best),
+        "rounds": rounds,
+        "pure_rounds": sorted(name for name, gaps in rounds.items() if gaps["best"] < PURE),
+    }
+
+
+def _match_exploitability(solution: Solution, profiles: Mapping[Scores, Profile]) -> float:
+    found = respond(solution.tree, solution.settings.winning_score, profiles)
+    return found.values[(0, 0), 0] + found.values[(0, 0), 1]

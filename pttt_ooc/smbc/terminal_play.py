@@ -1,0 +1,174 @@
+"""`pttt smbc play`: matches against the solution, on a terminal."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.show.dialogue import Dialogue, EndedError, Square
+from pttt_ooc.smbc import tally
+from pttt_ooc.smbc.playing import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
+from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES
+from pttt_ooc.smbc.words import ENDS, MARKS, square_of
+
+HELP = (
+    "Before each round both players draw a secret goal: win, tie or lose. Who meets it scores a point, whatever the "
+    "other one does. Type a square to take it; squares lie as on a telephone: 1 2 3 is the top row. q ends, ? shows "
+    "this."
+)
+
+
+def play(bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw | None = None) -> int:
+    """Play matches until the person has enough.
+
+    Parameters
+    ----------
+    directory
+        Where matches that are over are kept.
+    draw
+        Gives random numbers in [0, 1); default: the operating system's.
+
+    Returns
+    -------
+    The exit code of the program.
+    """
+    table = Table(bot, directory, dialogue, draw or random.SystemRandom().random)
+    try:
+        table.sit()
+    except EndedError as end:
+        table.part()
+        return end.code
+    return 0
+
+
+class Table:
+    """Where one person sits; parameters as of :func:`play`."""
+
+    def __init__(self, bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw) -> None:
+        self.bot, self.directory, self.dialogue, self._draw = bot, directory, dialogue, draw
+        self.match: Match | None = None
+
+    def sit(self) -> None:
+        """Play one match after the other; who moves first in the first round is drawn."""
+        say = self.dialogue.say
+        say(f"Tic-tac-toe with secret goals. Who comes first to {self.bot.winning_score} wins the match.", "bold")
+        say(HELP)
+        while True:
+            first = int(self._draw() * 2)
+            self.match = new_match(self.bot.winning_score, first, self._draw).answered(self.bot, self._draw)
+            while self.match.winner is None:
+                self._round()
+            self._finish()
+
+    def part(self) -> None:
+        """Say how it went."""
+        if self.match is not None and self.match.winner is None:
+            self.dialogue.say("This match is not over, so it does not count.")
+        self._statistics()
+        self.dialogue.say("Goodbye.")
+
+    def _round(self) -> None:
+        match = self._now()
+        if match.round.over:
+            match = self.match = match.on(self._draw).answered(self.bot, self._draw)
+        self._begin(match)
+        while not self._now().round.over:
+            self._show(self._now().round)
+            self.match = self._moved()
+        self._reveal(self._now())
+        if self._now().winner is None:
+            self._ask("Enter: the next round, q: end >", {""})
+
+    def _now(self) -> Match:
+        assert self.match is not None
+        return self.match
+
+    def _begin(self, match: Match) -> None:
+        say, now = self.dialogue.say, match.round
+        who = "You move first" if now.first == ME else "The bot moves first"
+        say()
+        say(f"Round {len(match.rounds)}. Points: you {now.points[ME]}, the bot {now.points[BOT]}. {who}.", "bold")
+        say(f"Your secret goal: {GOALS[now.goals[ME]].upper()}", "bold")
+
+    def _show(self, now: Round) -> None:
+        self.dialogue.say(self.dialogue.board(BOARD, _board(now), first=1))
+
+    def _moved(self) -> Match:
+        """The match after a move that the person types."""
+        match = self._now()
+        mark = MARKS[len(match.round.squares) % 2]
+        while True:
+            typed = self.dialogue.ask(f"Your goal is {GOALS[match.round.goals[ME]]}. Where do you put {mark}? >")
+            if self._is_common(typed):
+                continue
+            try:
+                return match.move(square_of(typed), self.bot, self._draw)
+            except PtttError as error:
+                self.dialogue.say(str(error))
+
+    def _is_common(self, typed: str) -> bool:
+        """Whether something is typed that is allowed at every prompt; it is done."""
+        word = typed.lower()
+        if word in ("q", "quit", "exit"):
+            raise EndedError(0)
+        if word in ("?", "h", "help"):
+            self.dialogue.say(HELP)
+            return True
+        return False
+
+    def _ask(self, prompt: str, allowed: set[str]) -> str:
+        while True:
+            typed = self.dialogue.ask(prompt)
+            if self._is_common(typed):
+                continue
+            if typed.lower() in allowed:
+                return typed.lower()
+            self.dialogue.say(f"{typed!r} is none of that.")
+
+    # -----------------------------------------------------------------------------------------
+    # After a round, after a match
+
+    def _reveal(self, match: Match) -> None:
+        say, now = self.dialogue.say, match.round
+        self._show(now)
+        say(f"The round is decided: {ENDS[now.outcome]}.")
+        for who, player in (("Your", ME), ("The bot's", BOT)):
+            scored = "one point" if now.scored[player] else "no point"
+            say(f"{who} goal was {GOALS[now.goals[player]]}: {scored}.")
+        if now.scored == (1, 1) and match.points == now.points:
+            say(f"Both would come to {match.winning_score}, so the round counts for nobody.")
+        say("What the bot thought your goal was, after each of your moves:")
+        for line in _table(thoughts(now, self.bot)):
+            say(line)
+
+    def _finish(self) -> None:
+        match = self._now()
+        mine, other = match.points
+        verdict = "You have won" if match.winner == ME else "The bot has won"
+        self.dialogue.say(f"{verdict} the match: you {mine}, the bot {other}.", "bold")
+        tally.keep(self.directory, match)
+        self._statistics()
+        self._ask("Enter: another match, q: end >", {""})
+
+    def _statistics(self) -> None:
+        for sentence in tally.sentences(tally.kept(self.directory), self.bot):
+            self.dialogue.say(sentence)
+
+
+def _board(now: Round) -> list[Square]:
+    found = [Square("")] * SQUARES
+    for number, square in enumerate(now.squares):
+        player = number % 2
+        found[square] = Square(MARKS[player], style="bold blue" if player == 0 else "bold red")
+    return found
+
+
+def _table(found: Sequence[Thought]) -> list[str]:
+    lines = ["move  square" + "".join(f"{goal:>8}" for goal in GOALS)]
+    for thought in found:
+        chances = thought.believed
+        told = "   it never plays so" if chances is None else "".join(f"{chance:>8.1%}" for chance in chances)
+        lines.append(f"{thought.number:>4}  {thought.square + 1:>6}{told}")
+    return lines

@@ -1,0 +1,52 @@
+"""Words for goals, players, scores and outcomes, and what people type for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pttt_ooc.errors import PlayError
+from pttt_ooc.rules.game import Squares
+from pttt_ooc.smbc.rules import BOTH, FIRST, GOALS, SECOND, TIE
+
+PLAYERS = ("first player", "second player")
+MARKS = "xo"
+
+ENDS: Mapping[int, str] = {
+    FIRST: "three in a row for the first player",
+    TIE: "no three in a row",
+    SECOND: "three in a row for the second player",
+    BOTH: "three in a row for both players",
+}
+"""What a round's board ends with."""
+
+
+def goal_of(typed: str) -> int:
+    """The number of a goal from its name or the beginning of it.
+
+    Raises
+    ------
+    PlayError
+        If there is no such goal.
+    """
+    for number, goal in enumerate(GOALS):
+        if typed and goal.startswith(typed.lower()):
+            return number
+    raise PlayError(f"There is no goal {typed!r}; goals are w (win), t (tie) and l (lose).")
+
+
+def square_of(typed: str) -> int:
+    """A square from its number on a telephone's keypad: 1 2 3 is the top row.
+
+    Raises
+    ------
+    PlayError
+        If it is no number from 1 to 9.
+    """
+    if len(typed) != 1 or typed not in "123456789":
+        raise PlayError(f"{typed!r} is no square; squares are 1 to 9, and 1 2 3 is the top row.")
+    return int(typed) - 1
+
+
+def numbers_of(squares: Squares) -> str:
+    """Squares as they are typed: ``"1 3 7 9"``."""
+    return " ".join(str(square + 1) for square in squares)

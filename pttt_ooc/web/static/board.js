@@ -1,0 +1,69 @@
+// Boards to play on: keys for squares, arrow keys between them; the pages work without this.
+(function () {
+  "use strict";
+
+  function free(cell) { return cell && cell.getAttribute("aria-disabled") !== "true"; }
+
+  // A square that is not free is not even asked about.
+  document.addEventListener("click", function (event) {
+    var cell = event.target.closest && event.target.closest("button.cell");
+    if (cell && !free(cell)) event.preventDefault();
+  }, true);
+
+  function move(grid, cell, key) {
+    var cells = Array.prototype.slice.call(grid.querySelectorAll("button.cell"));
+    var columns = getComputedStyle(grid).gridTemplateColumns.split(" ").length;
+    var step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
+    var to = cells[cells.indexOf(cell) + step];
+    if (to) to.focus();
+  }
+
+  document.addEventListener("keydown", function (event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;
+    if (event.target.matches("input, select, textarea")) return;
+    var grid = document.querySelector("#table form .grid");
+    if (grid && /^[0-9]$/.test(event.key)) {
+      var cell = grid.querySelector('[data-key="' + event.key + '"]');
+      if (!cell) return;
+      event.preventDefault();
+      cell.focus();
+      if (free(cell)) cell.click();
+    } else if (grid && /^Arrow/.test(event.key) && event.target.matches("button.cell")) {
+      event.preventDefault();
+      move(grid, event.target, event.key);
+    }
+  });
+
+  // A refusal is told beside the board, which stays.
+  var focused = null;
+
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    if (event.detail.target.id !== "table") return;
+    var told = document.getElementById("told"), active = document.activeElement;
+    told.replaceChildren();
+    focused = active && active.matches("button.cell") ? active.value : "";
+    if (event.detail.xhr.status >= 400) {
+      event.detail.target = told;
+      event.detail.swapOverride = "innerHTML";
+      focused = null;
+    }
+  });
+
+  // Only then has the table its new attributes.
+  document.addEventListener("htmx:afterSettle", function () {
+    var table = document.getElementById("table");
+    if (focused === null || !table) return;
+    var cell = table.querySelector('button.cell[value="' + focused + '"]');
+    if (cell) cell.focus({ preventScroll: true });
+    else if (table.matches(".review")) table.focus({ preventScroll: true });
+    focused = null;
+  });
+
+  document.addEventListener("htmx:sendError", function () {
+    var told = document.getElementById("told"), p = document.createElement("p");
+    if (!told) return;
+    p.className = "bad";
+    p.textContent = "The server cannot be reached; try the same again in a moment.";
+    told.replaceChildren(p);
+  });
+})();

@@ -1,0 +1,79 @@
+"""Shared by the tests that drive a browser.
+
+Pictures of the pages go to the directory that PTTT_SCREENSHOTS names, if it is set: look at them.
+"""
+
+import os
+import shutil
+import socket
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+from patience import PATIENCE
+
+ARGUMENTS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+PICTURES = os.environ.get("PTTT_SCREENSHOTS")
+WIDTHS = (390, 768, 1280)
+DESKTOP = {"width": 1100, "height": 800}
+
+
+def chromium():
+    """The browser that the machine has, if any."""
+    return shutil.which("chromium")
+
+
+def patient(make, **options):
+    """A page or context that waits as long as a busy machine needs."""
+    made = make(**options)
+    made.set_default_timeout(1000 * PATIENCE)
+    return made
+
+
+def picture(page, name):
+    """Take a picture of the whole page, if somebody wants to look at it."""
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
+
+
+@contextmanager
+def served(app):
+    """An application on a port of its own, from a thread of this process."""
+    import uvicorn
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        listening.close()
+
+
+LOOKS = [("light", 1280, None), ("light", 390, None), ("dark", 1280, "color-contrast"), ("dark", 390, "color-contrast")]
+BEST_PRACTICE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def assert_accessible(page, name, looks=LOOKS):
+    """No violation of axe-core's rules, light and dark, wide and on a phone; colours are all that a scheme changes."""
+    told = []
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate(Axe().axe_script)
+    for scheme, width, rule in looks:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        only = {"type": "rule", "values": [rule]} if rule else {"type": "tag", "values": BEST_PRACTICE}
+        found = page.evaluate("only => axe.run({runOnly: only, resultTypes: ['violations']})", only)
+        picture(page, f"{name}-{width}-{scheme}")
+        for rule in found["violations"]:
+            told += [(scheme, width, rule["id"], node["html"], node["failureSummary"]) for node in rule["nodes"]]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            told.append((scheme, width, "wider than the screen"))
+    assert told == [], told

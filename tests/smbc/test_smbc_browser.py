@@ -1,0 +1,153 @@
+"""The wing's pages in a real browser: by mouse, keyboard and touch; for axe-core on all screens."""
+
+import random
+import re
+
+import pytest
+from browsing import DESKTOP, assert_accessible, chromium, patient, picture, served
+from webkit import application
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def url(coarse, tmp_path_factory):
+    with application(coarse, tmp_path_factory.mktemp("kept"), random.Random(4).random) as app, served(app) as url:
+        yield url
+
+
+@pytest.fixture
+def open_page(browser, url):
+    contexts = []
+
+    def opened(path="/smbc/play", **options):
+        context = patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, "locale": "en-GB", **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def begin(page, first="you"):
+    page.get_by_label(first, exact=True).check()
+    page.get_by_role("button", name="Begin").click()
+    page.locator("#table").wait_for()
+
+
+def changed(page, act):
+    """Do something, and wait until the table has another version."""
+    before = page.locator("#table").get_attribute("data-version")
+    act()
+    page.locator(f'#table:not([data-version="{before}"])').wait_for()
+
+
+def play_out(page, take, go_on):
+    """Play a match to its end; returns the number of rounds."""
+    rounds = 1
+    while not page.locator(".outcome").count():
+        if page.locator("button.next").count():
+            sync_api.expect(page.get_by_text("The bot’s goal was")).to_be_visible()
+            changed(page, go_on)
+            rounds += 1
+        else:
+            assert page.get_by_text("The bot’s goal").count() == 0
+            changed(page, lambda: take(page.locator("button.cell.free").first))
+    return rounds
+
+
+def test_a_whole_match_by_keyboard(open_page):
+    page = open_page()
+    page.keyboard.press("Tab")
+    while page.evaluate("document.activeElement.textContent") != "Begin":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("#table").wait_for()
+    page.evaluate("window.sameDocument = true")
+
+    def go_on():
+        page.locator("button.next").focus()
+        page.keyboard.press("Enter")
+
+    play_out(page, lambda cell: page.keyboard.press(cell.get_attribute("data-key")), go_on)
+    assert page.evaluate("window.sameDocument === true") and page.errors == []
+    sync_api.expect(page.get_by_text("What the bot thought your goal was")).to_be_visible()
+    picture(page, "smbc-match-over")
+
+
+def test_a_whole_match_by_mouse(open_page):
+    page = open_page()
+    begin(page, "the bot")
+    assert page.locator("button.cell.theirs").count() == 1
+    play_out(page, lambda cell: cell.click(), lambda: page.locator("button.next").click())
+    page.get_by_role("link", name="Another match").click()
+    row = page.locator("table.results tbody tr")
+    sync_api.expect(row).to_have_count(1)
+    assert re.fullmatch(r"[45]\d\.\d{4} %", row.locator("td").nth(3).inner_text()) and page.errors == []
+
+
+def test_a_whole_match_by_touch_on_a_phone(open_page):
+    page = open_page(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page.get_by_label("you", exact=True).tap()
+    page.get_by_role("button", name="Begin").tap()
+    page.locator("#table").wait_for()
+    page.wait_for_load_state()
+    cell = page.locator("button.cell").first.bounding_box()
+    assert min(cell["width"], cell["height"]) >= 44  # a finger's width
+    play_out(page, lambda cell: cell.tap(), lambda: page.locator("button.next").tap())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.errors == []
+
+
+def test_a_match_without_scripts(open_page):
+    page = open_page(java_script_enabled=False)
+    begin(page)
+    page.locator("button.cell.free").first.click()
+    page.locator("#table").wait_for()
+    page.get_by_text("Give up").click()
+    page.get_by_role("button", name="Give this match up").click()
+    sync_api.expect(page.locator(".outcome")).to_contain_text("You have given this match up")
+
+
+def test_exploring(open_page):
+    page = open_page("/smbc/explore")
+    page.locator('a.cell[aria-label^="Square 5,"]').click()
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
+    page.locator('a.cell[aria-label^="Square 9,"]').focus()
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
+    page.get_by_label("First player’s goal").select_option("tie")
+    page.get_by_label("Second player’s points").select_option("1")
+    page.get_by_role("button", name="Show").click()
+    sync_api.expect(page.locator(".said")).to_contain_text("whose goal is to tie")
+    assert "other=1" in page.url and "at=59" in page.url
+    page.get_by_role("link", name="10", exact=True).click()
+    sync_api.expect(page.locator(".steps strong")).to_have_text("10")
+    page.get_by_role("link", name="Undo").click()
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
+    page.go_back()
+    sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
+    assert page.errors == []
+
+
+def test_all_pages_are_accessible(open_page):
+    page = open_page("/smbc/explore?at=59")
+    assert_accessible(page, "smbc-explore")
+    page.goto("/smbc/play")
+    assert_accessible(page, "smbc-lobby")
+    begin(page)
+    changed(page, lambda: page.locator("button.cell.free").first.click())
+    assert_accessible(page, "smbc-match")
+    while not page.locator(".thoughts").count():
+        changed(page, lambda: page.locator("button.cell.free").first.click())
+    assert_accessible(page, "smbc-round-over")
+    page.get_by_text("Give up").click()
+    page.get_by_role("button", name="Give this match up").click()
+    page.goto("/smbc/play")
+    assert_accessible(page, "smbc-results")

@@ -1,0 +1,244 @@
+"""The wing's pages through HTTP: matches, what a person may know, places, and everything that is refused."""
+
+import itertools
+import json
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+from patience import PATIENCE, wait_until
+from terminals import MAIN
+from webkit import Browser, application
+
+from pttt_ooc.smbc import playing
+from pttt_ooc.smbc.looking import Lookouts
+from pttt_ooc.smbc.matches import MATCHES, UNDER_WAY
+from pttt_ooc.smbc.place import Place
+from pttt_ooc.smbc.rules import GOALS
+
+
+@pytest.fixture(scope="module")
+def served(coarse, tmp_path_factory):
+    kept = tmp_path_factory.mktemp("kept")
+    with application(coarse, kept, random.Random(2).random) as app:
+        app.kept = kept
+        yield app
+
+
+@pytest.fixture
+def browser_of(served):
+    return lambda: Browser(served)
+
+
+def version(text):
+    return re.search(r'data-version="(\d+)"', text)[1]
+
+
+def free(text):
+    return re.findall(r'class="cell free[^"]*" name="square" value="(\d)"', text)
+
+
+def row(app, id):
+    with sqlite3.connect(app.kept / MATCHES) as database:
+        return json.loads(database.execute("select match from matches where id = ?", (id,)).fetchone()[0])
+
+
+def play_round(browser, match):
+    """Play a round to its end; returns the page."""
+    page = browser.get(match).text
+    while "The round is decided" not in page:
+        answer = browser.post(f"{match}/moves", version=version(page), square=free(page)[0])
+        assert answer.status_code == 303, answer.text
+        page = browser.get(match).text
+    return page
+
+
+def test_a_whole_match(served, browser_of):
+    browser = browser_of()
+    match = browser.begin("me")
+    id = match.rpartition("/")[2]
+    for number in itertools.count(1):
+        page = play_round(browser, match)
+        kept = row(served, id)
+        last = kept["rounds"][-1]
+        assert len(kept["rounds"]) == number and f"goal was <strong>{GOALS[last['goals'][1]]}" in page
+        assert page.count(" %</td>") % 3 == 0 and "What the bot thought" in page
+        if "the match, at" in page:
+            break
+        assert browser.post(f"{match}/rounds", version=version(page)).status_code == 303
+    winner = "You have won" if kept_points(kept)[0] >= 2 else "The bot has won"
+    assert winner in page
+    lobby = browser.get("/smbc/play").text
+    assert ("Won, " if winner.startswith("You") else "Lost, ") in lobby and "Your results" in lobby
+    assert re.search(r"<td>1</td><td>[01]</td><td class=\"figure\">(100|0)\.0 %</td><td>4\d\.\d{4} %</td>", lobby)
+    refused = browser.post(f"{match}/rounds", version=version(page))
+    assert refused.status_code == 409 and "This match is over" in refused.text
+
+
+def kept_points(kept):
+    last = kept["rounds"][-1]
+    goals = (last["goals"][last["first"]], last["goals"][1 - last["first"]])
+    scored = playing.scores(last["outcome"], goals)
+    return tuple(p + s for p, s in zip(last["points"], (scored[last["first"]], scored[1 - last["first"]]), strict=True))
+
+
+def test_nothing_that_is_sent_depends_on_the_bots_goal_during_a_round(served, browser_of):
+    """The same round with each goal of the bot gives the same bytes, in all addresses that a person can ask."""
+    browser = browser_of()
+    match = browser.begin("me")
+    page = browser.get(match).text
+    browser.post(f"{match}/moves", version=version(page), square="4")
+    id, sent = match.rpartition("/")[2], []
+    for goal in range(3):
+        content = row(served, id)
+        content["rounds"][-1]["goals"][1] = goal
+        with sqlite3.connect(served.kept / MATCHES) as database:
+            database.execute("update matches set match = ? where id = ?", (json.dumps(content), id))
+        paths = (match, "/smbc/play", f"/smbc/explore?mine=0&other=0&at=5{content['rounds'][-1]['squares'][1] + 1}")
+        answers = [browser.get(path) for path in paths]
+        part = browser.client.get(match, headers={"HX-Request": "true"})
+        assert all(answer.status_code == 200 for answer in (*answers, part))
+        sent.append([answer.text for answer in (*answers, part)] + [sorted(browser.client.cookies.items())])
+    assert sent[0] == sent[1] == sent[2]
+    assert "The bot’s goal" not in sent[0][0]
+
+
+def test_a_move_is_made_once_and_only_by_whose_match_it_is(browser_of):
+    browser, stranger = browser_of(), browser_of()
+    match = browser.begin("bot")
+    page = browser.get(match).text
+    square, now = free(page)[0], version(page)
+    assert browser.post(f"{match}/moves", version=now, square=square).status_code == 303
+    again = browser.post(f"{match}/moves", version=now, square=free(page)[1])
+    assert again.status_code == 409 and "This has been done already; nothing has changed." in again.text
+    later = browser.get(match).text
+    taken = browser.post(f"{match}/moves", version=version(later), square=square)
+    assert taken.status_code == 409 and f"Square {int(square) + 1} is taken" in taken.text
+    early = browser.post(f"{match}/rounds", version=version(later))
+    assert early.status_code == 409 and "This round is not over yet." in early.text
+    assert browser.get(match).text == later
+    for path, fields in ((match, None), (f"{match}/moves", {"version": "1", "square": "0"})):
+        answer = stranger.get(path) if fields is None else stranger.post(path, **fields)
+        assert answer.status_code == 404 and "There is no such match of yours." in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "status", "sentence"),
+    [
+        ("moves", {"version": "0", "square": "9"}, 400, "Choose a square of the board."),
+        ("moves", {"version": "0", "square": "²"}, 400, "Choose a square of the board."),
+        ("moves", {"version": "0"}, 400, "Choose a square of the board."),
+        ("moves", {"version": "-1", "square": "0"}, 400, "The form does not say which move this is"),
+        ("rounds", {}, 400, "The form does not say which move this is"),
+        ("resignation", {"version": "7"}, 409, "This has been done already"),
+    ],
+)
+def test_bad_forms_get_sentences(browser_of, path, fields, status, sentence):
+    browser = browser_of()
+    match = browser.begin("me")
+    answer = browser.post(f"{match}/{path}", **fields)
+    assert answer.status_code == status and sentence in answer.text
+
+
+def test_a_form_of_another_site_and_a_bad_beginning(browser_of):
+    browser = browser_of()
+    assert browser.post("/smbc/play", first="nobody").status_code == 400
+    assert browser.client.post("/smbc/play", data={"first": "me"}).status_code == 403
+
+
+def test_a_match_that_is_given_up_is_lost(served, browser_of):
+    browser = browser_of()
+    match = browser.begin("chance")
+    assert browser.post(f"{match}/resignation", version="0").status_code == 303
+    page = browser.get(match).text
+    assert "You have given this match up" in page and "The bot’s goal" not in page
+    assert "given up" in browser.get("/smbc/play").text
+
+
+def test_a_match_against_another_solution_is_not_gone_on_with(served, browser_of):
+    browser = browser_of()
+    match = browser.begin("me")
+    with sqlite3.connect(served.kept / MATCHES) as database:
+        database.execute("update matches set solution = 'other' where id = ?", (match.rpartition("/")[2],))
+    answer = browser.post(f"{match}/moves", version="0", square="0")
+    assert answer.status_code == 409 and "The solution has changed since this match began" in answer.text
+    assert browser.post(f"{match}/resignation", version="0").status_code == 303
+    assert "Your results" not in browser.get("/smbc/play").text
+
+
+def test_nobody_has_too_many_matches(browser_of):
+    browser = browser_of()
+    for _ in range(UNDER_WAY):
+        browser.begin()
+    answer = browser.post("/smbc/play", first="me")
+    assert answer.status_code == 429 and f"You have {UNDER_WAY} matches under way" in answer.text
+
+
+def test_a_place_shows_what_the_solution_does(coarse, browser_of):
+    page = browser_of().get("/smbc/explore?mine=1&other=0&first=2&second=1&at=95").text
+    lookouts = Lookouts(coarse)
+    seen = lookouts.lookout((1, 0)).see(Place.of(lookouts.solution.tree, (8, 4)), (2, 1))
+    assert "To move: the first player (x), whose goal is to lose." in page
+    for move in seen.moves:
+        assert f'<td class="figure">{move.average:.5f}</td>' in page
+    assert "move 1" in page and "move 2" in page and f"{abs(seen.value):.6f}" in page
+    first = browser_of().get("/smbc/explore?iteration=0").text
+    assert first.count("0.083") == 16 and "probability 0.3333" in first
+    over = browser_of().get("/smbc/explore?at=14253").text
+    assert "The round is decided: three in a row for the first player." in over and '<a class="cell' not in over
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "sentence"),
+    [
+        ("mine=2", 404, "No round begins at 2-0; scores are 0 to 1."),
+        ("at=11", 404, "Square 1 is taken"),
+        ("at=0", 404, "are no squares"),
+        ("at=142537", 404, "The round is decided; no move is left."),
+        ("iteration=7", 404, "There is no snapshot of iteration 7"),
+        ("first=3", 422, ""),
+    ],
+)
+def test_places_that_do_not_exist(browser_of, query, status, sentence):
+    answer = browser_of().get(f"/smbc/explore?{query}")
+    assert answer.status_code == status and sentence in answer.text
+
+
+def test_the_web_process_imports_no_numerics():
+    program = (
+        "import sys, pttt_ooc.smbc.localserver\n"
+        "print([name for name in ('numpy', 'numba', 'zarr', 'scipy') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_command_serves_the_pages(coarse, tmp_path):
+    own = shutil.copytree(coarse, tmp_path / "smbc")
+    command = [sys.executable, "-c", MAIN, "smbc", "serve", str(own), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            told = process.stdout.readline()
+            url = re.search(r"http://[^;]+", told)[0]
+            assert told.startswith("The match to 2 is at ")
+
+            def page():
+                try:
+                    with urlopen(f"{url}/smbc/explore?at=5", timeout=PATIENCE) as answer:
+                        return answer.read().decode()
+                except HTTPError as error:  # the answerer is still getting ready
+                    assert error.code == 503
+                    return ""
+
+            wait_until(lambda: "To move: the second player (o)" in page())
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+    assert (own / MATCHES).exists()

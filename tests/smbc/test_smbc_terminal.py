@@ -1,0 +1,108 @@
+"""Explore and play on a pseudo-terminal."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+from pttt_ooc.cli.commands import main
+
+
+@pytest.fixture
+def own(coarse, tmp_path):
+    """A copy, as matches are kept beside the solution."""
+    return shutil.copytree(coarse, tmp_path / "smbc")
+
+
+def words(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def test_exploring(terminal, coarse):
+    shell = terminal("smbc", "explore", str(coarse), "--scores", "1-1")
+    begin = shell.until(r" >")
+    assert "the match to 2" in begin and "at 1-1" in begin and "1 3 7 9" in begin
+    last = re.search(r"Iteration (\d+)", begin)[1]
+    after = shell.type("m 5")
+    assert "To move: the second player (o)" in after and "x" in after and "1 3 7 9" in after
+    later = shell.type("m 9")
+    assert "│ 9     │\r\n│       │       │ o     │\r\n│       │       │ 2" in later
+    assert "EV of the first player: 1.000000" not in later and "average" in later and "*" in later
+    assert "goal: lose. Second player's goal: tie" in shell.type("g l t")
+    assert "Iteration 0 of" in shell.type("i 0") and f"Iteration {last} of" in shell.type(f"i {last}")
+    for bad, sentence in (
+        ("i 7", "There is no snapshot of iteration 7; there are snapshots of 0, 10,"),
+        ("i -1", "'-1' is no number of iterations"),
+        ("i ²", "is no number of iterations"),
+        ("m 5", "Square 5 is taken"),
+        ("m 0", "'0' is no square"),
+        ("m x", "'x' is no square"),
+        ("m", "'m' takes one word after it"),
+        ("g w", "'g' takes two words after it"),
+        ("g w x", "There is no goal 'x'"),
+        ("s 2 0", "No round begins with a score of '2'; scores are 0 to 1."),
+        ("s 1", "'s' takes two words"),
+        ("hello", "There is no command 'hello'"),
+        ("é", "There is no command"),
+    ):
+        assert sentence in words(shell.type(bad)), bad
+    assert "To move: the second player" in shell.type("u") and "To move: the first player" in shell.type("u")
+    assert "There is nothing to undo" in shell.type("u") and "telephone" in shell.type("?")
+    assert "Iteration" in shell.type("s 0 1") and "Iteration" in shell.type("")
+    for square in "1425":
+        shell.type(f"m {square}")
+    assert "The round is decided: three in a row for the first player." in shell.type("m 3")
+    assert "The round is decided; no move is left." in shell.type("m 9")
+    os.write(shell.own, b"q\n")
+    assert "Goodbye." in shell.until(r"\Z.^") and shell.process.wait(60) == 0
+    assert "Traceback" not in shell.told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("explore", "{}", "--scores", "2-0"), "No round begins with a score of '2'"),
+        (("explore", "{}", "--scores", "11"), "--scores is '11'; it must be two numbers, such as 4-4."),
+        (("explore", "{}/none"), "There is no solved match in"),
+        (("play", "{}/none"), "There is no solved match in"),
+    ],
+)
+def test_what_cannot_be_looked_at(coarse, capsys, arguments, sentence):
+    with pytest.raises(SystemExit) as end:
+        main(["smbc", *(part.format(coarse) for part in arguments)])
+    assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
+
+
+def test_a_whole_match(terminal, own):
+    """Bad input at every prompt, rounds to the end of the match, the statistics, Ctrl-C in the next match."""
+    shell = terminal("smbc", "play", str(own))
+    shown = shell.until(r" >")
+    assert "Who comes first to 2" in shown and "The bot's goal" not in shown
+    for bad in ("", "0", "10", "x", "é", "-1"):
+        assert "is no square" in words(shell.type(bad))
+    assert "secret goal" in shell.type("?")
+    rounds = 0
+    while "won the match" not in words(shown):
+        assert re.search(r"goal is (win|tie|lose)\. Where do you put [xo]", words(shell.told)[-120:])
+        while "The round is decided" not in shown:
+            assert "The bot's goal" not in shown and "thought" not in shown
+            free = [s for s in "123456789" if re.search(rf"[│ ] {s} ", shown)]
+            for square in free:
+                shown = shell.type(square)
+                if "is taken" not in shown:
+                    break
+        rounds += 1
+        assert "The bot's goal was" in shown and "What the bot thought your goal was" in words(shown)
+        assert "%" in shown
+        assert "'maybe' is none of that." in shell.type("maybe")
+        if "won the match" not in words(shown):
+            shown = shell.type("")
+            assert f"Round {rounds + 1}. Points: you" in words(shown)
+    assert "Of 1 match in which" in words(shown) and "a perfect player" in words(shown)
+    assert (own / "matches.jsonl").read_text().count("\n") == 1
+    again = shell.type("")
+    assert "Round 1. Points: you 0, the bot 0." in words(again)
+    code, rest = shell.end(b"\x03")
+    assert code == 130 and "does not count" in words(rest) and "Of 1 match" in words(rest)
+    assert (own / "matches.jsonl").read_text().count("\n") == 1 and "Traceback" not in shell.told

@@ -1,0 +1,120 @@
+"""The wing's target in the workflow: what it makes, and what runs again after which change."""
+
+import json
+import shutil
+
+import pytest
+import yaml
+from test_workflow import Workflow
+
+from pttt_ooc.smbc.pipeline import MODULES, asked
+from pttt_ooc.smbc.settings import Settings, SmbcConfig
+
+SECTION = {"winning_score": 2, "maximum_subgame_exploitability": 0.02, "compared": ["dcfr"], "compared_iterations": 9}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    workflow = Workflow.fresh(tmp_path_factory.mktemp("smbc") / "w")
+    workflow.configure("smbc", **SECTION)
+    workflow.succeed("smbc")
+    return workflow
+
+
+@pytest.fixture
+def workflow(finished, tmp_path):
+    return Workflow(shutil.copytree(finished.directory, tmp_path / "w"))
+
+
+def stale(workflow):
+    lines = [line.split() for line in workflow.succeed("smbc", "--dry-run").splitlines()]
+    return [stage for stage in MODULES if [f"smbc_{stage}", "1"] in [line[:2] for line in lines]]
+
+
+def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
+    made = {path.name for path in (finished.directory / "data/smbc").iterdir()}
+    assert {f"{stage}.json" for stage in MODULES} <= made
+    assert {"report.html", "values.svg", "opening.svg", "convergence.svg", "strategies.zarr"} <= made
+    assert [path.name for path in (finished.directory / "data").iterdir()] == ["smbc"]
+    assert stale(finished) == []
+    page = (finished.directory / "data/smbc/report.html").read_text()
+    found = json.loads((finished.directory / "data/smbc/findings.json").read_text())
+    assert "In the match to 2" in page and f"{found['rounds']['1-1']['value']:.7f}".lstrip("-") in page
+    assert page.count("<svg") == 3 and "built-in" not in page
+    assert found["curves"].keys() == {"sapdcfr+", "dcfr"} and found["curves"]["dcfr"][-1]["iteration"] == 9
+    for one in found["shown"]:
+        mean = sum(map(sum, one["pairs"])) / 9
+        assert abs(mean - found["rounds"][one["scores"]]["value"]) < 1e-12
+        for goal in range(3):
+            assert abs(sum(way["chances"][goal] for way in one["opening"]) - 1) < 1e-12
+        for way in one["opening"]:
+            assert way["posterior"] is None or abs(sum(way["posterior"]) - 1) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "stages"),
+    [
+        ("smbc", {"maximum_subgame_exploitability": 0.03}, ["solve", "findings", "report"]),
+        ("smbc", {"compared_iterations": 8}, ["findings", "report"]),
+        ("smbc", {"horizon": 1000}, []),
+        ("solve", {"target_nashconv": 0.5}, []),
+    ],
+)
+def test_stale_stages_after_a_change_of_configuration(workflow, section, change, stages):
+    workflow.configure(section, **change)
+    assert stale(workflow) == stages
+
+
+@pytest.mark.parametrize(
+    ("module", "stages"),
+    [
+        ("smbc/tree.py", ["solve", "findings", "report"]),
+        ("smbc/findings.py", ["findings", "report"]),
+        ("smbc/templates/smbc_report.html.j2", ["report"]),
+        ("smbc/terminal_play.py", []),
+        ("products/bundle.py", []),
+    ],
+)
+def test_stale_stages_after_an_edit_of_a_source(workflow, module, stages):
+    workflow.edit(module)
+    assert stale(workflow) == stages
+
+
+def test_a_deleted_product_is_made_again(workflow):
+    shutil.rmtree(workflow.directory / "data/smbc/strategies.zarr")
+    assert stale(workflow) == ["solve", "findings", "report"]
+    workflow.succeed("smbc")
+    assert stale(workflow) == []
+
+
+def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(workflow):
+    """What `pttt smbc solve` has made with other settings is set aside, with a sentence."""
+    file = workflow.directory / "data/smbc/solve.json"
+    content = json.loads(file.read_text())
+    content["settings"]["horizon"] = 7
+    file.write_text(json.dumps(content))
+    told = workflow.succeed("smbc", "--dry-run")
+    assert "solve.json was made with horizon 7, not 1000; stage solve runs again." in told
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"winning_score": 10}, "smbc.winning_score is 10, but must be less than or equal to 9."),
+        ({"algorithm": "dcrf"}, "smbc.algorithm is 'dcrf', but must be one of cfr,"),
+        ({"winning_scor": 3}, "there is no key smbc.winning_scor (did you mean winning_score?)."),
+    ],
+)
+def test_a_wrong_section_is_refused_in_one_sentence(workflow, values, sentence):
+    workflow.configure("smbc", **values)
+    done = workflow.run("smbc")
+    assert done.returncode != 0 and sentence in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_section_has_the_settings_of_a_solve():
+    assert SmbcConfig().settings == Settings()
+    config = SmbcConfig(winning_score=3, algorithm="cfr", alternate_updates=False)
+    assert config.settings == Settings(winning_score=3, algorithm="cfr", alternate_updates=False)
+    told = asked(config)
+    assert Settings(**told["solve"]["settings"]) == config.settings
+    assert yaml.safe_load(yaml.safe_dump(told)) == told

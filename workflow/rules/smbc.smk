@@ -1,0 +1,88 @@
+# Tic-tac-toe with secret goals, a wing: snakemake smbc
+#
+#   solve -> findings -> report
+#
+# Its results are in data/smbc; its manifests are the edges between its rules, as in the Snakefile.
+
+from pttt_ooc.smbc import pipeline
+
+SMBC = WINGS["smbc"]
+SMBC_DIR = "data/smbc"
+
+try:
+    for sentence in pipeline.prepare(Path(SMBC_DIR), SMBC, workflow.is_main_process):
+        print(sentence, file=sys.stderr)
+except PtttError as error:
+    sys.exit(str(error))
+
+
+localrules:
+    smbc,
+
+
+rule smbc:
+    input:
+        f"{SMBC_DIR}/solve.json",
+        f"{SMBC_DIR}/findings.json",
+        f"{SMBC_DIR}/report.json",
+        f"{SMBC_DIR}/report.html",
+    message:
+        "All results of the match with secret goals are there."
+
+
+rule smbc_solve:
+    output:
+        f"{SMBC_DIR}/convergence.jsonl",
+        manifest=f"{SMBC_DIR}/solve.json",
+    log:
+        f"{SMBC_DIR}/logs/solve.log",
+    conda:
+        "../../envs/pttt.yaml"
+    threads: workflow.cores
+    params:
+        settings=pipeline.asked(SMBC)["solve"]["settings"],
+        sources=pipeline.sources("solve"),
+    message:
+        "Solve the match to {params.settings[winning_score]} by {params.settings[algorithm]} on {threads} threads."
+    script:
+        "../scripts/smbc_solve.py"
+
+
+rule smbc_findings:
+    input:
+        f"{SMBC_DIR}/solve.json",
+    output:
+        manifest=f"{SMBC_DIR}/findings.json",
+    log:
+        f"{SMBC_DIR}/logs/findings.log",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        settings=pipeline.asked(SMBC)["findings"]["settings"],
+        sources=pipeline.sources("findings"),
+    message:
+        "Find the best responses to the whole match, and what hidden goals do."
+    script:
+        "../scripts/smbc_findings.py"
+
+
+rule smbc_report:
+    input:
+        f"{SMBC_DIR}/solve.json",
+        f"{SMBC_DIR}/findings.json",
+    output:
+        report(f"{SMBC_DIR}/report.html", caption="../report/smbc.rst", category="Secret goals"),
+        f"{SMBC_DIR}/values.svg",
+        f"{SMBC_DIR}/opening.svg",
+        f"{SMBC_DIR}/convergence.svg",
+        manifest=f"{SMBC_DIR}/report.json",
+    log:
+        f"{SMBC_DIR}/logs/report.log",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        sources=pipeline.sources("report"),
+    message:
+        "Write the report of the match with secret goals."
+    script:
+        "../scripts/smbc_report.py"

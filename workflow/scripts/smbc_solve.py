@@ -1,0 +1,11 @@
+"""Solve the match with secret goals, from the last commit on if there is one."""
+
+from pathlib import Path
+
+from pttt_ooc.smbc import solve
+from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    directory = Path(snakemake.output.manifest).parent
+    solve.solve(Settings(**snakemake.params.settings), directory, snakemake.threads)
