@@ -11,11 +11,12 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
+from pttt_ooc.arena import commands as arena
 from pttt_ooc.cli import games, looking, playing, serving, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.grader import commands as grader
 
-GROUPS = (games, strategies, looking, solutions, serving, playing, grader)
+GROUPS = (games, strategies, looking, solutions, serving, playing, grader, arena)
 """In the order in which `pttt --help` lists their commands."""
 
 app = typer.Typer(
