@@ -1,5 +1,5 @@
 """The compiled part of the arena.
 
-Rules as pieces of kernels (see :mod:`pttt_ooc.arena.games.base`), a module for each game: ``ultimate``.  ``rng``:
-random numbers.  ``counting``: perft and random play, for any rules.
+Rules as pieces of kernels (see :mod:`pttt_ooc.arena.games.base`), a module for each game: ``ultimate``, ``extreme``.
+``rng``: random numbers.  ``counting``: perft and random play, for any rules.
 """

@@ -1,0 +1,4 @@
+"""The Extreme TicTacToe tournament.
+
+Modules: ``commands`` (``pttt extreme``).
+"""
