@@ -3,5 +3,8 @@
 It shares with the core only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``: all
 that is compiled.
 
-Modules: ``compiled`` (the decorators of kernels), ``commands`` (``pttt arena``).
+``agents/``: those who play.  ``matches/``: many games of two of them.
+
+Modules: ``compiled`` (the decorators of kernels), ``statistics`` (tests, intervals, ratings), ``commands`` (``pttt
+arena``).
 """

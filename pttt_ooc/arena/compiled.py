@@ -26,12 +26,14 @@ piece = jit.piece
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, to code that runs without the interpreter's lock.
 
-    The function may be made by a factory, a function whose argument is the module of a game's rules.
+    The function may be made by a factory, whose arguments are modules: the rules of a game, for example.
     """
-    made = jit.kernel(function)
-    if made is not function:  # it is, where nothing is to be compiled
-        made._cache = _cache(function)
-    return made
+    return _kept(function, jit.kernel(function))
+
+
+def bare_kernel(function: Callable[..., Any]) -> Any:
+    """Compile as :func:`kernel` does, without counting references to arrays: for functions that make no arrays."""
+    return _kept(function, jit.bare_kernel(function))
 
 
 def sources(module: str) -> set[Path]:
@@ -50,19 +52,36 @@ def sources(module: str) -> set[Path]:
 
 
 def digest(function: Callable[..., Any]) -> str:
-    """Names the texts that a kernel is made of."""
-    files = sources(function.__module__)
-    for cell in function.__closure__ or ():
-        if isinstance(cell.cell_contents, ModuleType):
-            files |= sources(cell.cell_contents.__name__)
-    total = hashlib.blake2b(digest_size=6)
+    """Names the texts that a kernel is made of, and which modules a factory gave it or the kernels that it calls."""
+    files, total = sources(function.__module__), hashlib.blake2b(digest_size=8)
+    for name, module in sorted(_given(function, set())):
+        files |= sources(module)
+        total.update(f"{name}={module} ".encode())
     for file in sorted(files):
         total.update(file.read_bytes())
     return total.hexdigest()
 
 
-def _cache(function: Callable[..., Any]) -> Any:
-    """Where compiled code of the function is kept."""
+def _given(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, str]]:
+    """Names and modules that a factory gave to a function, and to the functions of the factory that it calls."""
+    seen.add(function)
+    found = set()
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            given = cell.cell_contents
+        except ValueError:  # its own name, before it has got one: it calls itself
+            continue
+        if isinstance(given, ModuleType):
+            found.add((name, given.__name__))
+        elif (called := getattr(given, "py_func", given)) not in seen:
+            found |= _given(called, seen)
+    return found
+
+
+def _kept(function: Callable[..., Any], made: Any) -> Any:
+    """The kernel, with its own names of the files where its compiled code is kept."""
+    if made is function:  # where nothing is to be compiled
+        return made
     from pttt_ooc import compiler
 
     version = digest(function)
@@ -74,5 +93,9 @@ def _cache(function: Callable[..., Any]) -> Any:
     class Cache(compiler._Cache):
         _impl_class = Files
 
-    made: Any = Cache
-    return made(function)
+        def _index_key(self, signature: Any, codegen: Any) -> Any:
+            return signature, codegen.magic_tuple(), version  # numba's own would look into the factory's arguments
+
+    untyped: Any = Cache
+    made._cache = untyped(function)
+    return made

@@ -125,3 +125,29 @@ def play(state, move):
     state[PLAYER] = 1 - player
     state[PLY] += 1
     state[KEY] ^= _ZOBRIST_TARGET[1 - player, state[TARGET]]
+
+
+SYMMETRIES = 8
+_PLACES = np.arange(9).reshape(3, 3)
+_TURNS = [np.rot90(side, turn).ravel() for side in (_PLACES, _PLACES.T) for turn in range(4)]
+IMAGE = np.array(_TURNS, dtype=np.int64)
+"""Rotations and reflections, shape (8, 9): the place from which a symmetry takes what it puts at each place."""
+IMAGE_OF_SET = np.array(
+    [[sum((marks >> turn[c] & 1) << c for c in range(9)) for marks in range(512)] for turn in IMAGE.tolist()],
+    dtype=np.int64,
+)
+
+
+@piece
+def image_key(state, symmetry):
+    """A key of the image of a position under a symmetry, computed anew from the whole board; symmetry 0 is none."""
+    target = state[TARGET]
+    if target != ANYWHERE:
+        target = NTH[IMAGE_OF_SET[symmetry, 1 << target], 0]
+    key = (target * 2 + state[PLAYER] + 1) * -7046029254386353131
+    for place in range(9):
+        board = IMAGE[symmetry, place]
+        marks = IMAGE_OF_SET[symmetry, state[MARKS + board]] << 9 | IMAGE_OF_SET[symmetry, state[MARKS + 9 + board]]
+        key = (key ^ marks) * -7723592293110705685
+        key ^= key >> 29
+    return key
