@@ -5,11 +5,23 @@ What they need is imported when they run, so that ``pttt --help`` comes at once.
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from pttt_ooc.extreme.match import Match
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
+SandboxOption = Annotated[
+    bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
+]
+TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="For each move.")]
+MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
 
 extreme = typer.Typer(
     help="The Extreme TicTacToe tournament: matches between bots in files, and a league.",
@@ -21,6 +33,7 @@ extreme = typer.Typer(
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
+    extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
     app.add_typer(extreme, name="extreme")
 
 
@@ -36,3 +49,67 @@ def perft(
     from pttt_ooc.arena.commands import perft as of_arena
 
     of_arena("extreme", depth, moves, as_json)
+
+
+def match(
+    first: Annotated[Path, BotArgument],
+    second: Annotated[Path, BotArgument],
+    time_limit: TimeOption = 24,
+    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    memory_mb: MemoryOption = 2048,
+    sandbox: SandboxOption = True,
+    log: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole match there, as JSON.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play one match: the first bot plays x and begins.
+
+    The exit code is 0 however the match ends.  With --json, the last line is an object with winner (P1, P2 or NONE),
+    message, points, plies and seconds.
+    """
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.extreme.match import check_walls, play_match
+    from pttt_ooc.extreme.process import Conditions
+    from pttt_ooc.extreme.programs import read_program
+    from pttt_ooc.extreme.walls import ExtremeError
+
+    programs = read_program(first), read_program(second)
+    if log is not None and (log.is_dir() or not log.parent.is_dir()):
+        raise ExtremeError(f"Cannot write {log}: name a file in a directory that is there.")
+    if sandbox:
+        check_walls()
+    played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    if log is not None:
+        atomic_write_text(log, json.dumps(played.as_json()) + "\n")
+    if as_json:
+        print(json.dumps(_short(played)))
+    else:
+        _show(played)
+
+
+def _short(played: Match) -> dict[str, object]:
+    """What scripts want to know of a match."""
+    return {
+        "winner": played.winner,
+        "message": played.message,
+        "points": list(played.points),
+        "plies": played.plies,
+        "seconds": round(played.seconds, 6),
+        "detail": played.detail,
+        "bots": list(played.names),
+        "pythons": played.pythons,
+        "slowest": [round(max(played.used(player), default=0.0), 6) for player in (0, 1)],
+    }
+
+
+def _show(played: Match) -> None:
+    """Print the course's lines about a match, and more."""
+    for player, name in enumerate(played.names):
+        used = played.used(player)
+        slowest = f"slowest move {max(used):.3f} s" if used else "no move"
+        print(f"P{player + 1}  {name}, Python {played.pythons[player]}: {len(used)} moves, {slowest}")
+    print(f"Winner: {played.winner}")
+    print(f"Message: {played.message}")
+    print(f"Score of P1: {played.points[0]}")
+    print(f"Score of P2: {played.points[1]}")
+    if played.detail:
+        print(played.detail, file=sys.stderr)
