@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 PATH = "/explore"
+DIFFERENCES = f"{PATH}/differences"
 AVERAGE, BEST = "average", "best"
 
 
@@ -53,6 +54,12 @@ class Address:
     def to(self, **changes: Any) -> Address:
         """Another page; no square is chosen there unless it is named."""
         return replace(self, **{"square": None, **changes})
+
+    @property
+    def differences(self) -> str:
+        """The page that tells where the strategy and the one beside it differ in value."""
+        given = {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
+        return f"{DIFFERENCES}?{urlencode({**given, 'beside': self.beside})}"
 
     @property
     def opponent(self) -> int:

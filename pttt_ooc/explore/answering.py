@@ -39,12 +39,12 @@ class Answering:
     def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
         self.game = named_game(game)
         self.profiles = Profiles(directory, game, indices, budget)
-        self._cold = True
         self._known: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "facts": self._facts,
             "row": self._row,
             "mistakes": self._mistakes,
+            "differences": self._differences,
         }
 
     def close(self) -> None:
@@ -69,17 +69,14 @@ class Answering:
         if not isinstance(found, Profile):
             return {"infoset": infoset, "preparing": found}
         told, square = numbers(found, player, infoset), question["square"]
-        chosen = square in told.legal
-        # The first question loads all compiled code, so that nobody waits for it in the middle of a game.
-        ways = following(found, player, infoset, square if chosen else told.legal[0]) if chosen or self._cold else ()
-        self._cold = False
+        ways = following(found, player, infoset, square) if square in told.legal else ()
         believed = beliefs(found.index, found.strategies[1 - player], player, infoset, _BOARDS)
         return {
             "infoset": infoset,
             "facts": _facts(found),
             "numbers": numbers_record(told),
             "beliefs": beliefs_record(believed),
-            "ways": [plain(asdict(one)) for one in ways] if chosen else [],
+            "ways": [plain(asdict(one)) for one in ways],
         }
 
     def _facts(self, question: Message) -> Message:
@@ -99,6 +96,10 @@ class Answering:
         return self.profiles.find_mistakes(
             question["player"], question["strategy"], question["equilibrium"], question["game_value"]
         )
+
+    def _differences(self, question: Message) -> Message:
+        """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
+        return self.profiles.find_differences(question["player"], question["a"], question["b"], question["opponent"])
 
 
 def _facts(profile: Profile) -> Message:

@@ -9,9 +9,10 @@ from typing import Any
 import anyio.from_thread
 
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
-from pttt_ooc.explore.sources import UNIFORM, Source
+from pttt_ooc.explore.sources import Source, first_of
 from pttt_ooc.explore.wire import Client
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import value_for
 
 
 class Asked:
@@ -48,10 +49,9 @@ class Asked:
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
         """What the best response gets, and the strategy with which the person is compared."""
         facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
-        value = facts["value"] if me == 0 else -facts["value"]
         return [
             Expectation("best response", facts["best_responses"][me]),
-            Expectation(self._compared(me).label.lower(), value),
+            Expectation(first_of(self._sources(), me).label.lower(), value_for(me, facts["value"])),
         ]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
@@ -65,14 +65,10 @@ class Asked:
     def _known(self, opponent: Opponent, infoset: str) -> dict[str, Record]:
         return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)
 
-    def _compared(self, player: int) -> Source:
-        """The strategy of the person's side."""
-        fitting = [source for source in self._sources() if player in source.players]
-        return next((source for source in fitting if source.key != UNIFORM), fitting[0])
-
     def _ask(self, opponent: Opponent, what: str, **facts: Any) -> dict[str, Any]:
-        theirs = next(s for s in self._sources() if s.key == opponent.key and opponent.player in s.players)
-        mine = self._compared(1 - opponent.player)
+        sources = self._sources()
+        theirs = next(s for s in sources if s.key == opponent.key and opponent.player in s.players)
+        mine = first_of(sources, 1 - opponent.player)
         pair = [one.as_record() for one in ((mine, theirs) if opponent.player else (theirs, mine))]
         answer = anyio.from_thread.run(partial(self._client.ask, what, pair=pair, **facts))
         if "preparing" in answer:

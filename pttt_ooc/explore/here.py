@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
 from pttt_ooc.explore.records import beliefs_record, numbers_record
@@ -17,8 +18,7 @@ from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.playing import row_at
 from pttt_ooc.questions.profile import Profile, symmetry_of
 from pttt_ooc.rules.game import Game
-
-_MEMORY_MB = 512
+from pttt_ooc.show.numbers import value_for
 
 
 class Pair:
@@ -51,7 +51,7 @@ class Pair:
         if not is_big(self.game):
             return Profile.prepare(*self.strategies, engine)
         kept = Path(data_directory()) / self.game.name / "explore"
-        return Profile.prepare(*self.strategies, engine, kept, _MEMORY_MB)
+        return Profile.prepare(*self.strategies, engine, kept, MEMORY_MB)
 
 
 def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
@@ -106,8 +106,7 @@ class Here:
         """What the best response and the other strategy of the pair get."""
         found, me = self._pair.profile.evaluation, 1 - opponent.player
         best = (found.best_response_0, found.best_response_1)[me]
-        value = found.value if me == 0 else -found.value
-        return [Expectation("the best response", best), Expectation(self._pair.names[me], value)]
+        return [Expectation("the best response", best), Expectation(self._pair.names[me], value_for(me, found.value))]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""

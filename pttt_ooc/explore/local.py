@@ -15,6 +15,7 @@ from urllib.request import urlopen
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.errors import StrategyFileError
+from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.explore.wire import listening
 from pttt_ooc.library.given import game_of, games_of_shape, given_strategy
@@ -108,6 +109,7 @@ def explore(
     rules, sources = local_sources(names, game)
     structures = structures_of(Path(names[0]), rules, data)
     kept = profiles or structures / rules.name / PROFILES
+    games_file(kept)  # better told now than by a process that would be started again and again
     stopping = threading.Event()
     with listen(host, port) as open_socket, answerer(kept, rules.name, structures) as (answering, address):
         handle_signals(stopping)

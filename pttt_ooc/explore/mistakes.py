@@ -14,12 +14,13 @@ from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.explorer import Explorer, UsedExplorer
 from pttt_ooc.explore.sources import SOLUTION, Source
-from pttt_ooc.explore.wire import Message
+from pttt_ooc.explore.wire import Message, RefusedError
 from pttt_ooc.grader.api import Number
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import ACCEPTED, Submission
+from pttt_ooc.rules.play import start
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -84,7 +85,12 @@ async def mistakes(
     solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
     if solution is None or own is None or value is None:
         return _render(request, account, missing=_NO_VALUE if value is None else _NO_SOLUTION, **shown)
-    told = await _told(explorer, submission, own, solution, list(value.interval))
+    try:
+        told = await _told(explorer, submission, own, solution, list(value.interval))
+    except RefusedError as error:
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page.status_code = 503
+        return page
     if "preparing" in told:
         return _render(request, account, waiting=told["preparing"], **shown)
     return await run_in_threadpool(_answered, request, account, explorer, told, own, shown)
@@ -98,8 +104,9 @@ async def _told(
 
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
-    template = "parts/mistakes.html" if request.headers.get("hx-request") else "mistakes.html"
-    return render(request, f"explore/{template}", account, **{"waiting": None, "missing": None, **shown})
+    template = "parts/mistakes.html" if wants_part(request) else "mistakes.html"
+    nothing = {"waiting": None, "missing": None, "failed": None}
+    return render(request, f"explore/{template}", account, **{**nothing, **shown})
 
 
 def _answered(
@@ -115,7 +122,9 @@ def _answered(
         bar=_bar(told),
         rows=[_row(told, one, own, shown["me"]) for one in _worst(told)],
         opened={name: _opened(explorer, players[name], told["by_opening"][name]) for name in names},
-        at_once={name: told["by_opening"][name].get(_first(explorer, players[name]), 0.0) for name in names},
+        at_once={
+            name: told["by_opening"][name].get(start(explorer.game).infoset(players[name]), 0.0) for name in names
+        },
     )
 
 
@@ -147,13 +156,9 @@ def _row(told: Message, one: Mapping[str, Any], own: Source, player: int) -> dic
     }
 
 
-def _first(explorer: Explorer, player: int) -> str:
-    return "|" + "".join(f"{square}*" for square in explorer.game.setup[player])
-
-
 def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.Cell]:
     """The board with what is lost after each first attempt."""
-    first = _first(explorer, player)
+    first = start(explorer.game).infoset(player)
     lost: list[float | None] = [None] * explorer.game.squares
     for infoset, loss in by_opening.items():
         if infoset != first:

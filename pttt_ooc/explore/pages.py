@@ -12,20 +12,20 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import AVERAGE, BEST, Address
-from pttt_ooc.explore.explorer import Explorer, UsedExplorer, chosen
+from pttt_ooc.explore.explorer import Explorer, Key, UsedExplorer, chosen
 from pttt_ooc.explore.sources import Source
-from pttt_ooc.explore.wire import Message, RefusedError
+from pttt_ooc.explore.wire import ImpossibleError, Message, RefusedError
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.boards import attempts_sentence
+from pttt_ooc.show.numbers import value_for
 from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-Key = Annotated[str, Query(max_length=60)]
-_IMPOSSIBLE = 404
+_IMPOSSIBLE, _FAILED = 404, 503
 
 
 @router.get("/explore")
@@ -49,13 +49,17 @@ async def explore(
     shown: Shown = {"offered": offered, "pair": pair, "other_source": other, "game": explorer.game}
     try:
         answers = await _answers(explorer, address, pair, other)
-    except RefusedError as error:
+    except ImpossibleError as error:
         nearest = None if error.nearest is None else address.to(at=error.nearest)
         page = await _page(request, account, address=address, impossible=str(error), nearest=nearest, **shown)
         page.status_code = _IMPOSSIBLE
         return page
+    except RefusedError as error:
+        page = await _page(request, account, address=address, failed=str(error), **shown)
+        page.status_code = _FAILED
+        return page
     address = Address(player, answers[0]["infoset"], address.strategies, show, beside, square)
-    shown |= {"impossible": None, "address": address, **_place(explorer.game, address)}
+    shown |= {"address": address, **_place(explorer.game, address)}
     waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
     if waiting:
         return await _page(request, account, waiting=waiting[0], **shown)
@@ -82,10 +86,10 @@ async def _page(request: Request, account: Account | None, **shown: Any) -> HTML
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
     """The page, or, if the page's own script asks for it, only what is in it."""
-    headers = request.headers
-    part = headers.get("hx-request") and not headers.get("hx-history-restore-request")
+    part = wants_part(request)
     template = "explore/parts/explore.html" if part else "explore/explore.html"
-    return render(request, template, account, **{"waiting": None, "impossible": None, "partial": bool(part), **shown})
+    nothing = {"waiting": None, "impossible": None, "failed": None}
+    return render(request, template, account, **{**nothing, "partial": part, **shown})
 
 
 # ---------------------------------------------------------------------------------------------
@@ -146,8 +150,7 @@ def _strategy(game: Game, address: Address, told: Message) -> list[boards.Cell]:
 
 def _facts(address: Address, facts: Message) -> Shown:
     """What the pair of strategies is worth to the player, from the beginning of the game."""
-    value = facts["value"] if address.player == 0 else -facts["value"]
-    return {"value": value, "best": facts["best_responses"][address.player]}
+    return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
 
 
 def _row(answers: Sequence[Message], square: int) -> Shown:

@@ -58,6 +58,12 @@ class Fixed:
         return self.sources
 
 
+def first_of(sources: Sequence[Source], player: int) -> Source:
+    """The first strategy of a player that is not uniform, or else the first one."""
+    fitting = [source for source in sources if player in source.players]
+    return next((source for source in fitting if source.key != UNIFORM), fitting[0])
+
+
 def uniform() -> Source:
     """The strategy that attempts all legal squares alike."""
     return Source(UNIFORM, "Uniform", UNIFORM, UNIFORM)

@@ -13,6 +13,7 @@ from pttt_ooc.questions.answers import Numbers, Row
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.reading import checked
+from pttt_ooc.rules.play import start
 from pttt_ooc.show.boards import attempts_sentence
 from pttt_ooc.show.numbers import decimals, probability
 from pttt_ooc.show.pictures import attempts_of
@@ -74,7 +75,7 @@ class Walk:
             self._do(self.dialogue.ask(f"Player {self.player} at {self.infoset} >"))
 
     def _first(self, player: int) -> str:
-        return "|" + "".join(f"{square}*" for square in self.pair.game.setup[player])
+        return start(self.pair.game).infoset(player)
 
     def _do(self, typed: str) -> None:
         word = typed.lower()

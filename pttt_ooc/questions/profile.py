@@ -219,6 +219,11 @@ def name_of(strategies: tuple[Strategy, Strategy], index: Index) -> str:
     return total.hexdigest()
 
 
+def size_on_disk(strategies: tuple[Strategy, Strategy], index: Index) -> int:
+    """Bytes of the arrays of a profile of two strategies, in the layout of `index`."""
+    return sum(array.nbytes for array in leaves(_virtual(strategies, index)).values())
+
+
 def _may_be_unfolded(strategy: Strategy, index: Index) -> bool:
     return (strategy.index.game, strategy.index.symmetry, index.symmetry) == (index.game, "full", "none")
 

@@ -167,6 +167,7 @@ def test_by_mouse_through_a_game_and_back(open_page):
 
 def test_by_keyboard_alone(open_page):
     page = open_page("/explore")
+    mark_document(page)
     page.keyboard.press("5")
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 5 is")
     page.keyboard.press("p")
@@ -183,7 +184,24 @@ def test_by_keyboard_alone(open_page):
     page.keyboard.press("5")  # it is taken: nothing happens
     page.keyboard.press("Backspace")
     expect_at(page, "|5*")
+    assert_same_document(page)
     assert page.errors == []
+
+
+AT_ONCE = """key => new MutationObserver((changes, seen) => {
+  if (!document.querySelector("[data-outcome]")) return;
+  seen.disconnect();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+}).observe(document.querySelector("main"), {childList: true})"""
+
+
+def test_a_key_that_comes_as_soon_as_a_piece_is_renewed_loads_no_other_document(open_page):
+    page = open_page("/explore")
+    mark_document(page)
+    page.evaluate(AT_ONCE, "p")
+    page.keyboard.press("5")
+    expect_at(page, "|5*")
+    assert_same_document(page)
 
 
 def test_by_address(open_page):
