@@ -5,6 +5,6 @@ that is compiled.
 
 ``agents/``: those who play.  ``matches/``: many games of two of them.
 
-Modules: ``compiled`` (the decorators of kernels), ``statistics`` (tests, intervals, ratings), ``commands`` (``pttt
-arena``).
+Modules: ``compiled`` (the decorators of kernels), ``statistics`` (tests, intervals, ratings),
+``settings`` (the section of the configuration), ``experiments`` (claims, measured), ``commands`` (``pttt arena``).
 """

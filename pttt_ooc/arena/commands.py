@@ -34,6 +34,7 @@ arena = typer.Typer(
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     arena.command(epilog="Example: pttt arena match alphabeta:heur=3 random --games 200")(match)
+    arena.command(epilog="Example: pttt arena experiment config/arena/ultimate.yaml heur1-random")(experiment)
     arena.command(epilog="Example: pttt arena play alphabeta:time=1")(play)
     arena.command(epilog="Example: pttt arena replay data/arena/match 0")(replay)
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
@@ -125,6 +126,38 @@ def match(
             print(f"{text} forfeited {lost} games; the log says why.")
     if test is not None:
         print(f"Sequential test between {test.low:g} and {test.high:g}: {found['verdict'] or 'undecided'}.")
+
+
+def experiment(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A configuration with a section arena.")],
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Experiments.  [default: all]")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = Path("data/arena"),
+    games: Annotated[int | None, typer.Option(min=1, help="At most so many of each match.")] = None,
+    processes: ProcessesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure claims again: play the matches that a configuration lists, and say which claims hold."""
+    from pttt_ooc.arena import experiments
+    from pttt_ooc.disk.resources import cores
+
+    found = []
+    for name, one in experiments.chosen(experiments.read(file), names or []).items():
+        asked = one.model_copy(update={"games": min(one.games, games)}) if games else one
+        tell = _say if sys.stderr.isatty() else _say_nothing
+        found.append(experiments.conduct(name, asked, output / name, processes or cores(), tell))
+        if not as_json:
+            rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
+            print(f"{name}: {rates} of {asked.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
+    if as_json:
+        print(json.dumps(found, indent=1))
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
+
+
+def _say_nothing(sentence: str) -> None:
+    pass
 
 
 def p_text(log10_p: float) -> str:
