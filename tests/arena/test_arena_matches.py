@@ -110,6 +110,7 @@ BROKEN = {
     "hangs": ("import time; time.sleep(1000)", "has not answered"),
     "is slow": ("import time; time.sleep(1.2); return legal[0]", "the limit is 1 s"),
     "cheats": ("return 0 if 0 not in legal else legal[0]", "is not legal"),
+    "overflows": ("return 10**30", "is not legal"),
     "lies": ("return 'e4'", "no move|ValueError"),
     "starts others": ("import subprocess; subprocess.Popen(['sleep', '1000']); return legal[0]", ""),
 }

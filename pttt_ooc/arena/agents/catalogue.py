@@ -14,6 +14,7 @@ AGENTS = {
     "minimax": "searching.Minimax",
     "alphabeta": "searching.AlphaBeta",
     "expectimax": "searching.Expectimax",
+    "mcts": "growing.TreeSearch",
 }
 """The module and class of each agent."""
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from pttt_ooc.arena.agents.base import Agent
 from pttt_ooc.arena.games.base import ArenaError, Game, State
-from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.arena.kernels.counting import counting
 
 
 @dataclass
@@ -18,18 +17,15 @@ class Random(Agent):
 
     name = "random"
 
+    def seat(self, game: Game) -> None:
+        """Compile the drawing of moves."""
+        super().seat(game)
+        self._draw = counting(game.rules).random_move
+        self._draw(game.start(), self.rng)
+
     def choose(self, state: State) -> int:
         """A legal move, each with the same chance."""
-        moves = self.game.legal(state)
-        return moves[int(draw(self.rng, len(moves)))]
-
-
-def draw(rng: Any, bound: int) -> int:
-    """A number from 0 to ``bound - 1``, as kernels draw it."""
-    import numpy as np
-
-    with np.errstate(over="ignore"):  # the generator multiplies modulo 2**64
-        return int(below(rng, bound))
+        return int(self._draw(state, self.rng))
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Counting and random play, for the rules of any game: perft, and games in which both players draw their moves.
+"""Counting and random play, for the rules of any game: perft, single moves, and games of random moves.
 
 :func:`counting` makes the kernels for one game's rules.
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import kernel
+from pttt_ooc.arena.compiled import bare_kernel, kernel
 from pttt_ooc.arena.kernels.rng import below
 
 
@@ -25,10 +25,16 @@ class Counting(NamedTuple):
     random_games
         ``random_games(state, games, rng) -> array``: how games end in which every move is drawn uniformly: counts by
         the word RESULT, and then the sum of the moves made; int64, shape (5,).
+    step
+        ``step(state, move) -> bool``: make a move, if it is legal.
+    random_move
+        ``random_move(state, rng) -> int``: a legal move, each with the same chance.
     """
 
     perft: Any
     random_games: Any
+    step: Any
+    random_move: Any
 
 
 @cache
@@ -76,4 +82,16 @@ def counting(rules: ModuleType) -> Counting:
             found[4] += now[2] - state[2]
         return found
 
-    return Counting(perft, random_games)
+    @bare_kernel
+    def step(state, move):
+        for index in range(rules.count(state)):
+            if rules.pick(state, index) == move:
+                rules.play(state, move)
+                return True
+        return False
+
+    @bare_kernel
+    def random_move(state, rng):
+        return rules.pick(state, below(rng, rules.count(state)))
+
+    return Counting(perft, random_games, step, random_move)

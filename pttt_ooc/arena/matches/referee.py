@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, Game
+from pttt_ooc.arena.kernels.counting import counting
 from pttt_ooc.arena.matches.seats import Apart, ForfeitError, Here
 from pttt_ooc.arena.matches.settings import Match
 
@@ -75,18 +76,17 @@ def play(match: Match, game: Game, seats: Sequence[Here | Apart], number: int) -
     played = Played(number, match.starter(number))
     for index, seat in enumerate(seats):
         seat.begin(match.seeds(number, index))
-    state = game.start()
+    state, step = game.start(), counting(game.rules).step
     while state[RESULT] == UNFINISHED:
         mover = played.starter ^ int(state[PLAYER])
         try:
             found = seats[mover].choose(state.copy())
-            if found.move not in game.legal(state):
+            if not step(state, found.move):
                 why = game.why_not(state, found.move)
                 raise ForfeitError(f"its move {game.show_move(found.move)} is not legal: {why}.")
         except ForfeitError as error:
             played.winner, played.forfeit = 1 - mover, str(error)
             return played
-        game.rules.play(state, found.move)
         played.moves.append(found.move)
         played.wall.append(found.wall)
         played.processor.append(found.processor)

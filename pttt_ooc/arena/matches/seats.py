@@ -123,6 +123,8 @@ class Apart:
             )
         except (KeyError, TypeError, ValueError):
             raise ForfeitError("its process answered something that is no move.") from None
+        if not 0 <= found.move < self._game.rules.MOVES:
+            raise ForfeitError(f"its move {str(found.move)[:20]} is not legal: {self._game.why_not(state, -1)}.")
         taken = found.wall if self._clock == "wall" else found.processor
         if self._limit is not None and taken > self._limit:
             raise ForfeitError(f"it took {taken:.3f} s for a move; the limit is {self._limit:g} s.")
