@@ -167,7 +167,8 @@ def play_match(
     ExtremeError
         If bots cannot be run on this machine as the conditions say.
     """
-    programs = (programs[0], programs[1])
+    for program in programs:
+        program.prepare()
     skipped = [0, 0]
     while True:
         match, loser = _play_once(programs, skipped, conditions, watch)

@@ -72,6 +72,17 @@ class Program:
         """The same file, taken for that version."""
         return Program(self.name, self.source, (version,), self.why, self.trusted)
 
+    def prepare(self) -> None:
+        """Compile what it needs of this package: behind walls nothing can be kept.
+
+        Raises
+        ------
+        ExtremeError
+            If that fails.
+        """
+        if self.trusted and "pttt_ooc" in self.source:
+            _compile_search()
+
     def interpreters(self) -> list[Interpreter]:
         """What can run it, best first; a program in Python 2 can also run converted."""
         found = [python2()] if self.pythons[0] == 2 else []
@@ -126,6 +137,14 @@ def program(name: str, content: bytes) -> Program:
 @cache
 def _own_digests() -> frozenset[bytes]:
     return frozenset(hashlib.sha256(path.read_bytes()).digest() for path in OWN.glob("*_bot.py"))
+
+
+@cache
+def _compile_search() -> None:
+    done = subprocess.run([sys.executable, "-m", "pttt_ooc.extreme.search"], capture_output=True, check=False)
+    if done.returncode:
+        told = done.stderr.decode(errors="replace").strip()[-500:]
+        raise ExtremeError(f"The search of the strong bot cannot be compiled: {told}")
 
 
 def dialect(name: str, source: str) -> tuple[tuple[int, ...], str]:

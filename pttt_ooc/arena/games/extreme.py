@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pttt_ooc.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels import extreme as rules
@@ -36,6 +36,49 @@ class Extreme(Game):
     def text(self) -> str:
         """The name."""
         return self.name
+
+    def position(
+        self,
+        big_boards: Sequence[Sequence[Sequence[str]]],
+        small_boards: Sequence[Sequence[Sequence[str]]],
+        old_move: tuple[int, int, int],
+        flag: str,
+    ) -> State:
+        """A position from the boards that the course's evaluator gives to bots.
+
+        Parameters
+        ----------
+        big_boards, small_boards
+            Cells (two boards of 9 rows of 9) and small boards (two of 3 rows of 3): ``x``, ``o``, ``d`` or ``-``.
+        old_move
+            The last move, big board, row and column; (-1, -1, -1) before the first.
+        flag
+            Who is to move, ``x`` or ``o``.
+        """
+        state = self.start()
+        player = "xo".index(flag)
+        for move in range(rules.MOVES):
+            mark = big_boards[move // 81][move % 81 // 9][move % 9]
+            if mark != "-":
+                owner = "xo".index(mark)
+                state[rules.MARKS + 18 * owner + rules.BOARD[move]] |= 1 << rules.CELL[move]
+                state[rules.KEY] ^= rules._ZOBRIST[owner, move]
+                state[rules.PLY] += 1
+        for board in range(18):
+            owner_of = small_boards[board // 9][board % 9 // 3][board % 3]
+            if owner_of != "-":
+                field = rules.DRAWN if owner_of == "d" else rules.WON + 2 * "xo".index(owner_of)
+                state[field + board // 9] |= 1 << board % 9
+        state[rules.PLAYER] = player
+        if state[rules.PLY]:
+            big, row, column = old_move
+            place = 3 * (row % 3) + column % 3
+            both = rules.closed(state, 0) & rules.closed(state, 1)
+            state[rules.PLACE] = rules.ANYWHERE if both >> place & 1 else place
+            state[rules.BONUS] = big_boards[big][row][column] == flag  # the player itself has moved last
+        state[rules.KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
+        state[rules.KEY] ^= rules._ZOBRIST_NEXT[player, state[rules.BONUS], state[rules.PLACE]]
+        return state
 
     def show_move(self, move: int) -> str:
         """Big board (0 or 1), row and column (0 to 8): ``1.0.8``."""
