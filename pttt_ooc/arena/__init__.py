@@ -1,7 +1,7 @@
 """The arena: games in which both players see everything, agents that play them, and matches.
 
 It shares with the core only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``: all
-that is compiled.
+that is compiled.  ``solvers/``: perfect play of k-in-a-row on small boards.
 
 ``agents/``: those who play.  ``matches/``: many games of two of them.
 

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
+from pttt_ooc.arena.solvers.command import solve
+
 GameOption = Annotated[
     str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
 ]
@@ -38,6 +40,7 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena play alphabeta:time=1")(play)
     arena.command(epilog="Example: pttt arena replay data/arena/match 0")(replay)
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
+    arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
     app.add_typer(arena, name="arena")
 
 
@@ -46,6 +49,8 @@ def perft(
     depth: Annotated[int, typer.Option(min=0, max=20, help="Moves of each sequence.")] = 4,
     moves: Annotated[str, typer.Option(metavar="M,M,...", help="Moves that are made first.")] = "",
     as_json: JsonOption = False,
+    board: Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="Of the game mnk.")] = "",
+    need: Annotated[int | None, typer.Option(help="Marks in a row that win, in the games mnk and infinite.")] = None,
 ) -> None:
     """Count the sequences of moves of a length: they check the rules, and the speed of the kernels."""
     from time import perf_counter
@@ -53,7 +58,8 @@ def perft(
     from pttt_ooc.arena.games.catalogue import game as by_name
     from pttt_ooc.arena.kernels.counting import counting
 
-    chosen = by_name(game)
+    more = [board] * bool(board) + [f"need{need}"] * (need is not None)
+    chosen = by_name("+".join([game if ":" in game or not more else f"{game}:", *more]))
     state = chosen.after(chosen.read_move(text) for text in moves.split(",") if text.strip())
     kernels = counting(chosen.rules)
     kernels.perft(state, 0)  # compiles

@@ -48,7 +48,7 @@ def perft(
     """Count the sequences of moves of a length: they check the rules, and the speed of the kernels."""
     from pttt_ooc.arena.commands import perft as of_arena
 
-    of_arena("extreme", depth, moves, as_json)
+    of_arena("extreme", depth, moves, as_json=as_json)
 
 
 def match(
