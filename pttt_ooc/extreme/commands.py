@@ -34,6 +34,7 @@ def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
+    extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
     app.add_typer(extreme, name="extreme")
 
 
@@ -113,3 +114,50 @@ def _show(played: Match) -> None:
     print(f"Score of P2: {played.points[1]}")
     if played.detail:
         print(played.detail, file=sys.stderr)
+
+
+def tournament(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="With one file for each team, such as team39.py.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Of the results.  [default: DIR/tournament]")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the draw of the pools; publish it.")] = 0,
+    pools: Annotated[str, typer.Option(metavar="N,N,N", help="Pools of each stage.")] = "10,3,1",
+    qualify: Annotated[str, typer.Option(metavar="N,N,N", help="Teams of each pool that go on.")] = "3,3,3",
+    marks: Annotated[str, typer.Option(metavar="M,M,M", help="Marks of the best of a pool, by stage.")] = "30,10,10",
+    time_limit: TimeOption = 24,
+    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    memory_mb: MemoryOption = 2048,
+    workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Matches at a time; default: cores.")] = None,
+    sandbox: SandboxOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a whole tournament: group stage, semi-finals and final.
+
+    After an interruption, the same command goes on: no match is played twice.
+    """
+    from pttt_ooc.extreme import showing
+    from pttt_ooc.extreme.match import check_walls
+    from pttt_ooc.extreme.process import Conditions
+    from pttt_ooc.extreme.tournament import Settings, Tournament, free_cores
+    from pttt_ooc.extreme.walls import ExtremeError
+
+    stages = showing.read_stages(pools, qualify, marks)
+    files = sorted(directory.glob("*.py")) if directory.is_dir() else []
+    if not files:
+        raise ExtremeError(f"{directory} holds no bots: name a directory with files like team39.py.")
+    cores = free_cores()
+    if workers is not None and workers > len(cores):
+        raise ExtremeError(f"There are {len(cores)} cores; with {workers} workers, two bots would share one.")
+    if sandbox:
+        check_walls()
+    settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    played = Tournament(output or directory / "tournament", files, settings)
+    try:
+        tables = played.play(cores[:workers], showing.tell_match)
+    finally:
+        played.close()
+    if as_json:
+        print(json.dumps(showing.as_json(played, tables)))
+    else:
+        showing.show(played, tables)
