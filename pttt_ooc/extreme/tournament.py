@@ -83,7 +83,11 @@ class Tournament:
         make_directory(directory / "matches")
         make_directory(directory / "bots")
         self._lock = hold(directory / "lock", f"The tournament in {directory} is being played by process {{process}}.")
-        self._settle(contents)
+        try:
+            self._settle(contents)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Let others play it."""
