@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pttt_ooc.arena.learning.command import train
 from pttt_ooc.arena.solvers.command import solve
 
 GameOption = Annotated[
@@ -41,6 +42,7 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena replay data/arena/match 0")(replay)
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
     arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
+    arena.command(epilog="Example: pttt arena train -i 500000 -b 3 -n 3")(train)
     app.add_typer(arena, name="arena")
 
 
@@ -179,13 +181,29 @@ def play(
 ) -> None:
     """Play against an agent on the terminal."""
     from pttt_ooc.arena.agents.catalogue import agent as agent_by_name
-    from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError
     from pttt_ooc.arena.games.catalogue import game as game_by_name
 
     rules, opponent = game_by_name(game), agent_by_name(agent)
     opponent.seat(rules)
     opponent.begin(seed)
-    state, own = rules.start(), int(second)
+    dialogue(rules, opponent, int(second))
+
+
+def dialogue(rules: Any, opponent: Any, own: int) -> None:
+    """Let a person play a game on the terminal.
+
+    Parameters
+    ----------
+    rules
+        The game.
+    opponent
+        An agent that is seated at it.
+    own
+        The player that the person is.
+    """
+    from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError
+
+    state = rules.start()
     while state[RESULT] == UNFINISHED:
         if int(state[PLAYER]) != own:
             move = opponent.choose(state)

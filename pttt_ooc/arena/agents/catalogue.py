@@ -9,6 +9,7 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.errors import did_you_mean
 
 AGENTS = {
+    "table": "learnt.ValueTable",
     "random": "simple.Random",
     "file": "simple.File",
     "minimax": "searching.Minimax",
