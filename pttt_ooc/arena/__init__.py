@@ -2,7 +2,7 @@
 
 It shares with the core only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``: all
 that is compiled.  ``solvers/``: perfect play of k-in-a-row on small boards.
-``learning/``: what agents learn by playing themselves.
+``learning/``: what agents learn by playing themselves.  ``environments/``: the games for PettingZoo.
 
 ``agents/``: those who play.  ``matches/``: many games of two of them.
 
