@@ -16,6 +16,9 @@ AGENTS = {
     "alphabeta": "searching.AlphaBeta",
     "expectimax": "searching.Expectimax",
     "mcts": "growing.TreeSearch",
+    "tuned": "tuned.Tuned",
+    "qtable": "qlearning.QTable",
+    "qfeatures": "qlearning.QFeatures",
 }
 """The module and class of each agent."""
 

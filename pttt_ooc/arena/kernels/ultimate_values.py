@@ -117,3 +117,57 @@ def evaluate(state, heuristic):
     if heuristic == 4 and state[TARGET] == 9 and state[PLY] > 0:
         total += FREE_MOVE if state[0] == 0 else -FREE_MOVE
     return total
+
+
+FEATURES = 7
+
+
+@piece
+def features(state, out):
+    """Write the features of heur2, those of player 0 minus those of player 1, in the order of WEIGHTS."""
+    out[:] = 0.0
+    for player in range(2):
+        sign = 1.0 - 2.0 * player
+        own, other = state[WON + player], state[WON + 1 - player]
+        out[0] += sign * SIZE[own]
+        out[1] += sign * SIZE[own & _CENTRE]
+        out[2] += sign * SIZE[own & _CORNERS]
+        out[4] += sign * SIZE[state[MARKS + 9 * player + 4]]
+        out[5] += sign * _number_of_pairs(own, other)
+        for board in range(9):
+            marks, others = state[MARKS + 9 * player + board], state[MARKS + 9 * (1 - player) + board]
+            out[3] += sign * (marks >> 4 & 1)
+            if not HAS_LINE[marks] and not HAS_LINE[others]:
+                out[6] += sign * _number_of_pairs(marks, others)
+
+
+@piece
+def standing(state):
+    """Small boards won by player 0, minus those of player 1."""
+    return SIZE[state[WON]] - SIZE[state[WON + 1]]
+
+
+SHARP = np.array(
+    [
+        [sum(1 << c for c in range(9) if not (a | b) >> c & 1 and HAS_LINE[a | 1 << c]) for b in range(512)]
+        for a in range(512)
+    ],
+    dtype=np.int16,
+)  # the cells that win a small board for a, against b
+
+
+@piece
+def sharp(state, moves):
+    """Write the moves that win a small board, where the player is sent to one, and return their number."""
+    board = state[TARGET]
+    if board == 9 or state[RESULT] != 0:
+        return 0
+    own, other = state[MARKS + 9 * state[0] + board], state[MARKS + 9 * (1 - state[0]) + board]
+    if HAS_LINE[own] or HAS_LINE[other]:
+        return 0
+    cells, total = SHARP[own, other], 0
+    for cell in range(9):
+        if cells >> cell & 1:
+            moves[total] = 9 * board + cell
+            total += 1
+    return total
