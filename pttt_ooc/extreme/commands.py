@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pttt_ooc.errors import on_one_line
+
 if TYPE_CHECKING:
     from pttt_ooc.extreme.match import Match
 
@@ -34,6 +36,7 @@ def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
+    extreme.command(epilog="Example: pttt extreme check team39.py")(check)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
     app.add_typer(extreme, name="extreme")
 
@@ -112,8 +115,49 @@ def _show(played: Match) -> None:
     print(f"Message: {played.message}")
     print(f"Score of P1: {played.points[0]}")
     print(f"Score of P2: {played.points[1]}")
-    if played.detail:
-        print(played.detail, file=sys.stderr)
+    _complain(played.detail)
+
+
+def _complain(detail: str) -> None:
+    """Print what a bot has done wrong; it may have chosen the words."""
+    for line in detail.splitlines():
+        print(on_one_line(line), file=sys.stderr)
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file like team39.py.")],
+    time_limit: TimeOption = 24,
+    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    memory_mb: MemoryOption = 2048,
+    sandbox: SandboxOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a bot: does it load, and does it play ten moves as x and as o?
+
+    The exit code is 0 if it does, and 1 if it does not.
+    """
+    from dataclasses import asdict
+
+    from pttt_ooc.extreme import checking
+    from pttt_ooc.extreme.match import check_walls
+    from pttt_ooc.extreme.process import Conditions
+    from pttt_ooc.extreme.programs import read_program
+
+    program = read_program(file)
+    if sandbox:
+        check_walls()
+    found = checking.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    if as_json:
+        print(json.dumps(asdict(found)))
+    else:
+        ran = "converted from Python 2" if found.python == "converted" else f"run by Python {found.python}"
+        print(f"{program.name}: {ran}, as {found.why}.")
+        print(f"It was ready after {found.load_seconds:.2f} s and played {found.moves} moves, the slowest in", end=" ")
+        print(f"{found.slowest:.3f} s.")
+        print("It plays." if found.accepted else f"It forfeits: {found.message}.")
+        _complain(found.detail)
+    if not found.accepted:
+        raise typer.Exit(1)
 
 
 def tournament(

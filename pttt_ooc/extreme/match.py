@@ -148,7 +148,7 @@ class Referee:
 def play_match(
     programs: tuple[Program, Program],
     conditions: Conditions,
-    watch: Callable[[Move], None] | None = None,
+    watch: Callable[[Move], bool] | None = None,
 ) -> Match:
     """Play one match.
 
@@ -160,7 +160,7 @@ def play_match(
     programs
         The bots; the first one plays x and begins.
     watch
-        Is told each move.
+        Is told each move, and says whether to go on; a match that is left has no message.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def _play_once(
     programs: tuple[Program, Program],
     skipped: list[int],
     conditions: Conditions,
-    watch: Callable[[Move], None] | None,
+    watch: Callable[[Move], bool] | None,
 ) -> tuple[Match, int | None]:
     """A match with these interpreters, and who has forfeited it."""
     match = Match((programs[0].name, programs[1].name))
@@ -215,7 +215,7 @@ def _play_once(
             match.printed[player] = bot.end()
 
 
-def _play_moves(match: Match, bots: list[BotProcess], watch: Callable[[Move], None] | None) -> int | None:
+def _play_moves(match: Match, bots: list[BotProcess], watch: Callable[[Move], bool] | None) -> int | None:
     """Play to the end; returns who has forfeited."""
     referee = Referee()
     known = [0, 0]  # moves that each bot has been told
@@ -236,8 +236,8 @@ def _play_moves(match: Match, bots: list[BotProcess], watch: Callable[[Move], No
             return player
         told.append((before, cell, flag))
         match.moves.append(move)
-        if watch:
-            watch(move)
+        if watch and not watch(move):
+            return None
     winner, match.message = referee.result()
     if match.message == "WON":
         player = FLAGS.index(winner)

@@ -400,6 +400,21 @@ def test_the_command_prints_an_object_on_the_last_line(capsys, tmp_path):
     assert f"Winner: {found['winner']}\nMessage: WON\n" in out
 
 
+def test_a_bot_is_checked_as_both_players(capsys, tmp_path):
+    bot_file = tmp_path / "team1.py"
+    bot_file.write_text(bot_text())
+    code, out, _ = run(capsys, "check", bot_file, "--no-sandbox", "--json")
+    found = json.loads(out)
+    assert code in (0, None) and found["accepted"] and found["moves"] == 20 and not found["message"]
+    bot_file.write_text(bot_text("if flag == 'o': raise ValueError('\\x1b[31mred')\n" + FIRST))
+    code, out, err = run(capsys, "check", bot_file, "--no-sandbox")
+    assert code == 1 and "It forfeits: THREW AN EXCEPTION." in out
+    assert "red" in err and "\x1b" not in err
+    bot_file.write_text(OLD)
+    code, out, _ = run(capsys, "check", bot_file, "--no-sandbox")
+    assert code in (0, None) and "Python 3 does not accept it" in out and "It plays." in out
+
+
 def test_a_missing_bot_is_a_sentence(capsys):
     code, _, err = run(capsys, "match", "nobody.py", "random")
     assert code == 1 and "nobody.py cannot be read" in err and "alphabeta" in err
