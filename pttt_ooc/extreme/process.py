@@ -90,6 +90,13 @@ class _GoneError(Exception):
     """The process has closed its stream."""
 
 
+def _ready(descriptor: int, event: int, seconds: float | None) -> bool:
+    """Wait until a descriptor can be used, or is at its end; None waits for ever."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(None if seconds is None else max(0.0, seconds) * 1000))
+
+
 TICK = 0.1  # seconds between two looks at a process that thinks
 
 
@@ -309,7 +316,7 @@ class BotProcess:
             try:
                 rest = rest[os.write(self._to, rest) :]
             except BlockingIOError:
-                if not select.select([], [self._to], [], max(0.0, end - time.monotonic()))[1]:
+                if not _ready(self._to, select.POLLOUT, end - time.monotonic()):
                     raise _TooLateError from None
             except BrokenPipeError:
                 raise _GoneError from None
@@ -332,8 +339,7 @@ class BotProcess:
             left = end - time.monotonic()
             if watch:
                 watch.look()
-            ready = select.select([self._from], [], [], max(0.0, min(left, TICK)))[0]
-            if ready:
+            if _ready(self._from, select.POLLIN, min(left, TICK)):
                 part = os.read(self._from, size)
                 if not part:
                     raise _GoneError
@@ -384,7 +390,7 @@ class BotProcess:
             return ""
         if self._process is not None:
             self._signal(signal.SIGKILL)
-            select.select([self._process], [], [])  # it is gone
+            _ready(self._process, select.POLLIN, None)  # it is gone
         if self._launcher.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._launcher.pid, signal.SIGKILL)  # also what a bot without walls has started
