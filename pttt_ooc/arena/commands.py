@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pttt_ooc.arena.learning.command import train
+from pttt_ooc.arena.learning.command import train, train_patterns
 from pttt_ooc.arena.solvers.command import solve
 
 GameOption = Annotated[
@@ -43,6 +43,7 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
     arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
     arena.command(epilog="Example: pttt arena train -i 500000 -b 3 -n 3")(train)
+    arena.command("train-patterns", epilog="Example: pttt arena train-patterns -o weights")(train_patterns)
     app.add_typer(arena, name="arena")
 
 

@@ -10,6 +10,7 @@ from pttt_ooc.errors import did_you_mean
 
 AGENTS = {
     "table": "learnt.ValueTable",
+    "patterns": "learnt.Patterns",
     "random": "simple.Random",
     "file": "simple.File",
     "minimax": "searching.Minimax",

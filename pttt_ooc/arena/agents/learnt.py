@@ -51,3 +51,41 @@ class ValueTable(Agent):
         """The first of the moves with the greatest value."""
         table = self._tables[int(state[PLAYER])]
         return int(self._kernels.best(state, self._moves, table.keys, table.values, False, self.rng))
+
+
+@dataclass
+class Patterns(Agent):
+    """K-in-a-row by patterns on lines, whose weights have been learnt by TD(lambda) from self-play.
+
+    It looks one move ahead.
+
+    Attributes
+    ----------
+    path
+        The file of the weights, as ``pttt arena train-patterns`` writes it.
+    """
+
+    path: str = ""
+
+    name = "patterns"
+
+    def seat(self, game: Game) -> None:
+        """Read the weights."""
+        from pttt_ooc.arena.learning.patterns import load
+
+        super().seat(game)
+        if not self.path:
+            raise ArenaError("The agent patterns needs the file of its weights, as in patterns:path=FILE.")
+        self.take(game, load(Path(self.path), game))
+
+    def take(self, game: Game, weights: Any) -> None:
+        """Play by weights that are in memory."""
+        from pttt_ooc.arena.kernels.line_patterns import patterns
+
+        super().seat(game)
+        self._weights, self._kernels = weights, patterns(game.rules)
+        self._moves = np.zeros(game.rules.WIDTH, dtype=np.int64)
+
+    def choose(self, state: State) -> int:
+        """The move to the position with the greatest value."""
+        return int(self._kernels.best(state, self._weights, self._moves, self.rng))

@@ -100,3 +100,36 @@ def _sentences(told: dict[str, Any]) -> str:
             f"The better bot is player {told['better']}.",
         ]
     )
+
+
+def train_patterns(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Of the weights.")],
+    games: Annotated[int, typer.Option(min=1, help="Of the evaluation against itself.")] = 60_000,
+    need: Annotated[int, typer.Option("-n", "--need", help="Marks in a row that win.")] = 5,
+    against: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Then play policies that `pttt arena train` has made.")
+    ] = None,
+    matches: Annotated[int, typer.Option(min=2, help="Games against them.")] = 400,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
+) -> None:
+    """Learn an evaluation of k-in-a-row on the infinite board by TD(lambda) from self-play."""
+    from time import process_time
+
+    from pttt_ooc.arena.agents.learnt import Patterns, ValueTable
+    from pttt_ooc.arena.games.catalogue import game as by_name
+    from pttt_ooc.arena.learning import patterns
+
+    near, growing = by_name(f"infinite:near+need{need}+limiter2"), by_name(f"infinite:growing+need{need}+limiter5")
+    table = ValueTable(str(against))
+    if against is not None:
+        table.seat(growing)
+    begin = process_time()
+    weights, results = patterns.train(near, games, seed)
+    seconds = process_time() - begin
+    patterns.save(output, near, weights)
+    print(f"{games:,} games in {seconds:.1f} s of processor time; the first player won {results[1] / games:.1%}.")
+    if against is not None:
+        bot = Patterns()
+        bot.take(growing, weights)
+        won, lost, drawn = patterns.versus(growing, (bot, table), matches, seed)
+        print(f"Against the policies in {against}: {won} games won, {lost} lost, {drawn} drawn.")
