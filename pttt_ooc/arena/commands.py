@@ -38,6 +38,7 @@ def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
     arena.command(epilog="Example: pttt arena match alphabeta:heur=3 random --games 200")(match)
     arena.command(epilog="Example: pttt arena experiment config/arena/ultimate.yaml heur1-random")(experiment)
+    arena.command(epilog="Example: pttt arena claims data/arena")(claims)
     arena.command(epilog="Example: pttt arena play alphabeta:time=1")(play)
     arena.command(epilog="Example: pttt arena replay data/arena/match 0")(replay)
     arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
@@ -159,6 +160,17 @@ def experiment(
             print(f"{name}: {rates} of {asked.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
     if as_json:
         print(json.dumps(found, indent=1))
+
+
+def claims(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of the results of experiments.")] = Path(
+        "data/arena"
+    ),
+) -> None:
+    """Print the results of experiments as tables in Markdown."""
+    from pttt_ooc.arena.tables import everything, read_results
+
+    print(everything(read_results(directory)), end="")
 
 
 def _say(sentence: str) -> None:

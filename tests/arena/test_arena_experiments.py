@@ -48,6 +48,22 @@ def test_experiments_are_played_once_and_judged(file, tmp_path, capsys):
     assert len(log.read_lines(tmp_path / "out" / "one" / "match" / log.GAMES)) == 30
 
 
+def test_tables_say_what_the_games_say(file, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
+    one, two = json.loads(capsys.readouterr().out)
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(["arena", "claims", str(tmp_path / "out")])
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if line.startswith("| searching"))
+    assert "90.00% (n = 100)" in row and one["verdict"] in row
+    assert f"{one['matches'][0]['rate']:.2%} (" in row and "n = 30; p = " in row
+    assert [line.split(" | ")[0] for line in lines[-2:]] == ["| 2", "| 50"]
+    assert f"{two['matches'][1]['rate']:.2%}" in lines[-1]
+    with pytest.raises(SystemExit, match="1"):
+        commands.main(["arena", "claims", str(tmp_path / "nowhere")])
+
+
 def test_means_are_those_of_the_moves():
     games = [{"number": 0, "starter": 1, "winner": 0}, {"number": 1, "starter": 0, "winner": 2}]
     effort = {
@@ -84,9 +100,10 @@ def test_verdicts(test, theirs, won, verdict):
     assert experiments.verdict(claim, [found]).startswith(verdict)
 
 
-def test_the_claims_of_the_report_are_matches_that_can_be_played():
-    found = experiments.read(experiments.Path(__file__).parents[2] / "config" / "arena" / "ultimate.yaml")
-    assert len(found) > 20
+@pytest.mark.parametrize("name", ["ultimate", "ultimate-timed"])
+def test_the_claims_of_the_report_are_matches_that_can_be_played(name):
+    found = experiments.read(experiments.Path(__file__).parents[2] / "config" / "arena" / f"{name}.yaml")
+    assert len(found) > 8
     for one in found.values():
         assert all(match.games == one.games for match in experiments.matches(one).values())
 
