@@ -19,6 +19,7 @@ try:
     import choix
     from scipy import stats
     from scipy.optimize import brentq
+    from scipy.special import logsumexp
     from statsmodels.stats.proportion import proportion_confint
 except ImportError as error:
     raise ArenaError(
@@ -71,8 +72,8 @@ class Rate:
         n, distance = self.games, abs(2 * self.score - self.games)
         if distance == 0:
             return 0.0
-        above = math.ceil((n + distance) / 2) - 1
-        return float(min(0.0, (stats.binom.logsf(above, n, 0.5) + math.log(2)) / math.log(10)))
+        tail = stats.binom.logpmf(np.arange(math.ceil((n + distance) / 2), n + 1), n, 0.5)
+        return float(min(0.0, (logsumexp(tail) + math.log(2)) / math.log(10)))
 
     @property
     def p(self) -> float:

@@ -29,6 +29,14 @@ def test_the_binomial_test_is_the_plain_sum():
         assert rate.p == pytest.approx(plain_p(rate.score, rate.games), rel=1e-9)
 
 
+def test_p_values_below_the_smallest_double_have_logarithms():
+    for wins, games in ((9635, 10_000), (9999, 10_000), (1000, 1000)):
+        tail = sum(math.comb(games, k) for k in range(wins, games + 1))
+        exact = math.log10(2 * tail) - games * math.log10(2)
+        assert Rate(wins, 0, games - wins).log10_p == pytest.approx(exact, rel=1e-9)
+    assert Rate(9999, 0, 1).p == 0
+
+
 def test_the_p_values_of_the_report():
     """Each of its bounds holds, with the convention that a draw is half a win for both."""
     for part, games, bound in ((0.9635, 10_000, -320), (0.994, 1000, -280), (0.798, 1000, -80), (0.695, 100, -4)):
