@@ -51,7 +51,7 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Use": ["manual", "library", "formats", "explore", "grader", "play", "arena", "extreme"],
+    "Use": ["manual", "library", "formats", "explore", "grader", "play", "arena", "rows", "extreme"],
     "Understand": ["method", "performance", "site/architecture"],
     "Reference": ["site/api", "site/changelog"],
 }
