@@ -14,6 +14,8 @@ from pttt_ooc.explore.wire import Client
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import value_for
 
+_REPLY = "reply-"  # begins the key of a best response
+
 
 class Asked:
     """As :class:`pttt_ooc.explore.opponents.Opponents`, for threads of an asynchronous application.
@@ -34,8 +36,15 @@ class Asked:
         return self._game
 
     def listed(self) -> Sequence[Opponent]:
-        """All strategies that can be played against now."""
-        return [Opponent(s.key, s.label, player, s.digest) for s in self._sources() for player in s.players]
+        """All strategies that can be played against now, and the best responses to them."""
+        sources = self._sources()
+        followed = [Opponent(s.key, s.label, player, s.digest) for s in sources for player in s.players]
+        replies = [
+            Opponent(f"{_REPLY}{s.key}", f"Best response to {s.label}", 1 - player, f"{_REPLY}{s.digest}")
+            for s in sources
+            for player in s.players
+        ]
+        return [*followed, *replies]
 
     def prepare(self, opponent: Opponent) -> None:
         """Raise a PreparingError unless questions about an opponent can be answered at once."""
@@ -51,7 +60,7 @@ class Asked:
         facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
         return [
             Expectation("best response", facts["best_responses"][me]),
-            Expectation(first_of(self._sources(), me).label.lower(), value_for(me, facts["value"])),
+            Expectation(self._pair(opponent)[0].label.lower(), value_for(me, facts["value"])),
         ]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
@@ -65,11 +74,20 @@ class Asked:
     def _known(self, opponent: Opponent, infoset: str) -> dict[str, Record]:
         return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)
 
-    def _ask(self, opponent: Opponent, what: str, **facts: Any) -> dict[str, Any]:
-        sources = self._sources()
+    def _pair(self, opponent: Opponent) -> tuple[Source, Source, bool]:
+        """The strategy of the person's side, that of the opponent's, and whether the opponent replies to the first."""
+        me, sources = 1 - opponent.player, self._sources()
+        if opponent.key.startswith(_REPLY):
+            mine = next(s for s in sources if f"{_REPLY}{s.key}" == opponent.key and me in s.players)
+            return mine, first_of(sources, opponent.player), True
         theirs = next(s for s in sources if s.key == opponent.key and opponent.player in s.players)
-        mine = first_of(sources, 1 - opponent.player)
-        pair = [one.as_record() for one in ((mine, theirs) if opponent.player else (theirs, mine))]
+        return first_of(sources, me), theirs, False
+
+    def _ask(self, opponent: Opponent, what: str, **facts: Any) -> dict[str, Any]:
+        mine, theirs, replies = self._pair(opponent)
+        pair = [mine.as_record(), theirs.as_record(replies)]
+        if opponent.player == 0:
+            pair.reverse()
         answer = anyio.from_thread.run(partial(self._client.ask, what, pair=pair, **facts))
         if "preparing" in answer:
             raise PreparingError(opponent, answer["preparing"]["step"], answer["preparing"]["share"])

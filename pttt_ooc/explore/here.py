@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from pttt_ooc.explore.records import beliefs_record, numbers_record
 from pttt_ooc.library.given import game_of, given_strategy, player_of
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import data_directory, engine_of, is_big
+from pttt_ooc.library.values import best_response
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.playing import row_at
@@ -43,6 +45,16 @@ class Pair:
         self.game: Game = game_of(given, game)
         first, second = (Strategy.of_given(one, self.game) for one in given)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
+
+    def with_reply(self, player: int) -> Pair:
+        """The same with the best response of `player` in place of its strategy."""
+        reply = best_response(self.strategies[1 - player])
+        made = copy(self)
+        made.__dict__.pop("profile", None)
+        made.strategies = (reply, self.strategies[1]) if player == 0 else (self.strategies[0], reply)
+        names = [f"best response to {self.names[1 - player]}" if p == player else self.names[p] for p in (0, 1)]
+        made.names = (names[0], names[1])
+        return made
 
     @cached_property
     def profile(self) -> Profile:

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _serve(game: str, descriptor: str, address: str, sources: str, kept: str) -> None:
-    known = tuple(Source(**{**record, "players": tuple(record["players"])}) for record in json.loads(sources))
+    known = tuple(Source.of_record(record) for record in json.loads(sources))
     rules, client = named_game(game), Client(Path(address))
     games = Games(Path(kept), Asked(rules, client, lambda: known))
     parts = [part_of(Explorer(rules, client, Fixed(known))), play.part_of(games)]

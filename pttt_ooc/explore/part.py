@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import APIRouter
 
-from pttt_ooc.explore import differences, pages
+from pttt_ooc.explore import api, differences, pages
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.show.numbers import gap, probability
 from pttt_ooc.show.pictures import MARKS
@@ -20,7 +20,7 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
     return Part(
         name="explore",
         directory=Path(__file__).parent,
-        routers=(pages.router, differences.router, *routers),
+        routers=(pages.router, api.router, differences.router, *routers),
         links=LINKS,
         state=explorer,
         filters={"gap": gap, "probability": probability},

@@ -66,6 +66,12 @@ class Profiles:
     def find(self, pair: Sequence[Record]) -> Profile | dict[str, Any]:
         """The profile of two strategies, or how far its preparation is.
 
+        Parameters
+        ----------
+        pair
+            Of player 0 and of player 1: ``name``, ``digest``, and ``best``, if the best response to the other's
+            strategy takes the place of the strategy.
+
         Raises
         ------
         PtttError
@@ -81,8 +87,7 @@ class Profiles:
             del self._open[gone]
         mark = self.directory / key / _WHOLE
         if not mark.exists():
-            asked = {"names": [one["name"] for one in pair], "budget": self.budget}
-            return self.jobs.want(key, self._preparer("profile", mark.parent, asked))
+            return self.jobs.want(key, self._preparer("profile", mark.parent, self._asked(pair)))
         profile = self._open[key] = self._opened(mark)
         while len(self._open) > OPEN:
             self._open.popitem(last=False)
@@ -94,6 +99,12 @@ class Profiles:
             self._noted[key] = time.monotonic()
             with suppress(FileNotFoundError):  # it is deleted already, but still mapped
                 os.utime(self.directory / key / _WHOLE)
+
+    def _asked(self, pair: Sequence[Record]) -> dict[str, Any]:
+        best = [player for player, one in enumerate(pair) if one.get("best")]
+        followed = [{**one, "best": False} for one in pair]
+        base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}
+        return {"names": [one["name"] for one in pair], "budget": self.budget, **base}
 
     def _opened(self, mark: Path) -> Profile:
         facts = json.loads(mark.read_text(encoding="ascii"))
@@ -154,7 +165,8 @@ class Profiles:
 
     def key(self, pair: Sequence[Record]) -> str:
         """Names a profile by all that it depends on: the strategies' contents, the game, and the code."""
-        return self._name("questions/profile", *(one["digest"] for one in pair))
+        best = ["best" if one.get("best") else "" for one in pair]
+        return self._name("questions/profile", *(one["digest"] for one in pair), *(best if any(best) else ()))
 
 
 def make_room(directory: Path, budget: int, needed: int, keep: str) -> None:
@@ -204,6 +216,11 @@ def _bytes_in(place: Path) -> int:
         with suppress(FileNotFoundError):  # somebody else may delete it just now
             total += file.stat().st_size if file.is_file() else 0
     return total
+
+
+def is_whole(place: Path) -> bool:
+    """Whether there is a whole profile in a directory."""
+    return (place / _WHOLE).exists()
 
 
 def mark_whole(place: Path, profile: Path, structure: Path, symmetry: Symmetry) -> None:

@@ -35,7 +35,7 @@ def app_of(grader: Grader, client: Client) -> FastAPI:
     """The application of a grader and of this wing."""
     submitted, game = Submitted(grader), grader.settings.rules
     games = Games(grader.storage.data, Asked(game, client, submitted.open_to_play))
-    explorer = part_of(Explorer(game, client, submitted), mistakes.router)
+    explorer = part_of(Explorer(game, client, submitted), mistakes.router, mistakes.programs)
     return create_app(grader, explorer, play.part_of(games), looks=LOOKS)
 
 

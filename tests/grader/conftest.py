@@ -14,6 +14,20 @@ def compiled():
     ensure_compiled()
 
 
+@pytest.fixture(scope="session")
+def solved(tmp_path_factory):
+    """The directory of a solved game; nobody writes to it."""
+    from wing import solve_game
+
+    return solve_game(tmp_path_factory.mktemp("solved"))
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory):
+    """Where answerers find what others have prepared."""
+    return tmp_path_factory.mktemp("profiles")
+
+
 @pytest.fixture
 def lab(tmp_path):
     """A grader in this process, with nothing in it but the team Uniform."""

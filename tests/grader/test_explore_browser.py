@@ -12,7 +12,7 @@ from browsing import DESKTOP, WIDTHS, chromium, patient
 from kit import Lab, strategy_zip
 from patience import PATIENCE, wait_until
 from test_grader_accessibility import CONTRAST, assert_accessible
-from wing import answering, solve_game
+from wing import answering
 
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local import local_sources
@@ -43,22 +43,20 @@ def served(app):
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def url(solved, prepared):
     """The pages on a local solution."""
-    solved = solve_game(tmp_path_factory.mktemp("solved"))
     rules, sources = local_sources([str(solved)], None)
-    with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
+    with answering(prepared, solved.parent.parent) as client:
         part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
         with served(make_application(Shell("Explored", rules.name, [part]))) as url:
             yield url
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
+def course(solved, prepared, tmp_path_factory):
     """A grader with one team, and the number of its submission."""
     directory = tmp_path_factory.mktemp("course")
-    solved = solve_game(directory / "solved")
-    with answering(directory / "profiles", solved.parent.parent) as client:
+    with answering(prepared, solved.parent.parent) as client:
         lab = Lab(directory / "grader", solution=str(solved))
         with lab.database.writing() as session:
             session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
@@ -231,9 +229,9 @@ def test_strategies_and_views_are_switched_in_place(open_page):
     sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
     page.locator("#beside").select_option("uniform")
     sync_api.expect(page.locator("#board2")).to_be_visible()
-    page.get_by_label("best response").check()
+    page.get_by_label("best response from here on").check()
     sync_api.expect(page.locator("figcaption").first).to_contain_text("best response")
-    sync_api.expect(page.get_by_label("best response")).to_be_focused()  # arrows go on from there
+    sync_api.expect(page.get_by_label("best response from here on")).to_be_focused()  # arrows go on from there
     page.get_by_label("player 1", exact=True).check()
     sync_api.expect(page.get_by_role("heading", name="What player 1 does")).to_be_visible()
     assert asked(page)["second"] == ["uniform"]
@@ -275,6 +273,17 @@ def test_the_page_that_waits_is_accessible_and_says_how_far_it_is(open_page, mon
     assert_accessible(page, "explore-waiting")
     monkeypatch.undo()
     sync_api.expect(page.locator("#board1")).to_be_visible()  # it renews itself
+
+
+def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_boards(open_page):
+    page = open_page("/explore/differences?player=0&first=solution&second=uniform&beside=uniform", ready=False)
+    sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
+    assert_accessible(page, "differences")
+    page.locator("#differences .numbers a").first.click()
+    sync_api.expect(page.locator("#board2")).to_be_visible()
+    page.get_by_role("link", name="Where these two differ most in value").click()
+    sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
+    assert page.errors == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

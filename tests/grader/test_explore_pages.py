@@ -17,7 +17,7 @@ import pytest
 from fastapi.testclient import TestClient
 from kit import GAME, Lab, pttt, random_tensor, strategy_zip
 from patience import PATIENCE, wait_until
-from wing import answering, solve_game, uniform_profile
+from wing import answering, uniform_profile
 
 import pttt_ooc
 from pttt_ooc.errors import PtttError
@@ -36,13 +36,8 @@ from pttt_ooc.web.shell import Shell
 
 
 @pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    return solve_game(tmp_path_factory.mktemp("solved"))
-
-
-@pytest.fixture(scope="module")
-def client(solved, tmp_path_factory):
-    with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as made:
+def client(solved, prepared):
+    with answering(prepared, solved.parent.parent) as made:
         yield made
 
 
@@ -114,7 +109,7 @@ def test_an_attempt_leads_to_its_outcomes_with_their_probabilities(pages):
     assert {"|0*5*", "|0*5."} <= {infoset_of(link) for link in links(ways)}
     over = pages.get("/explore?at=|0*&first=uniform&second=uniform&square=1").text
     ways = over[over.index('class="ways"') :]
-    assert "the game is over: wins" in ways  # 0 and 1 are in a row
+    assert "the game is over: player 0 wins" in ways  # 0 and 1 are in a row
     assert "|0*1*" not in {infoset_of(link) for link in links(ways)}
 
 
@@ -131,7 +126,7 @@ def test_wherever_a_page_leads_is_a_page(pages):
 
 def test_mirror_images_are_linked(pages):
     page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform").text
-    mirrored = page[page.index("Mirror images") :]
+    mirrored = page[page.index("Mirror images: ") :]
     assert {infoset_of(link) for link in links(mirrored[: mirrored.index("</p>")])} == {"|2*", "|3*", "|5*"}
 
 
@@ -177,8 +172,9 @@ def test_the_script_gets_a_piece_and_the_history_a_page(pages):
     assert "<html" in whole
 
 
-def test_two_strategies_are_shown_side_by_side(pages):
-    page = ready(pages, "/explore?at=|0*&second=uniform&beside=uniform").text
+@pytest.mark.parametrize("pair", ["player=0&first=solution&second=uniform", "player=1&first=uniform&second=solution"])
+def test_two_strategies_are_shown_side_by_side(pages, pair):
+    page = ready(pages, f"/explore?{pair}&at=|0*&beside=uniform").text
     assert 'id="board1"' in page and 'id="board2"' in page
     rows = re.findall(r'<tr><th scope="row">(\d)</th><td>([^<]*)</td><td>([^<]*)</td>', page)
     assert [square for square, _, _ in rows] == ["1", "2", "3", "4", "5"]
@@ -317,10 +313,10 @@ def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
 
 
 def test_web_processes_import_no_numerics():
-    for module in ("pttt_ooc.explore.webserver", "pttt_ooc.explore.localserver"):
-        code = f"import sys, {module}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
-        assert done.stdout.strip() == "[]", module
+    web = "pttt_ooc.explore.webserver, pttt_ooc.explore.localserver"
+    code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.strip() == "[]"
 
 
 def ask(client, **question):

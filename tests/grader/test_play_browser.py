@@ -7,7 +7,7 @@ from browsing import DESKTOP, chromium, patient, picture
 from patience import wait_until
 from test_explore_browser import served
 from test_grader_accessibility import assert_accessible
-from wing import answering, solve_game
+from wing import answering
 
 from pttt_ooc.explore import play
 from pttt_ooc.explore.asked import Asked
@@ -24,12 +24,11 @@ pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def url(solved, prepared, tmp_path_factory):
     """Explore and Play on a local solution."""
-    solved = solve_game(tmp_path_factory.mktemp("solved"))
     rules, sources = local_sources([str(solved)], None)
     kept = tmp_path_factory.mktemp("kept")
-    with answering(kept, solved.parent.parent) as client:
+    with answering(prepared, solved.parent.parent) as client:
         games = Games(kept, Asked(rules, client, lambda: sources))
         parts = [part_of(Explorer(rules, client, Fixed(tuple(sources)))), play.part_of(games)]
         with served(make_application(Shell("Explored", rules.name, parts))) as url:

@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from kit import Lab, bearer, form_token, pttt, random_tensor, strategy_zip
 from patience import wait_until
-from wing import answering, solve_game
+from wing import answering
 
 from pttt_ooc.explore.webserver import app_of
 from pttt_ooc.explore.wire import Client
@@ -17,11 +17,10 @@ from pttt_ooc.library.values import best_response, evaluate
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
+def course(solved, prepared, tmp_path_factory):
     """A grader with this wing, a solution, and a submission of either player by two teams."""
-    solved = solve_game(tmp_path_factory.mktemp("solved"))
     lab = Lab(tmp_path_factory.mktemp("grader"), solution=str(solved))
-    with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
+    with answering(prepared, solved.parent.parent) as client:
         lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
         for n, name in enumerate(("Team A", "Team B")):
             lab.team(name)
