@@ -51,7 +51,8 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Use": ["manual", "library", "formats", "explore", "grader", "play", "smbc"],
+    "Use": ["manual", "library", "formats", "explore", "grader", "play"],
+    "Relatives": ["smbc", "arena", "rows", "extreme"],
     "Understand": ["method", "performance", "site/architecture"],
     "Reference": ["site/api", "site/changelog"],
 }

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import threading
+import types
 from pathlib import Path
 
 import psutil
 import pytest
 
 from pttt_ooc import compiler, jit
+from pttt_ooc.arena import compiled as arena
 from pttt_ooc.disk import locks
 from pttt_ooc.errors import PtttError
 from pttt_ooc.stages import compilation as kernels
@@ -31,6 +33,8 @@ def modules():
 MODULES = modules()
 WINGS = ["smbc/kernels"]
 """The modules of wings that have kernels, one for each wing."""
+ARENA = sorted(name for name in MODULES if name.startswith("arena/kernels/"))
+"""The modules of the arena's kernels, which have a digest of their own."""
 
 
 def imports(tree):
@@ -106,7 +110,7 @@ def test_the_digest_covers_all_kernels_and_the_tuples_that_they_take():
         tuples = [
             n.name for n in tree.body if isinstance(n, ast.ClassDef) and "NamedTuple" in map(ast.unparse, n.bases)
         ]
-        assert name in jit.SOURCES or name in WINGS or not compiled + tuples, name
+        assert name in jit.SOURCES or name in WINGS + ARENA or not compiled + tuples, name
 
 
 @pytest.mark.parametrize("name", WINGS)
@@ -114,6 +118,36 @@ def test_the_kernels_of_a_wing_are_made_of_their_own_module_alone(name):
     """Numba's own stamp of that file is then enough, and `make solve` of the main game compiles none of them."""
     homes = imports(MODULES[name])
     assert {homes[part] for part in made_of(MODULES[name]) if homes.get(part)} <= {"jit"}
+
+
+@pytest.mark.parametrize("name", ARENA)
+def test_kernels_of_the_arena_are_made_of_what_their_digest_covers(name):
+    homes = imports(MODULES[name])
+    inside = {homes[part] for part in made_of(MODULES[name]) if homes.get(part)}
+    covered = arena.sources("pttt_ooc." + name.replace("/", "."))
+    assert {source_file(home) for home in inside} <= covered
+
+
+def test_the_digest_of_the_arenas_kernels_follows_imports_and_factories(tmp_path, monkeypatch):
+    room = tmp_path / "arena"
+    room.mkdir()
+    (room / "a.py").write_text("from pttt_ooc.arena.b import (\n    one,\n    two,\n)\n")
+    (room / "b.py").write_text("    from pttt_ooc.arena import c\nfrom pttt_ooc.disk import files\n")
+    (room / "c.py").write_text("import numpy\n")
+    monkeypatch.setattr(arena, "_ROOT", tmp_path)
+    assert {file.stem for file in arena.sources("pttt_ooc.arena.a")} == {"a", "b", "c"}
+
+    def factory(rules):
+        return lambda: rules
+
+    def version():
+        function = factory(types.ModuleType("pttt_ooc.arena.a"))
+        function.__module__ = "pttt_ooc.arena.elsewhere"
+        return arena.digest(function)
+
+    before = version()
+    (room / "c.py").write_text("import zarr\n")
+    assert version() != before
 
 
 def test_all_kernels_are_kept_by_version():

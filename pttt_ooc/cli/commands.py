@@ -11,12 +11,14 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
+from pttt_ooc.arena import commands as arena
 from pttt_ooc.cli import games, looking, playing, serving, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
+from pttt_ooc.extreme import commands as extreme
 from pttt_ooc.grader import commands as grader
 from pttt_ooc.smbc import commands as smbc
 
-GROUPS = (games, strategies, looking, solutions, serving, playing, smbc, grader)
+GROUPS = (games, strategies, looking, solutions, serving, playing, grader, smbc, arena, extreme)
 """In the order in which `pttt --help` lists their commands."""
 
 app = typer.Typer(

@@ -1,0 +1,10 @@
+"""The arena: games in which both players see everything, agents that play them, and matches.
+
+It shares with the core only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``: all
+that is compiled.  ``agents/``: those who play.  ``matches/``: many games of two of them.  ``solvers/``: perfect play of
+k-in-a-row on small boards.  ``learning/``: what agents learn by playing themselves.  ``environments/``: the games for
+PettingZoo.
+
+Modules: ``compiled`` (the decorators of kernels), ``statistics`` (tests, intervals, ratings), ``settings`` (the section
+of the configuration), ``experiments`` (claims, measured), ``tables`` (what came out), ``commands`` (``pttt arena``).
+"""

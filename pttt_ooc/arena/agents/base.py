@@ -1,0 +1,157 @@
+"""What an agent is: it chooses moves within a budget."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.kernels.rng import generator
+from pttt_ooc.errors import did_you_mean
+
+
+@dataclass
+class Effort:
+    """What an agent spent on its last move.
+
+    Attributes
+    ----------
+    nodes
+        Positions visited, or games played out.
+    depth
+        Of the deepest complete search, in the agent's own measure; zero if it has none.
+    """
+
+    nodes: int = 0
+    depth: int = 0
+
+
+class Agent(ABC):
+    """A player of one game: its options are the fields of a frozen dataclass, and have a text.
+
+    A subclass is a dataclass whose fields are its options; :func:`pttt_ooc.arena.agents.catalogue.agent` makes agents
+    from texts such as ``alphabeta:heur=3,depth=2``.
+    """
+
+    name: ClassVar[str]
+
+    game: Game
+    rng: Any
+
+    def seat(self, game: Game) -> None:
+        """Get ready for a game's rules: compile, read files, make tables.
+
+        Raises
+        ------
+        ArenaError
+            The agent cannot play this game.
+        """
+        self.game = game
+        self.rng = generator(0)
+
+    def begin(self, *seed: int) -> None:
+        """A new game starts: forget the one before.  The same seeds give the same moves, unless a clock decides."""
+        self.rng = generator(*seed)
+
+    @abstractmethod
+    def choose(self, state: State) -> int:
+        """A move in a position that is not an end."""
+
+    @property
+    def effort(self) -> Effort:
+        """What the last move took."""
+        return Effort()
+
+    @property
+    def limited_by_time(self) -> bool:
+        """Whether a clock decides which moves the agent makes."""
+        return False
+
+
+@dataclass
+class Budget:
+    """The options that bound a search; exactly one of the first three is given.
+
+    Attributes
+    ----------
+    depth
+        Complete search to this depth.
+    time
+        Seconds for a move.
+    nodes
+        Positions visited, or games played out, for a move.
+    clock
+        ``wall``: the time is time that passes.  ``processor``: it is time that the processor spends on the agent, so
+        a busy machine does not weaken it.
+    """
+
+    depth: int | None = None
+    time: float | None = None
+    nodes: int | None = None
+    clock: str = "wall"
+
+    def check(self, name: str, default: Mapping[str, Any]) -> None:
+        """Refuse what contradicts itself; with nothing given, take the default."""
+        given = {key for key in ("depth", "time", "nodes") if getattr(self, key) is not None}
+        if not given:
+            for key, value in default.items():
+                setattr(self, key, value)
+        elif len(given) > 1:
+            raise ArenaError(f"The agent {name} gets only one of depth, time and nodes, not {' and '.join(given)}.")
+        for key in given:
+            if not getattr(self, key) > 0:
+                raise ArenaError(f"The option {key} of the agent {name} must be above zero.")
+        if self.clock not in ("wall", "processor"):
+            raise ArenaError(f"The option clock of the agent {name} is wall or processor, not '{self.clock}'.")
+
+
+def read_options(kind: type[Any], name: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """The values of a dataclass's fields from texts.
+
+    Raises
+    ------
+    ArenaError
+        An unknown option, or a value of another type.
+    """
+    known = {one.name: one for one in dataclasses.fields(kind) if one.init}
+    values = {}
+    for key, text in options.items():
+        if key not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has none"
+            raise ArenaError(f"The agent {name} has no option '{key}'{did_you_mean(key, known)}: {has}.")
+        values[key] = _value(str(known[key].type).split(" | ")[0], text, f"The option {key} of the agent {name}")
+    return values
+
+
+def _value(kind: str, text: str, what: str) -> Any:
+    if kind == "bool":
+        if text not in ("yes", "no"):
+            raise ArenaError(f"{what} is yes or no, not '{text}'.")
+        return text == "yes"
+    try:
+        value = {"int": int, "float": float, "str": str}[kind](text)
+    except ValueError:
+        raise ArenaError(f"{what} is a {'whole ' if kind == 'int' else ''}number, not '{text}'.") from None
+    if isinstance(value, float) and not np.isfinite(value):
+        raise ArenaError(f"{what} must be finite.")
+    return value
+
+
+def text_of(agent: Any) -> str:
+    """An agent's name with the options that differ from their defaults."""
+    parts = []
+    for one in dataclasses.fields(agent):
+        value = getattr(agent, one.name)
+        if one.init and value != one.default and value is not None:
+            told = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
+            parts.append(f"{one.name}={told:g}" if isinstance(told, float) else f"{one.name}={told}")
+    return f"{agent.name}:{','.join(parts)}" if parts else str(agent.name)
+
+
+hidden = field(init=False, repr=False, compare=False)
+"""A field of an agent that is no option."""

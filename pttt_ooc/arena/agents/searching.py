@@ -1,0 +1,178 @@
+"""The agents of Lifshitz and Tsurel that search: minimax, alpha-beta and expectimax, with what they may remember.
+
+Depth counts two plies, a move of each player.  An agent with a time or a number of nodes searches deeper and deeper,
+and plays what its last complete search has found.  Among equally good moves it draws one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pttt_ooc.arena.agents.base import Agent, Budget, Effort
+from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.kernels import clock as clocks
+from pttt_ooc.arena.kernels import search
+from pttt_ooc.arena.kernels.memory import memory
+
+_DEEPEST = 45  # no game of the arena that has heuristics takes more plies than twice this
+_MEMORIES = {
+    "none": search.NOTHING,
+    "plain": search.PLAIN,
+    "fifo": search.FIFO,
+    "symmetry": search.SYMMETRY,
+    "zobrist": search.ZOBRIST,
+}
+
+
+def values_of(game: Game) -> Any:
+    """The module with the heuristics for a game.
+
+    Raises
+    ------
+    ArenaError
+        There are none.
+    """
+    try:
+        return import_module(f"pttt_ooc.arena.kernels.{game.name}_values")
+    except ModuleNotFoundError:
+        raise ArenaError(f"There is no heuristic for {game.name}, which this agent needs.") from None
+
+
+@dataclass
+class _Search(Budget, Agent):
+    """Options of all agents that search.
+
+    Attributes
+    ----------
+    heur
+        The number of the heuristic.
+    """
+
+    heur: int = 3
+
+    method: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        self.check(self.name, {"depth": 2})
+
+    def seat(self, game: Game) -> None:
+        """Compile the search for the game, and make room for its levels."""
+        super().seat(game)
+        values = values_of(game)
+        if self.heur not in values.HEURISTICS:
+            known = ", ".join(map(str, values.HEURISTICS))
+            raise ArenaError(f"{game.name} has no heuristic {self.heur}: heur is one of {known}.")
+        if self.depth is not None and self.depth > _DEEPEST:
+            raise ArenaError(f"No game is longer than the depth {_DEEPEST}; the depth {self.depth} means nothing.")
+        self._choose = search.searching(game.rules, values)
+        levels = 2 * (self.depth or _DEEPEST) + 2
+        self._states = np.zeros((levels, game.rules.WORDS), dtype=np.int64)
+        self._moves = np.zeros((levels, game.rules.WIDTH), dtype=np.int64)
+        self._control = np.zeros(8, dtype=np.int64)
+        self.begin(0)
+        self._search(game.start(), 1, 1)  # compiles
+        self.begin(0)
+
+    def begin(self, *seed: int) -> None:
+        """Forget everything."""
+        super().begin(*seed)
+        self._kind, self._memory = self.remembers()
+
+    def remembers(self) -> tuple[int, Any]:
+        """What kind of positions the agent remembers, and the empty table."""
+        return search.NOTHING, _NO_MEMORY
+
+    def choose(self, state: State) -> int:
+        """The best move found within the budget."""
+        first, last = (self.depth, self.depth) if self.depth is not None else (1, _DEEPEST)
+        return self._search(state, first, last)
+
+    def _search(self, state: State, first: int, last: int) -> int:
+        control = self._control
+        control[:] = 0
+        control[search.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
+        if self.time is not None:
+            kind = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
+            control[search.CLOCK] = kind
+            control[search.DEADLINE] = clocks.nanoseconds(kind) + int(self.time * 1e9)
+        self._states[0] = state
+        move = self._choose(
+            self._states,
+            self._moves,
+            self.rng,
+            first,
+            last,
+            self.method,
+            self.heur,
+            control,
+            self._kind,
+            self._memory,
+        )
+        return int(move)
+
+    @property
+    def effort(self) -> Effort:
+        """Nodes visited, and the depth of the last complete search."""
+        return Effort(int(self._control[search.NODES]), int(self._control[search.REACHED]))
+
+    @property
+    def limited_by_time(self) -> bool:
+        """Whether the budget is a time."""
+        return self.time is not None
+
+
+_NO_MEMORY = memory(1)
+
+
+@dataclass
+class Minimax(_Search):
+    """Visits the whole tree."""
+
+    name = "minimax"
+    method = search.MINIMAX
+
+
+@dataclass
+class Expectimax(_Search):
+    """Takes the opponent to draw its moves uniformly."""
+
+    name = "expectimax"
+    method = search.EXPECTIMAX
+
+
+@dataclass
+class AlphaBeta(_Search):
+    """Leaves out what cannot change the result.
+
+    Attributes
+    ----------
+    memory
+        What it remembers during a game: ``none``; ``plain``: positions until the table is full; ``fifo``: the latest
+        ones; ``symmetry``: the same, and it looks for all images of a position; ``zobrist``: the latest ones, by a key
+        that the moves keep up to date.
+    entries
+        The most positions that it remembers.
+    """
+
+    memory: str = "none"
+    entries: int = 1_000_000
+
+    name = "alphabeta"
+    method = search.ALPHA_BETA
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.memory not in _MEMORIES:
+            raise ArenaError(f"The option memory of alphabeta is one of {', '.join(_MEMORIES)}, not '{self.memory}'.")
+        if not 0 < self.entries < 1 << 30:
+            raise ArenaError("The option entries of alphabeta must be above zero and below 2**30.")
+
+    def remembers(self) -> tuple[int, Any]:
+        """An empty table for each game."""
+        if self.memory == "none":
+            return search.NOTHING, _NO_MEMORY
+        return _MEMORIES[self.memory], memory(self.entries)

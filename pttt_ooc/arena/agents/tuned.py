@@ -1,0 +1,80 @@
+"""Alpha-beta as strong programs do it, as an agent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pttt_ooc.arena.agents.base import Agent, Budget, Effort
+from pttt_ooc.arena.agents.searching import values_of
+from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.kernels import clock as clocks
+from pttt_ooc.arena.kernels import search
+from pttt_ooc.arena.kernels.tuned import tuning, work
+
+
+@dataclass
+class Tuned(Budget, Agent):
+    """Alpha-beta with a table, an order of moves, and quiescence; its depth counts single plies.
+
+    Attributes
+    ----------
+    heur
+        The number of the heuristic.
+    slots
+        Of the transposition table, a power of two.
+    """
+
+    heur: int = 3
+    slots: int = 1 << 20
+
+    name = "tuned"
+
+    def __post_init__(self) -> None:
+        self.check(self.name, {"depth": 6})
+        if not 2 <= self.slots <= 1 << 28 or self.slots & (self.slots - 1):
+            raise ArenaError("The option slots of tuned is a power of two, up to 2**28.")
+
+    def seat(self, game: Game) -> None:
+        """Compile the search for the game, and make its table."""
+        super().seat(game)
+        values = values_of(game)
+        if self.heur not in values.HEURISTICS:
+            known = ", ".join(map(str, values.HEURISTICS))
+            raise ArenaError(f"{game.name} has no heuristic {self.heur}: heur is one of {known}.")
+        self._choose = tuning(game.rules, values)
+        self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
+        self._control = np.zeros(8, dtype=np.int64)
+        self._work = work(game.rules, self.slots)
+        self._work.states[0] = game.start()
+        self._control[search.NODE_LIMIT] = 100
+        self._choose(self._work, self.heur, 1, self._control)  # compiles
+        self.begin(0)
+
+    def begin(self, *seed: int) -> None:
+        """Forget all positions."""
+        super().begin(*seed)
+        for array in (self._work.keys, self._work.entries, self._work.history):
+            array[:] = 0
+
+    def choose(self, state: State) -> int:
+        """The best move found within the budget."""
+        control = self._control
+        control[:] = 0
+        control[search.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
+        if self.time is not None:
+            control[search.CLOCK] = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
+            control[search.DEADLINE] = clocks.nanoseconds(int(control[search.CLOCK])) + int(self.time * 1e9)
+        self._work.states[0] = state
+        return int(self._choose(self._work, self.heur, self._deepest, control))
+
+    @property
+    def effort(self) -> Effort:
+        """Nodes visited, and the depth in plies of the last complete search."""
+        return Effort(int(self._control[search.NODES]), int(self._control[search.REACHED]))
+
+    @property
+    def limited_by_time(self) -> bool:
+        """Whether the budget is a time."""
+        return self.time is not None

@@ -1,0 +1,264 @@
+"""The commands of the arena: ``pttt arena ...``.
+
+What they need is imported when they run, so that ``pttt --help`` comes at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pttt_ooc.arena.learning.command import train, train_patterns
+from pttt_ooc.arena.solvers.command import solve
+
+GameOption = Annotated[
+    str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
+]
+GameArgument = Annotated[
+    str, typer.Argument(metavar="GAME", help="A game, with its options after a colon, such as ultimate:open.")
+]
+AgentArgument = Annotated[
+    str, typer.Argument(metavar="AGENT", help="An agent with its options, such as alphabeta:heur=3,depth=2.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ProcessesOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Games at a time.  [default: all cores]")]
+
+arena = typer.Typer(
+    help="Games in which both players see everything: agents, matches, experiments.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    arena.command(epilog="Example: pttt arena match alphabeta:heur=3 random --games 200")(match)
+    arena.command(epilog="Example: pttt arena experiment config/arena/ultimate.yaml heur1-random")(experiment)
+    arena.command(epilog="Example: pttt arena claims data/arena")(claims)
+    arena.command(epilog="Example: pttt arena play alphabeta:time=1")(play)
+    arena.command(epilog="Example: pttt arena replay data/arena/match 0")(replay)
+    arena.command(epilog="Example: pttt arena perft ultimate --depth 6 --moves 0,3,27")(perft)
+    arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
+    arena.command(epilog="Example: pttt arena train -i 500000 -b 3 -n 3")(train)
+    arena.command("train-patterns", epilog="Example: pttt arena train-patterns -o weights")(train_patterns)
+    app.add_typer(arena, name="arena")
+
+
+def perft(
+    game: GameArgument,
+    depth: Annotated[int, typer.Option(min=0, max=20, help="Moves of each sequence.")] = 4,
+    moves: Annotated[str, typer.Option(metavar="M,M,...", help="Moves that are made first.")] = "",
+    as_json: JsonOption = False,
+    board: Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="Of the game mnk.")] = "",
+    need: Annotated[int | None, typer.Option(help="Marks in a row that win, in the games mnk and infinite.")] = None,
+) -> None:
+    """Count the sequences of moves of a length: they check the rules, and the speed of the kernels."""
+    from time import perf_counter
+
+    from pttt_ooc.arena.games.catalogue import game as by_name
+    from pttt_ooc.arena.kernels.counting import counting
+
+    more = [board] * bool(board) + [f"need{need}"] * (need is not None)
+    chosen = by_name("+".join([game if ":" in game or not more else f"{game}:", *more]))
+    state = chosen.after(chosen.read_move(text) for text in moves.split(",") if text.strip())
+    kernels = counting(chosen.rules)
+    kernels.perft(state, 0)  # compiles
+    begin = perf_counter()
+    leaves = int(kernels.perft(state, depth))
+    seconds = perf_counter() - begin
+    if as_json:
+        print(json.dumps({"game": chosen.text, "depth": depth, "leaves": leaves, "seconds": round(seconds, 6)}))
+        return
+    print(chosen.show(state))
+    print(f"{leaves} sequences of {depth} moves, counted in {seconds:.3g} s.")
+
+
+def match(
+    one: AgentArgument,
+    other: AgentArgument,
+    game: GameOption = "ultimate",
+    games: Annotated[int, typer.Option(help="Their number.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="The games follow from it, unless a clock decides.")] = 0,
+    start: Annotated[str, typer.Option(help="Who starts: random, both (in turn), or first.")] = "random",
+    limit: Annotated[float | None, typer.Option(help="Seconds for a move; who needs more loses the game.")] = None,
+    clock: Annotated[str, typer.Option(help="Of the limit: wall or processor.")] = "wall",
+    stop_early: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="LOW HIGH",
+            help="End when it is clear that the first agent's score is LOW or HIGH, such as 0.5 0.55; both start.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the games; the same command goes on.")
+    ] = None,
+    processes: ProcessesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let two agents play many games, and test who is stronger."""
+    from pttt_ooc.arena.games.base import ArenaError
+    from pttt_ooc.arena.matches.runner import run
+    from pttt_ooc.arena.matches.settings import Match
+    from pttt_ooc.arena.statistics import Sequential, pairs_of, rate_of
+    from pttt_ooc.disk.resources import cores
+
+    if stop_early is not None and not 0 < stop_early[0] < stop_early[1] < 1:
+        raise ArenaError("--stop-early needs two scores between 0 and 1, the lower one first.")
+    wanted = Match(game, (one, other), games, seed, "both" if stop_early else start, limit, clock)
+    test = Sequential(*stop_early) if stop_early else None
+
+    def tell(done: list[dict[str, Any]]) -> bool:
+        if sys.stderr.isatty():
+            print(f"\r{len(done)} of {games} games: {rate_of(done).rate:.2%}", end="", file=sys.stderr)
+        return test is not None and test.verdict(pairs_of(done)) is not None
+
+    done = run(wanted, output, processes or min(cores(), games), tell)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    rate = rate_of(done)
+    found = wanted.to_json() | {"games": len(done)} | rate.to_json()
+    found["forfeits"] = [sum("forfeit" in g and g["winner"] == loser for g in done) for loser in (1, 0)]
+    if test is not None:
+        found["pairs"], found["verdict"] = pairs_of(done), test.verdict(pairs_of(done))
+    if as_json:
+        print(json.dumps(found))
+        return
+    low, high = rate.interval
+    print(f"{wanted.agents[0]} scores {rate.rate:.2%} against {wanted.agents[1]} in {rate.games} games of {game}.")
+    print(f"It won {rate.wins}, drew {rate.draws}, lost {rate.losses}; 95% interval {low:.2%} to {high:.2%}.")
+    print(f"Binomial test: {p_text(rate.log10_p)}.")
+    for text, lost in zip(wanted.agents, found["forfeits"], strict=True):
+        if lost:
+            print(f"{text} forfeited {lost} games; the log says why.")
+    if test is not None:
+        print(f"Sequential test between {test.low:g} and {test.high:g}: {found['verdict'] or 'undecided'}.")
+
+
+def experiment(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A configuration with a section arena.")],
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Experiments.  [default: all]")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = Path("data/arena"),
+    games: Annotated[int | None, typer.Option(min=1, help="At most so many of each match.")] = None,
+    processes: ProcessesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure claims again: play the matches that a configuration lists, and say which claims hold."""
+    from pttt_ooc.arena import experiments
+    from pttt_ooc.disk.resources import cores
+
+    found = []
+    for name, one in experiments.chosen(experiments.read(file), names or []).items():
+        asked = one.model_copy(update={"games": min(one.games, games)}) if games else one
+        tell = _say if sys.stderr.isatty() else _say_nothing
+        found.append(experiments.conduct(name, asked, output / name, processes or cores(), tell))
+        if not as_json:
+            rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
+            print(f"{name}: {rates} of {asked.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
+    if as_json:
+        print(json.dumps(found, indent=1))
+
+
+def claims(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of the results of experiments.")] = Path(
+        "data/arena"
+    ),
+) -> None:
+    """Print the results of experiments as tables in Markdown."""
+    from pttt_ooc.arena.tables import everything, read_results
+
+    print(everything(read_results(directory)), end="")
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
+
+
+def _say_nothing(sentence: str) -> None:
+    pass
+
+
+def p_text(log10_p: float) -> str:
+    """A p-value for people."""
+    return f"p = {10**log10_p:.3g}" if log10_p > -10 else f"p = 10^{log10_p:.1f}"
+
+
+def play(
+    agent: AgentArgument = "alphabeta:time=1",
+    game: GameOption = "ultimate",
+    second: Annotated[bool, typer.Option("--second", help="The agent starts.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the agent.")] = 0,
+) -> None:
+    """Play against an agent on the terminal."""
+    from pttt_ooc.arena.agents.catalogue import agent as agent_by_name
+    from pttt_ooc.arena.games.catalogue import game as game_by_name
+
+    rules, opponent = game_by_name(game), agent_by_name(agent)
+    opponent.seat(rules)
+    opponent.begin(seed)
+    dialogue(rules, opponent, int(second))
+
+
+def dialogue(rules: Any, opponent: Any, own: int) -> None:
+    """Let a person play a game on the terminal.
+
+    Parameters
+    ----------
+    rules
+        The game.
+    opponent
+        An agent that is seated at it.
+    own
+        The player that the person is.
+    """
+    from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError
+
+    state = rules.start()
+    while state[RESULT] == UNFINISHED:
+        if int(state[PLAYER]) != own:
+            move = opponent.choose(state)
+            print(f"The agent plays {rules.show_move(move)}.")
+            state = rules.play(state, move)
+            continue
+        print(rules.show(state))
+        print("Your move: ", end="", flush=True)
+        told = sys.stdin.readline()
+        if not told:
+            print("\nThe game is left.")
+            return
+        try:
+            state = rules.play(state, rules.read_move(told.strip()))
+        except ArenaError as error:
+            print(error)
+    print(rules.show(state))
+    result = int(state[RESULT])
+    print("It is a draw." if result == DRAW else "You have won." if result == FIRST + own else "The agent has won.")
+
+
+def replay(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a match.")],
+    number: Annotated[int, typer.Argument(min=0, help="Of the game.")] = 0,
+) -> None:
+    """Show a game of a match, move by move; what the rules do not allow is refused."""
+    from pttt_ooc.arena.games.base import ArenaError
+    from pttt_ooc.arena.games.catalogue import game as by_name
+    from pttt_ooc.arena.matches import log
+
+    settings = directory / "match.json"
+    if not settings.exists():
+        raise ArenaError(f"{directory} is not the directory of a match: it has no match.json.")
+    told = json.loads(settings.read_text(encoding="utf-8"))
+    found = [row for row in log.read_lines(directory / log.GAMES) if row["number"] == number]
+    if not found:
+        raise ArenaError(f"{directory} has no game {number}.")
+    row, rules = found[0], by_name(told["game"])
+    for state, move in zip(log.replay(told["game"], row), [*row["moves"], None], strict=False):
+        print(rules.show(state))
+        if move is not None:
+            print(f"\n{told['agents'][row['starter'] ^ int(state[0])]}: {rules.show_move(move)}\n")
+    if "forfeit" in row:
+        print(f"{told['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
+    print("A draw." if row["winner"] == 2 else f"{told['agents'][row['winner']]} wins.")

@@ -1,0 +1,120 @@
+"""What the environments have in common: PettingZoo's bookkeeping of turns, rewards and ends."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+
+Marks = NDArray[np.int8]
+
+
+class TurnEnvironment(AECEnv):  # type: ignore[misc]
+    """Two players who take turns; a subclass knows the rules.
+
+    Parameters
+    ----------
+    name
+        Of the game.
+    actions
+        Their number.
+    render_mode
+        None or ``"ansi"``.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "is_parallelizable": False}
+
+    def __init__(self, name: str, actions: int, render_mode: str | None) -> None:
+        super().__init__()
+        self.metadata = {**self.metadata, "name": name}
+        self.render_mode = render_mode
+        self.possible_agents = ["player_0", "player_1"]
+        self.observation_spaces = {agent: self._space(actions) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+
+    @staticmethod
+    def _space(actions: int) -> spaces.Dict:
+        marks = spaces.Box(0, 1, (actions, 2), np.int8)
+        return spaces.Dict({"observation": marks, "action_mask": spaces.Box(0, 1, (actions,), np.int8)})
+
+    def observation_space(self, agent: str) -> Any:
+        """The space of a player's observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """The space of a player's actions."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a new game; there is no chance in it, so that the seed has no effect."""
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._begin()
+        self.agent_selection = self.possible_agents[self._to_move()]
+
+    def step(self, action: Any) -> None:
+        """Let the selected player act."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        player = self.possible_agents.index(agent)
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        if int(action) in self._legal():
+            self._act(int(action))
+            returns = self._returns()
+        else:
+            returns = (-1.0, 1.0) if player == 0 else (1.0, -1.0)
+        if returns is None:
+            self.agent_selection = self.possible_agents[self._to_move()]
+        else:
+            self.rewards = dict(zip(self.possible_agents, returns, strict=True))
+            self.terminations = dict.fromkeys(self.agents, True)
+            self.agent_selection = self.possible_agents[1 - player]
+        self._accumulate_rewards()
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """What a player sees, and may do."""
+        space = self.observation_space(agent)
+        mask = np.zeros(space["action_mask"].shape, dtype=np.int8)
+        if agent == self.agent_selection and not self.terminations[agent]:
+            mask[self._legal()] = 1
+        return {"observation": self._seen(self.possible_agents.index(agent)), "action_mask": mask}
+
+    def render(self) -> str | None:
+        """The board as text, if the mode is ``"ansi"``."""
+        return self._text() if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    @abstractmethod
+    def _begin(self) -> None: ...
+
+    @abstractmethod
+    def _to_move(self) -> int: ...
+
+    @abstractmethod
+    def _legal(self) -> list[int]: ...
+
+    @abstractmethod
+    def _act(self, action: int) -> None: ...
+
+    @abstractmethod
+    def _returns(self) -> tuple[float, float] | None:
+        """Both players' rewards at the end; None before."""
+
+    @abstractmethod
+    def _seen(self, player: int) -> Marks: ...
+
+    @abstractmethod
+    def _text(self) -> str: ...

@@ -1,0 +1,172 @@
+"""Experiments: matches that a configuration names, what came out, and whether a claim holds."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.matches import log
+from pttt_ooc.arena.matches.runner import run
+from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.settings import ArenaConfig, Experiment
+from pttt_ooc.arena.statistics import Rate, differ, rate_of
+from pttt_ooc.config import check_section, read_yaml
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.errors import did_you_mean
+
+RESULT = "result.json"
+SIGNIFICANT = 0.05
+
+
+def read(file: Path) -> dict[str, Experiment]:
+    """The experiments of a configuration file, from its section ``arena``.
+
+    Raises
+    ------
+    ConfigError
+        The file or the section is refused.
+    ArenaError
+        The file has no experiments.
+    """
+    content = read_yaml(file) or {}
+    found = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").experiments
+    if not found:
+        raise ArenaError(f"{file} has no experiments: they are in its section arena, under the key experiments.")
+    return found
+
+
+def chosen(experiments: dict[str, Experiment], names: list[str]) -> dict[str, Experiment]:
+    """Experiments by their names; none named: all.
+
+    Raises
+    ------
+    ArenaError
+        There is no experiment of a name.
+    """
+    for name in names:
+        if name not in experiments:
+            known = ", ".join(experiments)
+            raise ArenaError(f"There is no experiment '{name}'{did_you_mean(name, experiments)}: choose from {known}.")
+    return {name: experiments[name] for name in names or experiments}
+
+
+def matches(experiment: Experiment) -> dict[str, Match]:
+    """The matches of an experiment, by the names of their directories."""
+    texts = [""] if experiment.values is None else [f"{value:g}" for value in experiment.values]
+    return {
+        text or "match": Match(
+            experiment.game,
+            (experiment.agents[0].replace("{}", text), experiment.agents[1].replace("{}", text)),
+            experiment.games,
+            experiment.seed,
+            experiment.start,
+            experiment.limit,
+        )
+        for text in texts
+    }
+
+
+def conduct(
+    name: str, experiment: Experiment, directory: Path, processes: int, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """Play all games of an experiment that have not been played, and write ``result.json``.
+
+    Parameters
+    ----------
+    directory
+        Of the experiment.
+    """
+    found = []
+    for part, match in matches(experiment).items():
+        place = directory / part
+        last = -1
+
+        def told(games: list[dict[str, Any]], match: Match = match, part: str = part) -> bool:
+            nonlocal last
+            if (now := 10 * len(games) // match.games) != last:
+                last = now
+                tell(f"{name} {part}: {len(games)} of {match.games} games, {rate_of(games).rate:.2%}")
+            return False
+
+        games = run(match, place, processes, told)
+        effort = {row["number"]: row for row in log.read_lines(place / log.EFFORT)}
+        facts = {"value": part, "agents": list(match.agents)} | rate_of(games).to_json()
+        facts["first_player"] = first_player(games).to_json()
+        facts["forfeits"] = sum("forfeit" in game for game in games)
+        found.append(facts | efforts(games, effort))
+    result = {"name": name, **experiment.model_dump(mode="json"), "matches": found}
+    result["verdict"] = verdict(experiment, found)
+    atomic_write_text(directory / RESULT, json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def first_player(games: list[dict[str, Any]]) -> Rate:
+    """How often the player wins that moves first."""
+    won = [2 if game["winner"] == 2 else int(game["winner"] != game["starter"]) for game in games]
+    return Rate(won.count(0), won.count(2), won.count(1))
+
+
+def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """Means of what the moves of each agent took, over all moves, and by the number of the turn."""
+    sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * 5)
+    for game in games:
+        row = effort[game["number"]]
+        kinds = zip(row["wall"], row["processor"], row["nodes"], row["depths"], strict=True)
+        for turn, took in enumerate(kinds):
+            mover = game["starter"] ^ (turn % 2)  # in games where the players take turns
+            for kind, value in enumerate((1.0, *took)):
+                sums[mover, turn][kind] += value
+    told: dict[str, Any] = {}
+    for agent in (0, 1):
+        turns = sorted(turn for mover, turn in sums if mover == agent)
+        rows = [sums[agent, turn] for turn in turns]
+        counts = sum(row[0] for row in rows) or 1.0
+        names = ("milliseconds", "processor_milliseconds", "nodes", "depth")
+        scales = (1e3, 1e3, 1.0, 1.0)
+        told[f"mean_of_agent_{agent}"] = {
+            name: sum(row[kind] for row in rows) * scale / counts
+            for kind, (name, scale) in enumerate(zip(names, scales, strict=True), start=1)
+        }
+        told[f"turns_of_agent_{agent}"] = {
+            "turn": turns,
+            "moves": [row[0] for row in rows],
+            "processor_milliseconds": [row[2] * 1e3 / row[0] for row in rows],
+            "nodes": [row[3] / row[0] for row in rows],
+        }
+    return told
+
+
+def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
+    """What the games say of the claim, in words."""
+    if experiment.test == "none" or experiment.values is not None:
+        return "see the curve"
+    one, theirs = found[0], experiment.theirs
+    rate = Rate(one["wins"], one["draws"], one["losses"])
+    if experiment.test == "time":
+        mine = _ratio(one)
+        same = theirs.ratio is None or 0.5 < mine / theirs.ratio < 2
+        return f"{'holds' if mine > 1 else 'fails'}: {mine:.1f} times{'' if same else '; another ratio than theirs'}"
+    if experiment.test == "equal":
+        holds = rate.chi_square[1] > SIGNIFICANT
+    else:
+        above = theirs.rate is None or theirs.rate > 0.5
+        holds = rate.p < SIGNIFICANT and (rate.rate > 0.5) == above
+    told = "holds" if holds else "not confirmed"
+    if theirs.rate is not None and theirs.games is not None:
+        p = differ(_of_halves(round(2 * theirs.rate * theirs.games), theirs.games), rate)
+        told += f"; the rate differs from theirs (p = {p:.2g})" if p < SIGNIFICANT else "; the rate agrees with theirs"
+    return told
+
+
+def _of_halves(points: int, games: int) -> Rate:
+    """A rate with a score of so many half points."""
+    return Rate(points // 2, points % 2, games - points // 2 - points % 2)
+
+
+def _ratio(one: dict[str, Any]) -> float:
+    first, second = (one[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1))
+    return float(first / second)

@@ -1,0 +1,136 @@
+"""The rules of k-in-a-row on boards of up to 11 x 11 squares: bitboards of two words for each player.
+
+The move ``row * columns + column`` marks a square, which is bit ``move % 64`` of the word ``move // 64``.  Who has
+`need` marks in a row, or more, wins; a full board without such a row is a draw.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pttt_ooc.arena.compiled import piece
+from pttt_ooc.arena.kernels.rng import below
+
+WORDS, MOVES, WIDTH, LENGTH = 11, 121, 121, 121
+
+PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3  # as in `games.base`
+ROWS, COLUMNS, NEED, MARKS = 4, 5, 6, 7
+"""Words of a state: the size of the board, the length of a row that wins, and the marks of player 0 and then of player
+1 (two words each)."""
+
+FREE, OUTSIDE = 0, 3
+"""What a square has besides the mark 1 of player 0 or the mark 2 of player 1."""
+
+ZOBRIST = np.random.default_rng(30).integers(-(1 << 63), 1 << 63, (2, MOVES), dtype=np.int64)
+_DIRECTIONS = np.array(((0, 1), (1, 0), (1, 1), (1, -1)))
+
+
+@piece
+def setup(state, options):
+    """The empty board; `options` are the numbers of rows and of columns, and the length of a row that wins."""
+    state[:] = 0
+    state[ROWS] = options[0]
+    state[COLUMNS] = options[1]
+    state[NEED] = options[2]
+
+
+@piece
+def has(state, player, square):
+    """Whether a square has a player's mark."""
+    return state[MARKS + 2 * player + (square >> 6)] >> (square & 63) & 1
+
+
+@piece
+def cell(state, row, column):
+    """What a square has: FREE, 1, 2 or OUTSIDE."""
+    if row < 0 or row >= state[ROWS] or column < 0 or column >= state[COLUMNS]:
+        return OUTSIDE
+    square = row * state[COLUMNS] + column
+    return has(state, 0, square) + 2 * has(state, 1, square)
+
+
+@piece
+def place(state, move):
+    """Row and column of a move."""
+    return move // state[COLUMNS], move % state[COLUMNS]
+
+
+@piece
+def completes(state, player, move):
+    """Whether a mark of the player on a free square makes a row that wins."""
+    row, column = place(state, move)
+    for direction in range(4):
+        down, right = _DIRECTIONS[direction, 0], _DIRECTIONS[direction, 1]
+        length = 1
+        for side in (-1, 1):
+            r, c = row + side * down, column + side * right
+            while cell(state, r, c) == player + 1:
+                length += 1
+                r += side * down
+                c += side * right
+        if length >= state[NEED]:
+            return True
+    return False
+
+
+@piece
+def result_after(state, move):
+    """The word RESULT after a legal move."""
+    if state[PLY] + 1 >= 2 * state[NEED] - 1 and completes(state, state[PLAYER], move):
+        return 1 + state[PLAYER]
+    return 3 if state[PLY] + 1 == state[ROWS] * state[COLUMNS] else 0
+
+
+@piece
+def key_after(state, move):
+    """The word KEY after a legal move."""
+    return state[KEY] ^ ZOBRIST[state[PLAYER], move]
+
+
+@piece
+def count(state):
+    """The number of legal moves."""
+    if state[RESULT] != 0:
+        return 0
+    return state[ROWS] * state[COLUMNS] - state[PLY]
+
+
+@piece
+def legal(state, moves):
+    """Write the legal moves in ascending order, and return their number."""
+    if state[RESULT] != 0:
+        return 0
+    total = 0
+    for square in range(state[ROWS] * state[COLUMNS]):
+        if not (has(state, 0, square) or has(state, 1, square)):
+            moves[total] = square
+            total += 1
+    return total
+
+
+@piece
+def pick(state, index):
+    """The legal move at a place of the ascending order."""
+    for square in range(state[ROWS] * state[COLUMNS]):
+        if not (has(state, 0, square) or has(state, 1, square)):
+            if index == 0:
+                return square
+            index -= 1
+    return -1
+
+
+@piece
+def explore(state, rng):
+    """A legal move, drawn uniformly."""
+    return pick(state, below(rng, count(state)))
+
+
+@piece
+def play(state, move):
+    """Make a legal move."""
+    player = state[PLAYER]
+    state[RESULT] = result_after(state, move)
+    state[KEY] = key_after(state, move)
+    state[MARKS + 2 * player + (move >> 6)] |= np.int64(1) << (move & 63)
+    state[PLAYER] = 1 - player
+    state[PLY] += 1

@@ -1,0 +1,111 @@
+"""The evaluation by patterns on lines: its training, its file, and its strength."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.arena.agents.base import Agent
+from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game
+from pttt_ooc.arena.kernels.line_patterns import PATTERNS, patterns
+from pttt_ooc.arena.kernels.rng import generator
+from pttt_ooc.disk.files import atomic_write_bytes, explained
+
+FORMAT = b"pttt arena patterns 1\n"
+ROUNDS = 10
+"""The games of a training are played in rounds; the step size shrinks from round to round."""
+
+EXPLORE, STEP, SHRINKING, LAMBDA = 0.1, 3.0, 0.75, 0.8
+
+
+def train(game: Game, games: int, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Learn weights by games of the evaluation against itself.
+
+    Returns
+    -------
+    weights
+        float64, shape (PATTERNS,).
+    results
+        int64, shape (4,): of all games, by the word RESULT.
+    """
+    check(game)
+    weights, results = np.zeros(PATTERNS), np.zeros(4, dtype=np.int64)
+    kernels, rng = patterns(game.rules), generator(seed)
+    for number in range(ROUNDS):
+        part = games * (number + 1) // ROUNDS - games * number // ROUNDS
+        rates = np.array([EXPLORE, STEP * SHRINKING**number, LAMBDA])
+        kernels.train(game.start(), part, rates, weights, results, rng)
+    return weights, results
+
+
+def check(game: Game) -> None:
+    """Refuse games without rows."""
+    if game.name not in ("mnk", "infinite"):
+        raise ArenaError(f"Patterns on lines are for mnk and infinite only, not for {game.name}.")
+
+
+def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
+    """Write weights; the file is whole or as before."""
+    told = json.dumps({"need": int(game.need)}).encode()  # type: ignore[attr-defined]
+    atomic_write_bytes(path, FORMAT + told + b"\n" + weights.astype("<f8").tobytes())
+
+
+def load(path: Path, game: Game) -> NDArray[np.float64]:
+    """Read weights, which serve every board with the same length of a row.
+
+    Raises
+    ------
+    ArenaError
+        The file is damaged, of another format, or for rows of another length.
+    """
+    check(game)
+    with explained(f"read {path}"), open(path, "rb") as file:
+        data = file.read(len(FORMAT) + 100 + 8 * PATTERNS)
+    head, _, rest = data[len(FORMAT) :].partition(b"\n")
+    if not data.startswith(FORMAT) or len(rest) != 8 * PATTERNS:
+        raise ArenaError(f"{path} is not a file of patterns of this version: train anew.")
+    try:
+        need = json.loads(head)["need"]
+    except (ValueError, KeyError, TypeError):
+        raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.") from None
+    if need != game.need:  # type: ignore[attr-defined]
+        raise ArenaError(f"{path} is for {str(need)[:20]} in a row, which {game.text} is not.")
+    weights = np.frombuffer(rest, dtype="<f8").astype(np.float64)
+    if not np.all(np.isfinite(weights)):
+        raise ArenaError(f"{path} is damaged: it has weights that are no numbers; train anew.")
+    return weights
+
+
+def versus(game: Game, agents: tuple[Agent, Agent], games: int, seed: int = 0, opening: int = 2) -> NDArray[np.int64]:
+    """Games of two seated agents, who take turns to start; the first moves of each game are drawn at random.
+
+    Without them two agents that play without chance would repeat one game.
+
+    Parameters
+    ----------
+    opening
+        The number of random moves, at most 2 rows and columns from the middle.
+
+    Returns
+    -------
+    results
+        int64, shape (3,): wins of the first agent, of the second, draws.
+    """
+    results, rng = np.zeros(3, dtype=np.int64), np.random.default_rng(seed)
+    for number in range(games):
+        for agent in agents:
+            agent.begin(seed, number // 2)
+        state = game.start()
+        if number % 2 == 0:  # the same opening for both
+            squares = rng.permutation(25)[:opening]
+        for square in squares:
+            row, column = divmod(int(square), 5)
+            state = game.play(state, game.read_move(f"{column - 2} {row - 2}"))
+        while state[RESULT] == UNFINISHED:
+            state = game.play(state, agents[(int(state[PLAYER]) + number) % 2].choose(state))
+        winner = int(state[RESULT]) - FIRST
+        results[(winner + number) % 2 if winner < 2 else 2] += 1
+    return results

@@ -1,0 +1,97 @@
+"""One game of a match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, Game
+from pttt_ooc.arena.kernels.counting import counting
+from pttt_ooc.arena.matches.seats import Apart, ForfeitError, Here
+from pttt_ooc.arena.matches.settings import Match
+
+DRAW = 2
+"""As a winner: nobody."""
+
+
+@dataclass
+class Played:
+    """A game that has been played.
+
+    Attributes
+    ----------
+    number
+        Of the game in its match.
+    starter
+        The agent that started, 0 or 1.
+    moves
+        All moves.
+    winner
+        The agent that won, 0 or 1, or :data:`DRAW`.
+    forfeit
+        Why the loser lost, if not on the board; else empty.
+    wall, processor
+        Seconds for each move, on the clocks of the agent that made it.
+    nodes, depths
+        What each move took.
+    """
+
+    number: int
+    starter: int
+    moves: list[int] = field(default_factory=list)
+    winner: int = DRAW
+    forfeit: str = ""
+    wall: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+    nodes: list[int] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+
+    def game_json(self) -> dict[str, Any]:
+        """What the seeds determine."""
+        told = {"number": self.number, "starter": self.starter, "winner": self.winner, "moves": self.moves}
+        return told | ({"forfeit": self.forfeit} if self.forfeit else {})
+
+    def effort_json(self) -> dict[str, Any]:
+        """What clocks said, and what searches took."""
+        return {
+            "number": self.number,
+            "wall": [round(one, 7) for one in self.wall],
+            "processor": [round(one, 7) for one in self.processor],
+            "nodes": self.nodes,
+            "depths": self.depths,
+        }
+
+
+def play(match: Match, game: Game, seats: Sequence[Here | Apart], number: int) -> Played:
+    """Play a game of a match.
+
+    Parameters
+    ----------
+    seats
+        Of the match's two agents.
+    number
+        Of the game.
+    """
+    played = Played(number, match.starter(number))
+    for index, seat in enumerate(seats):
+        seat.begin(match.seeds(number, index))
+    state, step = game.start(), counting(game.rules).step
+    while state[RESULT] == UNFINISHED:
+        mover = played.starter ^ int(state[PLAYER])
+        try:
+            found = seats[mover].choose(state.copy())
+            if not step(state, found.move):
+                why = game.why_not(state, found.move)
+                raise ForfeitError(f"its move {game.show_move(found.move)} is not legal: {why}.")
+        except ForfeitError as error:
+            played.winner, played.forfeit = 1 - mover, str(error)
+            return played
+        played.moves.append(found.move)
+        played.wall.append(found.wall)
+        played.processor.append(found.processor)
+        played.nodes.append(found.nodes)
+        played.depths.append(found.depth)
+    if int(state[RESULT]) in (FIRST, FIRST + 1):
+        played.winner = played.starter ^ (int(state[RESULT]) - FIRST)
+    return played

@@ -1,0 +1,93 @@
+"""What a match is: a game, two agents, how many games, who starts, and how time is controlled."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.arena.agents.base import Agent, text_of
+from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.games.catalogue import game
+
+STARTS = ("random", "both", "first")
+"""Who starts: drawn for each game; both agents in turn, so that games 0 and 1, 2 and 3, ... are pairs with the same
+seeds and swapped sides; always the first agent."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A match, as texts and numbers that say all of it.
+
+    Attributes
+    ----------
+    game
+        See :func:`pttt_ooc.arena.games.catalogue.game`.
+    agents
+        Two, see :func:`pttt_ooc.arena.agents.catalogue.agent`.
+    games
+        Their number.
+    seed
+        Game i follows from `seed` and i alone, unless a clock decides about moves.
+    start
+        One of :data:`STARTS`.
+    limit
+        Seconds for a move, on the agent's own clock, in the agent's own process; who needs more loses the game.  None:
+        a process that does not answer for a minute is taken to hang.
+    clock
+        The agent's clock: ``wall`` or ``processor``.
+    """
+
+    game: str
+    agents: tuple[str, str]
+    games: int
+    seed: int = 0
+    start: str = "random"
+    limit: float | None = None
+    clock: str = "wall"
+
+    def __post_init__(self) -> None:
+        if self.games < 1:
+            raise ArenaError(f"A match has at least one game, not {self.games}.")
+        if self.start not in STARTS:
+            raise ArenaError(f"'{self.start}' does not say who starts: choose one of {', '.join(STARTS)}.")
+        if self.clock not in ("wall", "processor"):
+            raise ArenaError(f"The clock is wall or processor, not '{self.clock}'.")
+        if self.limit is not None and not 0 < self.limit < float("inf"):
+            raise ArenaError(f"The limit of {self.limit} s for a move cannot be met: give a time above zero.")
+        texts = tuple(text_of(self._checked(text)) for text in self.agents)
+        object.__setattr__(self, "agents", texts)
+        object.__setattr__(self, "game", game(self.game).text)
+
+    def _checked(self, text: str) -> Agent:
+        one = agent(text)
+        wanted = getattr(one, "time", None)
+        if self.limit is not None and wanted is not None and wanted >= self.limit:
+            raise ArenaError(
+                f"The agent {text} thinks for {wanted:g} s, and would lose by the limit of {self.limit:g} s for a "
+                "move: give a higher limit."
+            )
+        return one
+
+    @property
+    def isolated(self) -> tuple[bool, bool]:
+        """Which agents get a process of their own: somebody's file, and all whose time is controlled."""
+        a, b = (self.limit is not None or text.partition(":")[0] == "file" for text in self.agents)
+        return a, b
+
+    def starter(self, number: int) -> int:
+        """The agent that starts a game, 0 or 1."""
+        if self.start == "random":
+            return int(np.random.default_rng((self.seed, number)).integers(2))
+        return number % 2 if self.start == "both" else 0
+
+    def seeds(self, number: int, seat: int) -> tuple[int, ...]:
+        """The seed of an agent in a game."""
+        return self.seed, number // 2 if self.start == "both" else number, seat
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields."""
+        return dataclasses.asdict(self) | {"agents": list(self.agents)}

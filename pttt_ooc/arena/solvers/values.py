@@ -1,0 +1,142 @@
+"""The value of a position of k-in-a-row, by two methods.
+
+The kernels, and what they ask, are in :mod:`pttt_ooc.arena.kernels.solving`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.arena.games.base import PLY, RESULT, UNFINISHED, ArenaError, State
+from pttt_ooc.arena.games.mnk import Mnk
+from pttt_ooc.arena.kernels import mnk as rules
+from pttt_ooc.arena.kernels import solving as kernels
+
+MOST_SQUARES = 32  # both players' marks are one word of 64 bits
+METHODS = ("alpha-beta", "proof-number")
+_NO_POSITION = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What a method found.
+
+    Attributes
+    ----------
+    method
+        A name of :data:`METHODS`.
+    value
+        1 if player 0 wins, -1 if player 1 wins, 0 for a draw; None if the nodes that are allowed did not suffice.
+    nodes
+        Visited for both questions together.
+    seconds
+        Processor time, without compilation.
+    """
+
+    method: str
+    value: int | None
+    nodes: int
+    seconds: float
+
+
+def winning_lines(game: Mnk) -> NDArray[np.uint64]:
+    """The squares of each row that wins, as bits."""
+    steps = range(game.need)
+    found = {
+        sum(1 << ((row + n * down) * game.columns + column + n * right) for n in steps)
+        for row in range(game.rows)
+        for column in range(game.columns)
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+        if row + (game.need - 1) * down < game.rows and 0 <= column + (game.need - 1) * right < game.columns
+    }
+    return np.array(sorted(found), dtype=np.uint64)
+
+
+def symmetries(game: Mnk) -> NDArray[np.int64]:
+    """Where each symmetry of the board takes each square, shape (symmetries, squares): the identity comes first."""
+    grid = np.arange(game.rows * game.columns).reshape(game.rows, game.columns)
+    images = [grid, grid[::-1], grid[:, ::-1], grid[::-1, ::-1]]
+    if game.rows == game.columns:
+        images += [image.T for image in images]
+    return np.array([image.ravel() for image in images])
+
+
+def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes: int = 10**10) -> Solved:
+    """The value of a position.
+
+    Parameters
+    ----------
+    method
+        A name of :data:`METHODS`.
+    table_bits
+        The table has ``2 ** table_bits`` entries; the one of proof-number search grows when it is full.
+    most_nodes
+        For each of the two questions.
+
+    Raises
+    ------
+    ArenaError
+        The board has more than 32 squares.
+    """
+    if game.rows * game.columns > MOST_SQUARES:
+        raise ArenaError(
+            f"A board of {game.rows} x {game.columns} squares is too large for an exact solution: "
+            f"it may have at most {MOST_SQUARES} squares."
+        )
+    if state[RESULT] != UNFINISHED:
+        return Solved(method, {1: 1, 2: -1, 3: 0}[int(state[RESULT])], 0, 0.0)
+    search = _Search(game, state, method, table_bits)
+    search.ask(0, 0)  # compiles
+    begin = process_time()
+    nodes, value = 0, 0
+    for attacker in (0, 1):
+        answer, visited = search.ask(attacker, most_nodes)
+        nodes += visited
+        if answer == kernels.YES:
+            value = 1 - 2 * attacker
+            break
+        if answer != kernels.NO:
+            return Solved(method, None, nodes, process_time() - begin)
+    return Solved(method, value, nodes, process_time() - begin)
+
+
+class _Search:
+    """The arrays that the kernels take."""
+
+    def __init__(self, game: Mnk, state: State, method: str, table_bits: int) -> None:
+        self.game, self.state, self.method, self.size = game, state, method, 1 << table_bits
+        self.lines, self.below = winning_lines(game), symmetries(game)
+
+    def ask(self, attacker: int, most_nodes: int) -> tuple[int, int]:
+        """Whether a player can force a row, and the nodes visited."""
+        squares = self.game.rows * self.game.columns
+        images = np.zeros((squares + 2, len(self.below)), dtype=np.uint64)
+        depth = int(self.state[PLY])
+        for square in range(squares):
+            mark = rules.cell(self.state, *divmod(square, self.game.columns))
+            if mark:
+                shift = 0 if mark == attacker + 1 else 32
+                images[depth] |= np.left_shift(np.uint64(1), (self.below[:, square] + shift).astype(np.uint64))
+        budget = np.array([0, most_nodes])
+        keys = np.full(self.size, _NO_POSITION)
+        given: Any = (self.below, images, depth, depth % 2 == attacker, keys)
+        if self.method == "alpha-beta":
+            weights = 4.0 ** np.arange(self.game.need)
+            scores = np.zeros((squares + 2, squares))
+            answers = np.zeros(self.size, dtype=np.int8)
+            answer = kernels.alpha_beta(self.lines, weights, self.game.need, *given, answers, scores, budget)
+        else:
+            numbers = np.zeros((2, self.size), dtype=np.int32)
+            answer = kernels.proof_number(self.lines, self.game.need, *given, *numbers, budget)
+            while answer == kernels.FULL:
+                more = np.full(2 * len(keys), _NO_POSITION)
+                larger = np.zeros((2, len(more)), dtype=np.int32)
+                kernels.enlarge(keys, *numbers, more, *larger)
+                keys, numbers = more, larger
+                answer = kernels.proof_number(self.lines, self.game.need, *given[:-1], keys, *numbers, budget)
+        return int(answer), int(budget[0])

@@ -1,0 +1,78 @@
+"""Results of experiments as a table in Markdown: claim, theirs, ours, verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.arena.experiments import RESULT
+from pttt_ooc.arena.games.base import ArenaError
+
+_HEAD = "| claim | theirs | ours | verdict |\n|---|---|---|---|\n"
+_SERIES = "| value | score | interval | games |\n|---|---|---|---|\n"
+
+
+def read_results(directory: Path) -> list[dict[str, Any]]:
+    """The results of all experiments in a directory.
+
+    Raises
+    ------
+    ArenaError
+        There are none.
+    """
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(directory.glob(f"*/{RESULT}"))]
+    if not found:
+        raise ArenaError(f"{directory} has no results of experiments; pttt arena experiment makes them.")
+    return found
+
+
+def claims(results: list[dict[str, Any]]) -> str:
+    """A row for each experiment that is one match."""
+    return _HEAD + "".join(
+        f"| {one['claim']} | {theirs(one)} | {ours(one)} | {one['verdict']} |\n"
+        for one in results
+        if one["values"] is None and one["test"] != "none"
+    )
+
+
+def theirs(one: dict[str, Any]) -> str:
+    """What somebody else has measured."""
+    told = one["theirs"]
+    if told["ratio"] is not None:
+        return f"{told['ratio']:g} : 1"
+    return "" if told["rate"] is None else f"{told['rate']:.2%} (n = {told['games']:,})"
+
+
+def ours(one: dict[str, Any]) -> str:
+    """What we have measured: the score with its interval, and the p-value of the test that the claim asks for."""
+    match = one["matches"][0]
+    if one["test"] == "time":
+        times = [match[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1)]
+        return f"{times[0]:.3g} ms : {times[1]:.3g} ms"
+    low, high = match["interval"]
+    games = match["wins"] + match["draws"] + match["losses"]
+    if one["test"] == "equal":
+        test = f"χ² = {match['chi_square']:.3g}, p = {match['chi_square_p']:.3g}"
+    else:
+        test = f"p = {10 ** match['log10_p']:.2g}" if match["log10_p"] > -4 else f"p = 10^{match['log10_p']:.0f}"
+    return f"{match['rate']:.2%} ({low:.2%} to {high:.2%}; n = {games:,}; {test})"
+
+
+def series(one: dict[str, Any]) -> str:
+    """A row for each match of a series."""
+    rows = ""
+    for match in one["matches"]:
+        low, high = match["interval"]
+        games = match["wins"] + match["draws"] + match["losses"]
+        rows += f"| {match['value']} | {match['rate']:.2%} | {low:.2%} to {high:.2%} | {games:,} |\n"
+    return _SERIES + rows
+
+
+def everything(results: list[dict[str, Any]]) -> str:
+    """All tables."""
+    text = claims(results)
+    for one in results:
+        if one["values"] is not None:
+            text += f"\n{one['claim']} ({one['agents'][0]} against {one['agents'][1]}):\n\n{series(one)}"
+    return text

@@ -1,0 +1,207 @@
+"""The commands of the Extreme TicTacToe tournament: ``pttt extreme ...``.
+
+What they need is imported when they run, so that ``pttt --help`` comes at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pttt_ooc.errors import on_one_line
+
+if TYPE_CHECKING:
+    from pttt_ooc.extreme.match import Match
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
+SandboxOption = Annotated[
+    bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
+]
+TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="For each move.")]
+MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
+
+extreme = typer.Typer(
+    help="The Extreme TicTacToe tournament: matches between bots in files, and a league.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
+    extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
+    extreme.command(epilog="Example: pttt extreme check team39.py")(check)
+    extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
+    app.add_typer(extreme, name="extreme")
+
+
+def perft(
+    depth: Annotated[int, typer.Option(min=0, max=20, help="Moves of each sequence.")] = 4,
+    moves: Annotated[
+        str,
+        typer.Option(metavar="M,M,...", help="Moves made first: BIG.ROW.COLUMN, or 81*BIG+9*ROW+COLUMN."),
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Count the sequences of moves of a length: they check the rules, and the speed of the kernels."""
+    from pttt_ooc.arena.commands import perft as of_arena
+
+    of_arena("extreme", depth, moves, as_json=as_json)
+
+
+def match(
+    first: Annotated[Path, BotArgument],
+    second: Annotated[Path, BotArgument],
+    time_limit: TimeOption = 24,
+    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    memory_mb: MemoryOption = 2048,
+    sandbox: SandboxOption = True,
+    log: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole match there, as JSON.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play one match: the first bot plays x and begins.
+
+    The exit code is 0 however the match ends.  With --json, the last line is an object with winner (P1, P2 or NONE),
+    message, points, plies and seconds.
+    """
+    from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.extreme.match import check_walls, play_match
+    from pttt_ooc.extreme.process import Conditions
+    from pttt_ooc.extreme.programs import read_program
+    from pttt_ooc.extreme.walls import ExtremeError
+
+    programs = read_program(first), read_program(second)
+    if log is not None and (log.is_dir() or not log.parent.is_dir()):
+        raise ExtremeError(f"Cannot write {log}: name a file in a directory that is there.")
+    if sandbox:
+        check_walls()
+    played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    if log is not None:
+        atomic_write_text(log, json.dumps(played.as_json()) + "\n")
+    if as_json:
+        print(json.dumps(_short(played)))
+    else:
+        _show(played)
+
+
+def _short(played: Match) -> dict[str, object]:
+    """What scripts want to know of a match."""
+    return {
+        "winner": played.winner,
+        "message": played.message,
+        "points": list(played.points),
+        "plies": played.plies,
+        "seconds": round(played.seconds, 6),
+        "detail": played.detail,
+        "bots": list(played.names),
+        "pythons": played.pythons,
+        "slowest": [round(max(played.used(player), default=0.0), 6) for player in (0, 1)],
+    }
+
+
+def _show(played: Match) -> None:
+    """Print the course's lines about a match, and more."""
+    for player, name in enumerate(played.names):
+        used = played.used(player)
+        slowest = f"slowest move {max(used):.3f} s" if used else "no move"
+        print(f"P{player + 1}  {name}, Python {played.pythons[player]}: {len(used)} moves, {slowest}")
+    print(f"Winner: {played.winner}")
+    print(f"Message: {played.message}")
+    print(f"Score of P1: {played.points[0]}")
+    print(f"Score of P2: {played.points[1]}")
+    _complain(played.detail)
+
+
+def _complain(detail: str) -> None:
+    """Print what a bot has done wrong; it may have chosen the words."""
+    for line in detail.splitlines():
+        print(on_one_line(line), file=sys.stderr)
+
+
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file like team39.py.")],
+    time_limit: TimeOption = 24,
+    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    memory_mb: MemoryOption = 2048,
+    sandbox: SandboxOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a bot: does it load, and does it play ten moves as x and as o?
+
+    The exit code is 0 if it does, and 1 if it does not.
+    """
+    from dataclasses import asdict
+
+    from pttt_ooc.extreme import checking
+    from pttt_ooc.extreme.match import check_walls
+    from pttt_ooc.extreme.process import Conditions
+    from pttt_ooc.extreme.programs import read_program
+
+    program = read_program(file)
+    if sandbox:
+        check_walls()
+    found = checking.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    if as_json:
+        print(json.dumps(asdict(found)))
+    else:
+        ran = "converted from Python 2" if found.python == "converted" else f"run by Python {found.python}"
+        print(f"{program.name}: {ran}, as {found.why}.")
+        print(f"It was ready after {found.load_seconds:.2f} s and played {found.moves} moves, the slowest in", end=" ")
+        print(f"{found.slowest:.3f} s.")
+        print("It plays." if found.accepted else f"It forfeits: {found.message}.")
+        _complain(found.detail)
+    if not found.accepted:
+        raise typer.Exit(1)
+
+
+def tournament(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="With one file for each team, such as team39.py.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Of the results.  [default: DIR/tournament]")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the draw of the pools; publish it.")] = 0,
+    pools: Annotated[str, typer.Option(metavar="N,N,N", help="Pools of each stage.")] = "10,3,1",
+    qualify: Annotated[str, typer.Option(metavar="N,N,N", help="Teams of each pool that go on.")] = "3,3,3",
+    marks: Annotated[str, typer.Option(metavar="M,M,M", help="Marks of the best of a pool, by stage.")] = "30,10,10",
+    time_limit: TimeOption = 24,
+    load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
+    memory_mb: MemoryOption = 2048,
+    workers: Annotated[int | None, typer.Option(min=1, metavar="N", help="Matches at a time; default: cores.")] = None,
+    sandbox: SandboxOption = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a whole tournament: group stage, semi-finals and final.
+
+    After an interruption, the same command goes on: no match is played twice.
+    """
+    from pttt_ooc.extreme import showing
+    from pttt_ooc.extreme.match import check_walls
+    from pttt_ooc.extreme.process import Conditions
+    from pttt_ooc.extreme.tournament import Settings, Tournament, free_cores
+    from pttt_ooc.extreme.walls import ExtremeError
+
+    stages = showing.read_stages(pools, qualify, marks)
+    files = sorted(directory.glob("*.py")) if directory.is_dir() else []
+    if not files:
+        raise ExtremeError(f"{directory} holds no bots: name a directory with files like team39.py.")
+    cores = free_cores()
+    if workers is not None and workers > len(cores):
+        raise ExtremeError(f"There are {len(cores)} cores; with {workers} workers, two bots would share one.")
+    if sandbox:
+        check_walls()
+    settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    played = Tournament(output or directory / "tournament", files, settings)
+    try:
+        tables = played.play(cores[:workers], showing.tell_match)
+    finally:
+        played.close()
+    if as_json:
+        print(json.dumps(showing.as_json(played, tables)))
+    else:
+        showing.show(played, tables)

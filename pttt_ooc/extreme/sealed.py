@@ -1,0 +1,23 @@
+"""The strong bot's search behind walls, where its compiled code can be read but nothing can be written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pttt_ooc.extreme.search import Searcher
+
+
+def searcher() -> Searcher:
+    """A searcher that is ready to search."""
+    if not os.access(Path(__file__).parent, os.W_OK):
+        from numba.core import caching
+
+        locators: Any = caching
+        # Numba looks for kept code only where it could write; all that is needed has been compiled before.
+        locators._CacheLocator.ensure_cache_path = lambda self: None
+    from pttt_ooc.extreme.search import Searcher, ready
+
+    return ready(Searcher())

@@ -1,0 +1,225 @@
+"""What a bot's process may see and do: the mounts, the limits, and the filter of system calls."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.errors import PtttError
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+RUNNER = Path(__file__).with_name("runner.py")
+INSIDE = "/bot/runner.py"  # the runner, in the bot's world
+OUTPUT = 1 << 24
+"""Bytes that a bot may print in a match."""
+SIGSYS = 31  # ends a process that calls what the filter forbids
+
+
+class ExtremeError(PtttError):
+    """A match or tournament of Extreme TicTacToe is impossible as asked for."""
+
+
+ALLOWED = """
+    read readv pread64 preadv write writev pwrite64 close close_range lseek dup dup2 dup3 fcntl
+    open openat stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
+    getdents getdents64 getcwd
+    mmap munmap mremap mprotect madvise brk mlock munlock mbind get_mempolicy membarrier
+    futex futex_waitv get_robust_list set_robust_list rseq sched_yield sched_getaffinity getcpu set_tid_address
+    clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage getitimer
+    poll ppoll select pselect6 restart_syscall rt_sigreturn rt_sigprocmask sigaltstack
+    getpid getppid gettid getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid
+    uname sysinfo getrandom arch_prctl getrlimit prlimit64 exit exit_group
+"""
+"""What computing, importing modules and waiting need.  Files are read-only because there are no others."""
+
+FORBIDDEN = """
+    clone clone3 fork vfork execve execveat ptrace process_vm_readv process_vm_writev kcmp pidfd_open pidfd_getfd
+    kill tkill tgkill pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo
+    rt_sigaction signalfd signalfd4 alarm setitimer timer_create timerfd_create
+    socket socketpair bind connect listen accept accept4 sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
+    mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen bpf perf_event_open userfaultfd
+    io_uring_setup keyctl add_key request_key init_module finit_module reboot
+    shmget shmat msgget semget memfd_create memfd_secret setuid setgid setresuid setresgid setgroups capset
+"""
+"""Calls that end the process: threads, other processes, signals and timers, the network, the system itself.
+
+All others fail with "operation not permitted".
+"""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A Python that can run bots.
+
+    Attributes
+    ----------
+    command
+        The program with options.
+    version
+        Major and minor number.
+    shown
+        Paths that it needs to see.
+    paths
+        Directories of installed modules.
+    """
+
+    command: tuple[str, ...]
+    version: tuple[int, int]
+    shown: tuple[str, ...]
+    paths: tuple[str, ...]
+
+
+_ASK = """
+import json, os, sys, sysconfig
+paths = [os.path.realpath(p) for p in sys.path if os.path.isdir(p)]
+own = sysconfig.get_paths()
+site = [os.path.realpath(own[k]) for k in ("purelib", "platlib") if os.path.isdir(own[k])]
+need = [os.path.realpath(own[k]) for k in ("stdlib", "platstdlib") if os.path.isdir(own[k])]
+library = os.path.join(sysconfig.get_config_var("LIBDIR") or "", sysconfig.get_config_var("INSTSONAME") or "")
+if os.path.isfile(library) and library.count(".so"):
+    need.append(library)
+site += [p for p in paths if p.endswith("-packages") and p not in site]
+print(json.dumps([list(sys.version_info[:2]), os.path.realpath(sys.executable), need, sorted(set(site))]))
+"""
+
+
+def _asked(program: str, *options: str) -> Interpreter:
+    """What an interpreter says of itself; OSError, ValueError or CalledProcessError if it does not run."""
+    answer = subprocess.run(
+        [program, "-c", _ASK], capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL
+    )
+    version, executable, need, site = json.loads(answer.stdout)
+    return Interpreter((executable, *options), tuple(version), (executable, *need, *site), tuple(site))
+
+
+@cache
+def python3() -> Interpreter:
+    """The Python that runs this, with the modules installed beside this package."""
+    base = _asked(getattr(sys, "_base_executable", sys.executable), "-s", "-S", "-B")
+    here = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+    site = sorted(path for path in here if os.path.isdir(path))
+    own = [path for path in base.shown if path not in base.paths]
+    return Interpreter(base.command, base.version, (*own, *site), tuple(site))
+
+
+@cache
+def python2() -> Interpreter | None:
+    """A Python 2.7 that runs, if one is installed."""
+    for directory in os.get_exec_path():
+        program = os.path.join(directory, "python2.7")
+        if os.access(program, os.X_OK):
+            try:
+                found = _asked(program, "-s", "-S", "-B")
+            except (OSError, ValueError, subprocess.SubprocessError):
+                continue
+            if found.version == (2, 7):
+                return found
+    return None
+
+
+def visible(interpreter: Interpreter, package: bool) -> list[list[str]]:
+    """What a bot's file system holds: pairs of a path that is there, and its path inside.
+
+    Parameters
+    ----------
+    package
+        Whether the bot sees this package: bots of our own do.
+    """
+    wanted = [path for path in ("/lib", "/lib64", "/usr/lib", "/usr/lib64") if os.path.exists(path)]
+    wanted += ["/etc/ld.so.cache"] if os.path.exists("/etc/ld.so.cache") else []
+    wanted += ["/dev/null", "/dev/urandom", *interpreter.shown]
+    shown: list[list[str]] = []
+    for path in sorted(set(wanted), key=lambda path: path.split("/")):
+        if not any(path.startswith(other + "/") for other, _ in shown if not os.path.islink(other)):
+            shown.append([path, path])
+    shown.append([str(RUNNER), INSIDE])
+    root = Path(__file__).resolve().parent.parent
+    if package:
+        shown.append([str(root), "/package/pttt_ooc"])
+    elif any(str(root).startswith(path + "/") for path in interpreter.paths):
+        shown.append([_empty_directory(), str(root)])  # hides it: other bots are in there
+    return shown
+
+
+@cache
+def _empty_directory() -> str:
+    path = Path(tempfile.gettempdir(), f"pttt-empty-{os.getuid()}")
+    path.mkdir(mode=0o755, exist_ok=True)
+    if path.is_symlink() or path.stat().st_uid != os.getuid() or any(path.iterdir()):
+        raise ExtremeError(f"{path} must be an empty directory of yours; delete what is there.")
+    return str(path)
+
+
+def limits(memory_mb: int, seconds: float) -> dict[str, int]:
+    """Limits of a bot's process, for a match in which all its moves together may take so many seconds."""
+    return {
+        "RLIMIT_AS": memory_mb << 20,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_CPU": math.ceil(seconds),
+        "RLIMIT_FSIZE": OUTPUT,
+        "RLIMIT_NOFILE": 64,
+        "RLIMIT_MEMLOCK": 0,
+    }
+
+
+ENVIRONMENT = {
+    "PATH": "/nowhere",
+    "HOME": "/nowhere",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    # Libraries of linear algebra start threads, which bots may not have.
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_MAX_THREADS"), "1"),
+}
+
+
+@cache
+def filter_code() -> str:
+    """The filter of system calls, as the kernel takes it, in base 64.
+
+    Raises
+    ------
+    ExtremeError
+        If libseccomp or its Python binding is missing.
+    """
+    try:
+        import pyseccomp
+    except (ImportError, OSError, RuntimeError) as error:
+        raise ExtremeError(
+            "The walls around bots need libseccomp and its Python binding; install the package libseccomp2 (Debian) "
+            "and 'pttt-ooc[extreme]'."
+        ) from error
+    made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(1))
+    for action, names in ((pyseccomp.ALLOW, ALLOWED), (pyseccomp.KILL_PROCESS, FORBIDDEN)):
+        for name in names.split():
+            if pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) >= 0:  # else this machine or library has it not
+                made.add_rule(action, name)
+    for request in (0x5401, 0x5450, 0x5451):  # is it a terminal; close on exec, or not
+        made.add_rule(pyseccomp.ALLOW, "ioctl", pyseccomp.Arg(1, pyseccomp.EQ, request))
+    with tempfile.TemporaryFile() as file:
+        made.export_bpf(file)
+        file.seek(0)
+        return base64.b64encode(file.read()).decode()
+
+
+def launch(spec: dict[str, Any], keep: tuple[int, ...], status: int, output: int) -> subprocess.Popen[bytes]:
+    """Start the launcher; it closes nothing that is in `keep` or `status`."""
+    return subprocess.Popen(
+        [python3().command[0], "-I", "-S", "-B", str(LAUNCHER), json.dumps(spec), str(status)],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        pass_fds=(*keep, status),
+        start_new_session=True,
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
+    )

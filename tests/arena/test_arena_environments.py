@@ -1,0 +1,120 @@
+"""Environments of PettingZoo: its own test, and what its test does not look at."""
+
+import builtins
+import warnings
+
+import numpy as np
+import pytest
+
+from pttt_ooc.arena.environments.catalogue import environment
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.errors import UnknownGameError
+
+GAMES = (
+    "ultimate",
+    "ultimate:open+most",
+    "extreme",
+    "mnk:3x3+need3",
+    "mnk:11x11+need5",
+    "infinite:near+need3+limiter2",
+    "infinite:growing+need4+limiter2",
+    "phantom:pttt-abrupt",
+    "phantom:pttt-classical",
+    "phantom:mini-2x3k2-abrupt",
+)
+
+pettingzoo = pytest.importorskip("pettingzoo", reason="PettingZoo is an extra")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_pettingzoo_accepts_the_environment(name):
+    from pettingzoo.test import api_test
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "Observation numpy array is all zeros")  # an empty board
+        for text in ("Observation space for each agent", "Observation is not a NumPy array"):
+            warnings.filterwarnings("ignore", text)  # it is a dictionary, with the mask
+        api_test(environment(name), num_cycles=300)
+
+
+def play(env, actions):
+    """Let the players act; returns the last rewards."""
+    env.reset(seed=1)
+    for action in actions:
+        env.step(action)
+    return env.rewards["player_0"], env.rewards["player_1"]
+
+
+def test_wins_losses_and_draws_are_rewarded():
+    env = environment("mnk")
+    assert play(env, [0, 3, 1, 4, 2]) == (1, -1)
+    assert env.terminations == {"player_0": True, "player_1": True}
+    assert play(env, [0, 3, 1, 4, 8, 5]) == (-1, 1)
+    assert play(env, [0, 1, 2, 4, 3, 5, 7, 6, 8]) == (0, 0)
+    assert play(env, [0, 3, 1, 4]) == (0, 0) and not any(env.terminations.values())
+
+
+def test_an_action_that_is_not_legal_loses():
+    assert play(environment("mnk"), [0, 0]) == (1, -1)
+    assert play(environment("ultimate"), [0, 3, 80]) == (-1, 1)
+
+
+def test_what_players_see():
+    env = environment("mnk")
+    play(env, [4, 0])
+    for agent, own, others in (("player_0", 4, 0), ("player_1", 0, 4)):
+        seen = env.observe(agent)
+        assert np.argwhere(seen["observation"]).tolist() == sorted([[own, 0], [others, 1]])
+    assert np.flatnonzero(env.observe("player_0")["action_mask"]).tolist() == [1, 2, 3, 5, 6, 7, 8]
+    assert not env.observe("player_1")["action_mask"].any()
+
+
+def test_phantom_players_see_only_what_they_learnt():
+    env = environment("phantom:pttt-abrupt", render_mode="ansi")
+    play(env, [4, 4])
+    assert np.argwhere(env.observe("player_0")["observation"]).tolist() == [[4, 0]]
+    assert np.argwhere(env.observe("player_1")["observation"]).tolist() == [[4, 1]]
+    assert env.agent_selection == "player_0"
+    assert env.render() == ". . .\n. x .\n. . ."
+    play(environment("phantom:pttt-classical"), [4, 4])
+    env = environment("phantom:pttt-classical")
+    play(env, [4, 4])
+    assert env.agent_selection == "player_1"
+    assert 4 not in np.flatnonzero(env.observe("player_1")["action_mask"])
+
+
+def test_players_with_bonus_moves_move_again():
+    """Who marks the last cell of a line in Extreme may move twice: the environment follows the rules' own turns."""
+    env = environment("extreme")
+    env.reset()
+    rng = np.random.default_rng(3)
+    again = 0
+    for _ in range(400):
+        if any(env.terminations.values()):
+            break
+        agent = env.agent_selection
+        env.step(rng.choice(np.flatnonzero(env.observe(agent)["action_mask"])))
+        again += env.agent_selection == agent
+        assert env.agent_selection == f"player_{int(env.state[0])}" or any(env.terminations.values())
+    assert again > 0
+
+
+def test_without_pettingzoo_there_is_a_sentence(monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *rest, **more):
+        if name == "pettingzoo":
+            raise ImportError
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(ArenaError, match=r"pttt-ooc\[environments\]"):
+        environment("mnk")
+
+
+def test_unknown_games_are_sentences():
+    with pytest.raises(ArenaError, match="no game 'chess'"):
+        environment("chess")
+    with pytest.raises(UnknownGameError):
+        environment("phantom:chess")

@@ -1,0 +1,122 @@
+"""Experiments: read from a configuration, played, resumed and judged."""
+
+import json
+
+import pytest
+
+from pttt_ooc.arena import experiments
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.matches import log
+from pttt_ooc.arena.settings import Experiment, Theirs
+from pttt_ooc.cli import commands
+from pttt_ooc.errors import ConfigError
+
+TEXT = """
+arena:
+  experiments:
+    one:
+      claim: searching beats chance
+      agents: ["alphabeta:heur=1,depth=1", random]
+      games: 30
+      theirs: {rate: 0.9, games: 100}
+    two:
+      claim: more nodes win more
+      agents: ["alphabeta:nodes={}", random]
+      values: [2, 50]
+      games: 10
+      test: none
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "some.yaml"
+    path.write_text(TEXT)
+    return path
+
+
+def test_experiments_are_played_once_and_judged(file, tmp_path, capsys):
+    for _ in range(2):
+        with pytest.raises(SystemExit, match="0"):
+            commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
+        one, two = json.loads(capsys.readouterr().out)
+        assert one["verdict"].startswith("holds")
+        assert one["matches"][0]["wins"] + one["matches"][0]["draws"] + one["matches"][0]["losses"] == 30
+        assert [part["value"] for part in two["matches"]] == ["2", "50"]
+        assert two["matches"][1]["rate"] > two["matches"][0]["rate"]
+    assert json.loads((tmp_path / "out" / "one" / "result.json").read_text()) == one
+    assert len(log.read_lines(tmp_path / "out" / "one" / "match" / log.GAMES)) == 30
+
+
+def test_tables_say_what_the_games_say(file, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
+    one, two = json.loads(capsys.readouterr().out)
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(["arena", "claims", str(tmp_path / "out")])
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if line.startswith("| searching"))
+    assert "90.00% (n = 100)" in row and one["verdict"] in row
+    assert f"{one['matches'][0]['rate']:.2%} (" in row and "n = 30; p = " in row
+    assert [line.split(" | ")[0] for line in lines[-2:]] == ["| 2", "| 50"]
+    assert f"{two['matches'][1]['rate']:.2%}" in lines[-1]
+    with pytest.raises(SystemExit, match="1"):
+        commands.main(["arena", "claims", str(tmp_path / "nowhere")])
+
+
+def test_means_are_those_of_the_moves():
+    games = [{"number": 0, "starter": 1, "winner": 0}, {"number": 1, "starter": 0, "winner": 2}]
+    effort = {
+        0: {"wall": [1.0, 2.0, 3.0], "processor": [0.5, 1.0, 1.5], "nodes": [10, 20, 30], "depths": [1, 2, 3]},
+        1: {"wall": [4.0], "processor": [2.0], "nodes": [40], "depths": [4]},
+    }
+    told = experiments.efforts(games, effort)
+    assert told["mean_of_agent_0"] == {"milliseconds": 3e3, "processor_milliseconds": 1.5e3, "nodes": 30, "depth": 3}
+    assert told["mean_of_agent_1"]["nodes"] == 20
+    assert told["turns_of_agent_0"]["turn"] == [0, 1] and told["turns_of_agent_0"]["nodes"] == [40, 20]
+    assert told["turns_of_agent_1"]["turn"] == [0, 2] and told["turns_of_agent_1"]["moves"] == [1, 1]
+    assert experiments.first_player(games).to_json()["losses"] == 1
+
+
+@pytest.mark.parametrize(
+    ("test", "theirs", "won", "verdict"),
+    [
+        ("better", Theirs(rate=0.7, games=100), (70, 0, 30), "holds; the rate agrees with theirs"),
+        ("better", Theirs(rate=0.7, games=100), (100, 0, 0), "holds; the rate differs"),
+        ("better", Theirs(rate=0.7, games=100), (30, 0, 70), "not confirmed"),
+        ("better", Theirs(rate=0.2, games=100), (30, 0, 70), "holds"),
+        ("better", Theirs(rate=0.2, games=100), (70, 0, 30), "not confirmed"),
+        ("better", Theirs(), (52, 0, 48), "not confirmed"),
+        ("equal", Theirs(rate=0.5, games=100), (52, 0, 48), "holds"),
+        ("equal", Theirs(rate=0.5, games=100), (90, 0, 10), "not confirmed; the rate differs"),
+        ("time", Theirs(ratio=4.0), (50, 0, 50), "holds: 3.0 times"),
+        ("time", Theirs(ratio=18.0), (50, 0, 50), "holds: 3.0 times; another ratio"),
+    ],
+)
+def test_verdicts(test, theirs, won, verdict):
+    claim = Experiment(claim="x", agents=("random", "random"), test=test, theirs=theirs)
+    means = {f"mean_of_agent_{agent}": {"processor_milliseconds": 3.0 - 2 * agent} for agent in (0, 1)}
+    found = dict(zip(("wins", "draws", "losses"), won, strict=True)) | means
+    assert experiments.verdict(claim, [found]).startswith(verdict)
+
+
+@pytest.mark.parametrize("name", ["ultimate", "ultimate-timed"])
+def test_the_claims_of_the_report_are_matches_that_can_be_played(name):
+    found = experiments.read(experiments.Path(__file__).parents[2] / "config" / "arena" / f"{name}.yaml")
+    assert len(found) > 8
+    for one in found.values():
+        assert all(match.games == one.games for match in experiments.matches(one).values())
+
+
+def test_bad_configurations_are_sentences(file, tmp_path):
+    with pytest.raises(ArenaError, match=r"no experiment 'onne'.*one, two"):
+        experiments.chosen(experiments.read(file), ["onne"])
+    for text, kind, part in (
+        ("{}", ArenaError, "no experiments"),
+        ("arena: {experiments: {a: {claim: x}}}", ConfigError, "agents"),
+        (TEXT.replace("claim: more", "clam: more"), ConfigError, "clam"),
+        (TEXT.replace("values: [2, 50]", ""), ConfigError, "series"),
+    ):
+        file.write_text(text)
+        with pytest.raises(kind, match=part):
+            experiments.read(file)

@@ -1,0 +1,140 @@
+"""Monte Carlo tree search: what it proves is true, what it keeps is what it knew, and it gets stronger with games."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import PLAYER, ArenaError, mover_score
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.kernels import search
+from pttt_ooc.arena.kernels.mcts import growing, tree
+from pttt_ooc.arena.kernels.rng import generator
+from tests.arena import naive_ultimate as naive
+
+ULTIMATE = game("ultimate")
+
+
+@functools.cache
+def seated(text):
+    made = agent(text)
+    made.seat(ULTIMATE)
+    return made
+
+
+def solved(position):
+    """The result under perfect play by the plain rules: 1, 2 or 3, as in a state."""
+    outcome = position.outcome()
+    if outcome:
+        return {"x": 1, "o": 2, "draw": 3}[outcome]
+    found = set()
+    for move in position.moves():
+        after = position.copy()
+        after.make(*move)
+        found.add(solved(after))
+    own = 1 if position.to_move == "x" else 2
+    return own if own in found else 3 if 3 in found else 3 - own
+
+
+def late(seed, left):
+    _, moves = naive.random_game(seed)
+    position = naive.Position()
+    for move in moves[:-left]:
+        position.make(*divmod(move, 9))
+    return moves[:-left], position
+
+
+def test_what_is_proven_is_true():
+    player, results = seated("mcts:nodes=20000,room=200000"), []
+    for seed in range(60):
+        moves, position = late(seed, 5)
+        if sum(position.boards[board].count(".") for board in range(9) if position.can_be_played(board)) > 9:
+            continue
+        player.begin(seed)
+        state = ULTIMATE.after(moves)
+        move = player.choose(state)
+        results.append(player.proven)
+        if player.proven:
+            assert player.proven == solved(position)
+            position.make(*divmod(move, 9))
+            assert solved(position) == player.proven  # and the move is one that keeps it
+    assert set(results) >= {1, 2, 3} and results.count(0) < len(results) / 5
+
+
+def test_a_win_in_one_is_taken_and_a_loss_in_one_avoided():
+    player, seen = seated("mcts:nodes=200,room=5000"), 0
+    for seed in range(40):
+        moves, position = late(seed, 1)
+        if position.outcome() is None and len(moves) % 2 == 0:
+            player.begin(seed)
+            move = player.choose(ULTIMATE.after(moves))
+            winning = []
+            for one in position.moves():
+                after = position.copy()
+                after.make(*one)
+                winning += [9 * one[0] + one[1]] if after.outcome() == "x" else []
+            assert move in winning or not winning
+            seen += bool(winning)
+    assert seen > 5
+
+
+def test_the_tree_is_kept_for_the_next_move():
+    kernels, first = growing(ULTIMATE.rules), tree(50_000)
+    state, control = ULTIMATE.start(), np.zeros(8, dtype=np.int64)
+    control[search.NODE_LIMIT] = 20_000
+    kernels.grow(first, state, generator(1), 0.7, control)
+    assert first.visits[0] == 20_000
+    child = max(range(1, 82), key=lambda node: first.visits[node])
+    grandchild = max(range(first.first[child], first.first[child] + first.count[child]), key=lambda n: first.visits[n])
+    after = ULTIMATE.after([int(first.move[child]), int(first.move[grandchild])])
+    second = tree(50_000)
+    assert kernels.keep(first, state, after, second)
+    assert second.visits[0] == first.visits[grandchild] > 50
+    assert second.points[0] == first.points[grandchild]
+    expanded = [node for node in range(second.filled[0]) if second.count[node]]
+    assert 0 < len(expanded) < second.filled[0] < first.filled[0]
+    for node in expanded:
+        children = range(second.first[node], second.first[node] + second.count[node])
+        assert sum(second.visits[one] for one in children) == second.visits[node] - (node != 0) - (node == 0)
+    assert not kernels.keep(first, state, ULTIMATE.after([0, 3, 27, 4]), second)  # not in the tree: too far
+    assert not kernels.keep(second, after, state, first)
+
+
+def test_games_follow_from_the_seed():
+    player = seated("mcts:nodes=300,room=20000")
+
+    def moves(seed):
+        player.begin(seed)
+        state = ULTIMATE.start()
+        for _ in range(12):
+            state = ULTIMATE.play(state, player.choose(state))
+        return state.tolist()
+
+    assert moves(1) == moves(1) != moves(2)
+
+
+def test_a_full_tree_goes_on_without_growing():
+    player = seated("mcts:nodes=3000,room=100")
+    player.begin(0)
+    player.choose(ULTIMATE.start())
+    assert player.effort.nodes == 3000
+
+
+def test_it_beats_chance():
+    player, other, points = seated("mcts:nodes=100,room=20000"), seated("random"), 0.0
+    for number in range(10):
+        player.begin(number)
+        other.begin(number)
+        state = ULTIMATE.start()
+        while ULTIMATE.legal(state):
+            mover = player if state[PLAYER] == number % 2 else other
+            state = ULTIMATE.play(state, mover.choose(state))
+        points += mover_score(state, number % 2)
+    assert points >= 8.5
+
+
+@pytest.mark.parametrize(("text", "part"), [("mcts:depth=3", "no depth"), ("mcts:room=5", "at least 100")])
+def test_bad_options_are_sentences(text, part):
+    with pytest.raises(ArenaError, match=part):
+        agent(text)

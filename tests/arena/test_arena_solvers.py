@@ -1,0 +1,136 @@
+"""Solvers of k-in-a-row: known values, a walk through all positions, and two methods that share little."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.kernels import solving
+from pttt_ooc.arena.solvers import values
+from pttt_ooc.arena.solvers.whole import walk
+from pttt_ooc.cli import commands
+from tests.arena import naive_rows as naive
+
+
+def both(text, moves=()):
+    chosen = game(text)
+    found = {values.solve(chosen, chosen.after(moves), method, 18).value for method in values.METHODS}
+    assert len(found) == 1
+    return found.pop()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3x3+need3", 0), ("4x3+need3", 1), ("3x4+need3", 1), ("4x4+need3", 1), ("4x4+need4", 0), ("6x5+need4", 1)],
+)
+def test_known_values(text, value):
+    assert both(f"mnk:{text}") == value
+
+
+def test_five_by_five_is_a_draw():
+    assert both("mnk:5x5+need4") == 0
+
+
+def test_all_of_tic_tac_toe():
+    whole = walk(game("mnk"))
+    assert whole.positions == 5478
+    assert whole.games == {0: 46080, 5: 1440, 6: 5328, 7: 47952, 8: 72576, 9: 81792}
+    assert sum(whole.games.values()) == 255168
+    assert whole.different_games == {0: 4868, 5: 172, 6: 579, 7: 5115, 8: 7426, 9: 8670}
+    assert sum(whole.different_games.values()) == 26830
+    assert whole.values[0, 0] == 0
+
+
+def test_a_walk_finds_the_values_of_the_plain_rules():
+    known = {}
+    naive.value(naive.Position(2, naive.board(2, 3)), known)
+    found = walk(game("mnk:2x3+need2")).values
+    assert len(known) == len(found)
+    for marks, value in known.items():
+        bits = [sum(1 << 3 * r + c for (r, c), mark in marks if mark == player) for player in "xo"]
+        assert found[bits[0], bits[1]] == value
+
+
+@pytest.mark.parametrize("text", ["3x3+need3", "4x3+need3", "4x4+need4"])
+def test_both_methods_find_the_values_in_the_middle_of_games(text):
+    chosen = game(f"mnk:{text}")
+    known, found = {}, set()
+    for seed in range(12):
+        start = naive.Position(chosen.need, naive.board(chosen.rows, chosen.columns))
+        moves = naive.random_game(seed, start.copy())[1]
+        for square in moves[: max(len(moves) - 6 + seed % 4, 0)]:
+            start.make(square)
+        if start.outcome or chosen.rows * chosen.columns - len(start.marks) > 7:
+            continue
+        value = both(f"mnk:{text}", [row * chosen.columns + column for row, column in start.marks])
+        assert value == naive.value(start, known)
+        found.add(value)
+    assert found
+
+
+def test_symmetries_are_those_of_the_board():
+    assert values.symmetries(game("mnk:4x3+need3")).shape == (4, 12)
+    images = values.symmetries(game("mnk"))
+    assert images.shape == (8, 9) and len(set(map(tuple, images))) == 8
+    assert images[0].tolist() == list(range(9))
+    lines = set(values.winning_lines(game("mnk")).tolist())
+    for image in images:
+        assert {sum(1 << image[s] for s in range(9) if line >> s & 1) for line in lines} == lines
+
+
+def test_a_line_is_counted_once():
+    assert len(values.winning_lines(game("mnk:1x3+need1"))) == 3
+    assert len(values.winning_lines(game("mnk:5x5+need4"))) == 28
+
+
+def test_what_is_seen_at_a_position():
+    """Player x threatens c1, o threatens c2; o's only live line besides goes through the free bottom row."""
+    chosen = game("mnk")
+    lines = values.winning_lines(chosen)
+    attacks, defences, open_lines, live, danger = solving.look(lines, 3, np.uint64(0b11), np.uint64(0b11000))
+    assert (int(attacks), int(defences)) == (1 << 2, 1 << 5)
+    assert (open_lines, danger) == (3, 2**-1 + 2 * 2**-3)  # the top row, the right column, the bottom row
+    assert int(live) == 0b111100100
+    assert solving.forced(attacks, defences, live, True) == (live, solving.YES)
+    assert solving.forced(attacks, defences, live, False) == (live, solving.NO)
+    assert solving.forced(np.uint64(0), defences, live, True) == (defences, solving.UNKNOWN)
+    assert solving.forced(np.uint64(3), np.uint64(0), live, False)[1] == solving.YES
+    assert solving.forced(np.uint64(0), np.uint64(3), live, True)[1] == solving.NO
+
+
+def test_a_small_table_gives_the_same_values():
+    chosen = game("mnk:4x4+need4")
+    for method in values.METHODS:
+        assert values.solve(chosen, chosen.start(), method, 10).value == 0
+
+
+def test_too_few_nodes_and_too_large_boards_are_told(capsys):
+    chosen = game("mnk:5x5+need4")
+    for method in values.METHODS:
+        assert values.solve(chosen, chosen.start(), method, 10, most_nodes=100).value is None
+    with pytest.raises(ArenaError, match="at most 32 squares"):
+        values.solve(game("mnk:6x6+need4"), game("mnk:6x6+need4").start(), "alpha-beta")
+    with pytest.raises(ArenaError, match="at most 9 squares"):
+        walk(game("mnk:4x4+need4"))
+    with pytest.raises(SystemExit, match="1"):
+        commands.main(["arena", "solve", "--board", "5x5", "--need", "4", "--most-nodes", "100"])
+    assert "unknown after 100 nodes" in capsys.readouterr().err
+
+
+def test_the_command_prints_values_and_counts(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(["arena", "solve", "--board", "2x4", "--need", "3", "--moves", "a1", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["methods"]) == set(values.METHODS)
+    assert told["value"] in (-1, 0, 1) and told["positions"] == walk(game("mnk:2x4+need3")).positions
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(["arena", "solve"])
+    out = capsys.readouterr().out
+    assert "a draw" in out and "255,168" in out and "26,830" in out
+
+
+def test_ended_games_have_the_value_of_their_end():
+    assert both("mnk", [0, 3, 1, 4, 2]) == 1
+    assert both("mnk", [0, 3, 1, 4, 8, 5]) == -1

@@ -1,0 +1,314 @@
+"""Attacks by bots: each forfeits or fails; referee and opponent are unharmed, and nothing is left behind."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from botkit import FIRST, bot, walls_missing
+
+import pttt_ooc
+from pttt_ooc.extreme.match import play_match
+from pttt_ooc.extreme.process import Conditions
+
+REASON = walls_missing()
+pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "there are walls")
+CONDITIONS = Conditions(time_limit=5, memory_mb=512)
+PACKAGE = Path(pttt_ooc.__file__).parent
+
+
+def attack(body, before="", init="pass", **conditions):
+    """Play the attacker against a bot that takes the first cell, whose own moves must be as always."""
+    before_it = children()
+    match = play_match(
+        (bot(body, before, init), bot(file="team2.py")), Conditions(**{**vars(CONDITIONS), **conditions})
+    )
+    assert children() == before_it
+    return match
+
+
+def children():
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+def lost(match):
+    return match.winner == "P2" and match.points == (0, 86)
+
+
+CALLS = {
+    "a fork bomb": "import os\nwhile True: os.fork()",
+    "a vfork": "import os; os.posix_spawn('/bin/true', ['true'], {})",
+    "another program": "import os, sys; os.execv(sys.executable, ['python'])",
+    "a thread": "import threading; threading.Thread(target=print).start()",
+    "a pool": "import concurrent.futures as f; f.ThreadPoolExecutor().submit(print).result()",
+    "a socket": "import socket; socket.socket()",
+    "a pair of sockets": "import socket; socket.socketpair()",
+    "an unnamed socket": "import socket; socket.socket(socket.AF_UNIX)",
+    "ptrace": "import ctypes; ctypes.CDLL(None).ptrace(16, 1, 0, 0)",
+    "memory of another process": "import ctypes; ctypes.CDLL(None).process_vm_readv(1, None, 0, None, 0, 0)",
+    "a signal to everybody": "import os; os.kill(-1, 9)",
+    "a signal to the group": "import os; os.killpg(0, 9)",
+    "a handler of signals": "import signal; signal.signal(signal.SIGALRM, print)",
+    "an alarm": "import signal; signal.alarm(1)",
+    "a timer": "import signal; signal.setitimer(signal.ITIMER_REAL, 1)",
+    "other namespaces": "import ctypes; ctypes.CDLL(None).unshare(0x10000000)",
+    "a mount": "import ctypes; ctypes.CDLL(None).mount(b'a', b'/', b'tmpfs', 0, None)",
+    "shared memory": "import ctypes; ctypes.CDLL(None).shmget(1, 4096, 0o1666)",
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_forbidden_system_call_forfeits(name):
+    match = attack(CALLS[name] + "\n" + FIRST)
+    assert lost(match) and match.message == "THREW AN EXCEPTION"
+    assert "system call that bots may not make" in match.detail
+
+
+@pytest.mark.parametrize("name", ["a fork bomb", "a thread", "a socket"])
+def test_it_forfeits_while_the_file_is_loaded_too(name):
+    match = attack(FIRST, before=CALLS[name])
+    assert lost(match) and "system call" in match.detail
+
+
+def test_a_memory_bomb_ends_at_the_limit():
+    match = attack("x = []\nwhile True: x.append(bytes(10 ** 7))")
+    assert lost(match) and match.message in ("THREW AN EXCEPTION", "TIME OUT")
+
+
+def test_endless_output_ends_at_the_limit():
+    match = attack("while True: print('x' * 10000)", time_limit=60)
+    assert lost(match) and match.message == "THREW AN EXCEPTION"
+    assert len(match.printed[0]) <= 20_000
+
+
+WRITE = """
+    import os
+    for place in ("/", "/tmp", "/dev", "/dev/shm", "/bot", "/usr/lib", "/proc", os.path.dirname(os.__file__)):
+        for name in ("new", "runner.py", "os.py"):
+            try:
+                open(os.path.join(place, name), "w")
+            except OSError:
+                continue
+            raise RuntimeError("it wrote to " + place)
+        for call in (os.mkdir, lambda path: os.symlink("/", path), lambda path: os.mkfifo(path)):
+            try:
+                call(os.path.join(place, "made"))
+            except OSError:
+                continue
+            raise RuntimeError("it made something in " + place)
+"""
+
+
+def test_nothing_can_be_written_anywhere():
+    match = attack(WRITE + "    " + FIRST)
+    assert match.message == "WON", match.detail
+
+
+def test_no_file_of_the_machine_can_be_read(tmp_path):
+    secret = tmp_path / "secret.db"
+    secret.write_text("a database")
+    places = [
+        secret,
+        "/etc/passwd",
+        "/etc/hostname",
+        "/proc/self/maps",
+        "/sys",
+        "/var",
+        "/root/.bashrc",
+        Path.cwd() / "tests",
+    ]
+    places += [path for path in ("/root", "/home", "/opt") if not os.path.realpath(sys.executable).startswith(path)]
+    body = f"""
+        import os
+        for path in {list(map(str, places))}:
+            if os.path.exists(path):
+                raise RuntimeError("it sees " + path)
+        if os.listdir("/bot") != ["runner.py"] or sorted(os.listdir("/dev")) != ["null", "urandom"]:
+            raise RuntimeError("it sees more than it should")
+        {FIRST}
+    """
+    match = attack(body)
+    assert match.message == "WON", match.detail
+
+
+def test_the_package_and_its_bots_cannot_be_imported():
+    body = f"""
+        import os
+        try:
+            import pttt_ooc.extreme
+        except ImportError:
+            pass
+        else:
+            raise RuntimeError("it sees the package")
+        if os.path.exists({str(PACKAGE / "extreme" / "bots" / "strong_bot.py")!r}):
+            raise RuntimeError("it sees the other bots")
+        {FIRST}
+    """
+    match = attack(body)
+    assert match.message == "WON", match.detail
+
+
+def test_no_other_process_is_seen_and_no_right_is_left():
+    body = f"""
+        import ctypes, os
+        if os.getpid() != 1 or os.getppid() != 0 or 0 in (os.getuid(), os.geteuid(), os.getgid()):
+            raise RuntimeError("it is not alone")
+        for number in range(3, 64):
+            try:
+                os.fstat(number)
+            except OSError:
+                continue
+            if os.fstat(number).st_mode & 0o170000 != 0o010000:  # pipes to and from the referee
+                raise RuntimeError("it holds an open file")
+        {FIRST}
+    """
+    match = attack(body)
+    assert match.message == "WON", match.detail
+
+
+def test_nobody_listens_on_the_network_of_the_machine():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        match = attack(f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{port}')")
+        assert lost(match)
+        server.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+FRAMES = """
+    import sys
+    frame = sys._getframe(1)
+    while frame:
+        frame.f_globals["send"] = lambda *_: None
+        frame.f_globals["failure"] = lambda *_: {"move": [0, 0, 0]}
+        frame = frame.f_back
+    FIRST
+"""
+
+
+def test_a_patched_runner_harms_only_its_own_bot():
+    match = attack(FRAMES.replace("FIRST", FIRST), time_limit=1)
+    assert lost(match) and match.message == "TIME OUT"
+
+
+def test_a_patched_board_changes_nothing_for_the_referee():
+    body = """
+        cls = type(board)
+        cls.find_terminal_state = lambda self: (flag, "WON")
+        cls.check_valid_move = lambda *_: True
+        cls.update = lambda *_: ("SUCCESSFUL", True)
+        return (0, 0, 0)
+    """
+    match = attack(body)
+    assert lost(match) and match.message in ("INVALID MOVE", "MODIFIED THE BOARD") and match.plies > 0
+
+
+def test_a_slow_comparison_costs_the_bots_own_time():
+    body = """
+        class Slow(str):
+            def __eq__(self, other):
+                while True: pass
+            __hash__ = str.__hash__
+        for row in board.big_boards_status[0]:
+            row[:] = [Slow(cell) for cell in row]
+        return (0, 0, 0)
+    """
+    match = attack(body, time_limit=1)
+    assert match.message in ("TIME OUT", "WON")  # the referee compares text only: at worst the bot's own board is slow
+    if match.message == "TIME OUT":
+        assert lost(match)
+
+
+def test_an_answer_that_compares_slowly_is_no_move():
+    body = """
+        class Slow(int):
+            def __eq__(self, other):
+                while True: pass
+            __hash__ = int.__hash__
+        return (Slow(0), 0, 0)
+    """
+    match = attack(body)
+    assert lost(match) and match.message == "INVALID MOVE"
+
+
+def test_a_representation_that_never_ends_costs_the_bots_own_time():
+    match = attack("class Odd:\n    def __repr__(self):\n        while True: pass\nreturn Odd()", time_limit=1)
+    assert lost(match) and match.message == "TIME OUT"
+
+
+FORGED = """
+    import json, os, struct, sys
+    out = int(sys.argv[2])
+    for message in {messages}:
+        data = json.dumps(message).encode()
+        os.write(out, struct.pack(">I", len(data)) + data)
+    {then}
+"""
+
+
+def test_forged_results_on_stdout_and_on_the_stream_win_nothing():
+    won = {"winner": "P1", "message": "WON", "points": [86, 0], "number": 1}
+    match = attack(f"import json; print(json.dumps({won!r}), flush=True); return None")
+    assert lost(match) and match.message == "INVALID MOVE"
+    match = attack(FORGED.format(messages=[won], then=FIRST))
+    assert lost(match) and match.message == "MODIFIED THE BOARD"
+
+
+def test_an_answer_before_the_question_forfeits():
+    answers = [{"number": n, "move": [0, 0, 0]} for n in (2, 3)]
+    match = attack(FORGED.format(messages=answers, then=FIRST))
+    assert lost(match) and match.detail == "It answered before it was asked."
+
+
+@pytest.mark.parametrize("data", [b"\xff\xff\xff\xff", b"\0\0\0\2[]", b"\0\0\0\1{", b"\0\0\x27\x10" + b"[" * 10000])
+def test_nonsense_on_the_stream_forfeits(data):
+    match = attack(f"import os, sys; os.write(int(sys.argv[2]), {data!r}); {FIRST}")
+    assert lost(match) and match.message == "THREW AN EXCEPTION"
+
+
+def test_a_closed_stream_forfeits():
+    match = attack("import os, sys; os.close(int(sys.argv[2]))\nwhile True: pass")
+    assert lost(match)
+
+
+def test_a_crash_of_the_interpreter_forfeits():
+    match = attack("import ctypes; ctypes.string_at(1)")
+    assert lost(match) and "SIGSEGV" in match.detail
+
+
+def test_endless_recursion_forfeits():
+    match = attack("import sys; sys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf()", time_limit=2)
+    assert lost(match)
+
+
+def test_the_bot_cannot_raise_its_limits_or_open_the_door():
+    body = f"""
+        import ctypes, resource
+        for kind in (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
+            soft, hard = resource.getrlimit(kind)
+            if hard == resource.RLIM_INFINITY:
+                raise RuntimeError("there is no limit")
+            try:
+                resource.setrlimit(kind, (hard + 1, hard + 1))
+            except (ValueError, OSError):
+                continue
+            raise RuntimeError("it raised a limit")
+        if ctypes.CDLL(None).prctl(22, 0, 0, 0, 0) != -1:
+            raise RuntimeError("it changed its filter")
+        {FIRST}
+    """
+    match = attack(body)
+    assert match.message == "WON", match.detail
+
+
+def test_numpy_works_behind_the_walls():
+    body = f"import numpy; assert round(numpy.linalg.det(numpy.eye(30) * 2)) == 2 ** 30; {FIRST}"
+    match = attack(body, memory_mb=2048, time_limit=60)
+    assert match.message == "WON", match.detail
+
+
+def test_a_team_is_told_where_its_bot_failed():
+    assert "line" in attack("raise ValueError('mine')").detail

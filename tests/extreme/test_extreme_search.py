@@ -1,0 +1,164 @@
+"""The strong bot's search: against plain minimax near the end, and against bots of chance."""
+
+import functools
+import random
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from botkit import need_walls
+from naive_extreme import LINES
+from random_extreme import random_games
+
+from pttt_ooc.arena.games.catalogue import game as by_name
+from pttt_ooc.arena.kernels import extreme as rules
+from pttt_ooc.arena.kernels import extreme_search as kernels
+from pttt_ooc.extreme.match import FLAGS, Referee, play_match
+from pttt_ooc.extreme.process import Conditions
+from pttt_ooc.extreme.programs import read_program
+from pttt_ooc.extreme.search import Searcher
+from pttt_ooc.extreme.walls import python2
+
+EXTREME = by_name("extreme")
+
+
+@pytest.fixture(scope="module")
+def searcher():
+    return Searcher(1 << 16)
+
+
+def test_a_position_is_read_from_the_boards_of_the_course():
+    moves, plies, *_ = random_games(30, 21)
+    for one, n in zip(moves, plies, strict=True):
+        state, referee = EXTREME.start(), Referee()
+        for number in map(int, one[:n]):
+            board = referee.board
+            read = EXTREME.position(
+                board.big_boards_status, board.small_boards_status, referee.old_move, FLAGS[referee.player]
+            )
+            assert np.array_equal(read, state)
+            rules.play(state, number)
+            assert referee.play((number // 81, number % 81 // 9, number % 9))
+
+
+def test_the_chances_to_win_a_small_board_are_those_of_a_draw_from_a_hat(searcher):
+    @functools.cache
+    def chance(cells):
+        """Of x, of o."""
+        for line in LINES:
+            marks = {cells[3 * i + j] for i, j in line}
+            if marks in ({"x"}, {"o"}):
+                return (1.0, 0.0) if marks == {"x"} else (0.0, 1.0)
+        empty = [i for i in range(9) if cells[i] == "-"]
+        if not empty:
+            return 0.0, 0.0
+        after = [chance(cells[:i] + mark + cells[i + 1 :]) for i in empty for mark in "xo"]
+        return tuple(np.mean(after, axis=0))
+
+    generator = random.Random(3)
+    for cells in ["---------", "xx-------", "xoxxooox-", "oox-x----"] + [
+        "".join(generator.choices("xo-", (1, 1, 2), k=9)) for _ in range(50)
+    ]:
+        masks = [sum(1 << i for i in range(9) if cells[i] == mark) for mark in "xo"]
+        if not all(rules.HAS_LINE[mask] for mask in masks):
+            found = searcher._room[5][512 * masks[0] + masks[1]]
+            assert found == pytest.approx(chance(cells), abs=1e-6), cells
+
+
+def worth(state):
+    """Plain minimax to the end of the game: the value to the player to move."""
+    moves = EXTREME.legal(state)
+    if not moves:
+        if state[rules.RESULT] == 3:
+            value = 25 * (rules.points(state, 0) - rules.points(state, 1))
+        else:
+            value = (kernels.WIN - state[rules.PLY]) * (1 if state[rules.RESULT] == 1 else -1)
+        return value if state[rules.PLAYER] == 0 else -value
+    best = None
+    for move in moves:
+        after = state.copy()
+        rules.play(after, move)
+        value = worth(after) * (1 if after[rules.PLAYER] == state[rules.PLAYER] else -1)
+        best = value if best is None or value > best else best
+    return best
+
+
+def test_near_the_end_the_search_finds_the_value_of_minimax(searcher):
+    moves, plies, _, results, _ = random_games(400, 22)
+    values = set()
+    for one, n, result in zip(moves, plies, results, strict=True):
+        if result != 3:
+            continue
+        state = EXTREME.after(map(int, one[: n - 7]))
+        empty = sum(rules.SIZE[rules.free(state, board)] for board in range(18))
+        if empty > 9:
+            continue
+        searcher.choose(state, 600.0, 60)
+        assert searcher.value == worth(state)
+        values.add(searcher.value)
+    assert len(values) > 3 and min(values) < 0 < max(values)
+
+
+def test_the_chosen_move_has_the_value(searcher):
+    moves, plies, _, results, _ = random_games(400, 23)
+    for one, n, result in list(zip(moves, plies, results, strict=True)):
+        if result == 3:
+            state = EXTREME.after(map(int, one[: n - 6]))
+            if sum(rules.SIZE[rules.free(state, board)] for board in range(18)) > 8:
+                continue
+            move = searcher.choose(state, 600.0, 60)
+            after = EXTREME.play(state, move)
+            sign = 1 if after[rules.PLAYER] == state[rules.PLAYER] else -1
+            assert sign * worth(after) == worth(state)
+
+
+def test_a_limit_of_positions_ends_the_search(searcher):
+    move = searcher.choose(EXTREME.start(), 600.0, nodes=3000)
+    assert 0 <= move < 162 and searcher.nodes <= 3001 and searcher.depth >= 1
+
+
+def test_the_same_limit_gives_the_same_move():
+    state = EXTREME.after(map(int, random_games(1, 24)[0][0][:20]))
+    assert len({Searcher(1 << 12).choose(state, 600.0, nodes=2000) for _ in range(3)}) == 1
+
+
+def test_it_beats_chance(searcher):
+    generator = random.Random(7)
+    for side in (0, 1, 0, 1):
+        state = EXTREME.start()
+        while moves := EXTREME.legal(state):
+            mine = state[rules.PLAYER] == side
+            state = EXTREME.play(state, searcher.choose(state, 600.0, nodes=1500) if mine else generator.choice(moves))
+        assert state[rules.RESULT] == 1 + side
+
+
+def test_the_strong_bot_plays_behind_walls():
+    need_walls()
+    programs = read_program(Path("random")), read_program(Path("strong"))
+    match = play_match(programs, Conditions(time_limit=30))
+    assert (match.winner, match.message) == ("P2", "WON"), match.detail
+    assert match.printed[1].startswith("depth ")
+
+
+def test_the_example_beats_chance(monkeypatch):
+    from pttt_ooc.extreme.bots.alphabeta_bot import TeamAlphabeta
+    from pttt_ooc.extreme.bots.random_bot import TeamRandom
+
+    bots = [TeamAlphabeta(), TeamRandom()]
+    bots[0].seconds, bots[0].deepest = 600.0, 2
+    bots[1].generator.seed(4)
+    referee = Referee()
+    while referee.result()[1] == "-":
+        move = bots[referee.player].move(referee.board, referee.old_move, FLAGS[referee.player])
+        assert referee.play(move)
+    assert referee.result() == ("x", "WON")
+
+
+def test_the_example_is_written_for_python_2_and_3():
+    old = python2()
+    if old is None:
+        pytest.skip("no Python 2.7 is installed")
+    file = read_program(Path("alphabeta"))
+    code = f"compile({file.source!r}, 'bot', 'exec')"
+    subprocess.run([*old.command, "-c", code], check=True)
