@@ -14,8 +14,9 @@ from pttt_ooc import __version__
 from pttt_ooc.cli import games, looking, playing, serving, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.grader import commands as grader
+from pttt_ooc.learners import commands as learners
 
-GROUPS = (games, strategies, looking, solutions, serving, playing, grader)
+GROUPS = (games, strategies, looking, solutions, serving, playing, learners, grader)
 """In the order in which `pttt --help` lists their commands."""
 
 app = typer.Typer(
