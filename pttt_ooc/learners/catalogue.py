@@ -15,6 +15,9 @@ ALGORITHMS = {
     "mmd-dilated": ("exact.mirror", "DilatedMirror"),
     "mmd-annealed": ("exact.mirror", "AnnealedMirror"),
     "mmd-magnet": ("exact.mirror", "MagnetMirror"),
+    "r-nad": ("exact.regularised", "RegularisedDynamics"),
+    "psro": ("exact.oracle", "PolicySpaceOracles"),
+    "sequence-oracle": ("exact.sequence_oracle", "SequenceFormOracle"),
 }
 """Name: module in this room, class."""
 
