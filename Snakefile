@@ -14,7 +14,8 @@ import sys
 from os.path import relpath
 from pathlib import Path
 
-from pttt_ooc.config import check_config, read_yaml
+from pttt_ooc.cli.sections import check_file
+from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
 from pttt_ooc.stages.place import check_place
 from pttt_ooc.stages.provenance import source_digest
@@ -43,7 +44,7 @@ report: "workflow/report/workflow.rst"
 
 
 try:
-    CONFIG = check_config(config, " over ".join(map(relpath, workflow.configfiles)))
+    CONFIG, WINGS = check_file(config, " over ".join(map(relpath, workflow.configfiles)))
     DATA = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry))  # views and index, for all runs
     RUN = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry, CONFIG.run))  # everything else
     check_writable(Path(RUN))

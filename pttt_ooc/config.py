@@ -1,7 +1,6 @@
-"""The configuration: its keys, their defaults and allowed values, and sentences about refused ones.
+"""The core's configuration: its keys, their defaults and allowed values, and sentences about refused ones.
 
-``python -m pttt_ooc.config`` prints the JSON schema of these models, which is kept in
-``workflow/schemas/config.schema.json`` for editors.
+Wings have sections of their own in the same file: ``cli/sections.py`` puts them together.
 """
 
 from __future__ import annotations
@@ -23,15 +22,29 @@ from pydantic import (
     ValidationError,
 )
 
-from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
-from pttt_ooc.errors import ConfigError, did_you_mean
-from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.aliases import Algorithm, Precision, Symmetry, TurnRule, Updates
+from pttt_ooc.errors import ConfigError, GameError, did_you_mean
+from pttt_ooc.rules.catalogue import GAMES, find_game, tic_tac_toe_name
+from pttt_ooc.rules.game import MOST_SQUARES
+
+_BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
 
 
-def _known_game(value: Any) -> Any:
-    if not isinstance(value, str) or value not in GAMES:
-        raise ValueError(f"the name of a game{did_you_mean(value, GAMES)}, as in the list of `pttt info`")
-    return value
+def _game_name(value: Any) -> str:
+    """The name of a game that is given by its name, or as phantom tic-tac-toe by four keys."""
+    if isinstance(value, Mapping):
+        if set(value) != set(_BOARD) or any(type(value[key]) is not kind for key, kind in _BOARD.items()):
+            board = "{rows: 2, columns: 4, k: 3, turn_rule: abrupt}"
+            raise ValueError(f"the name of a game, or {board} with numbers of yours")
+        if value["turn_rule"] not in get_args(TurnRule):
+            raise ValueError(f"a game with the turn_rule {' or '.join(get_args(TurnRule))}")
+        value = tic_tac_toe_name(**value)
+    try:
+        if isinstance(value, str) and find_game(value):
+            return value
+    except GameError as error:
+        raise ValueError(f"another game: {str(error).rstrip('.')}") from None
+    raise ValueError(f"the name of a game{did_you_mean(value, GAMES)}, as in the list of `pttt info`")
 
 
 MEMORY_MB = 512
@@ -53,7 +66,29 @@ def _number(value: Any) -> Any:
     return value
 
 
-Name = Annotated[str, BeforeValidator(_known_game), Field(json_schema_extra={"enum": list(GAMES)})]
+_SCHEMA: dict[str, Any] = {  # for editors: the listed names are proposed
+    "anyOf": [
+        {"enum": list(GAMES)},
+        {"type": "string", "pattern": r"^(pttt|mini|dark-hex)-.*(abrupt|classical)"},
+        {
+            "type": "object",
+            "properties": {
+                **{key: {"type": "integer", "minimum": 1, "maximum": MOST_SQUARES} for key in ("rows", "columns", "k")},
+                "turn_rule": {"enum": list(get_args(TurnRule))},
+            },
+            "required": list(_BOARD),
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+def _either(schema: dict[str, Any]) -> None:
+    schema.pop("type", None)
+    schema.update(_SCHEMA)
+
+
+Name = Annotated[str, BeforeValidator(_game_name), Field(json_schema_extra=_either)]
 Run = Annotated[str, BeforeValidator(_run), Field(json_schema_extra={"pattern": _RUN})]
 Real = Annotated[float, BeforeValidator(_number), Field(allow_inf_nan=False)]
 Exponent = Annotated[float, Field(allow_inf_nan=False, ge=-1000, le=1000), BeforeValidator(_number)]
@@ -63,11 +98,13 @@ Whole = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(_number)]
 Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A part of the configuration: it refuses keys that it does not know."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SolveConfig(_Section):
+class SolveConfig(Section):
     """How the game is solved, and when to stop."""
 
     algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
@@ -111,10 +148,21 @@ class SolveConfig(_Section):
     commit_seconds: Real = Field(
         default=30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration."
     )
+    snapshot_every: Real | None = Field(
+        default=None,
+        gt=1,
+        description="Average strategies are kept when the number of iterations has grown by this factor; null: never.",
+    )
+    snapshots_mb: Real = Field(
+        default=1000.0,
+        gt=0,
+        le=1e9,
+        description="Disk space for them, MB: when it is used up, every second is deleted.",
+    )
     precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
 
 
-class ExportConfig(_Section):
+class ExportConfig(Section):
     """The files for the course and for others."""
 
     dtype: Precision = Field(default="float32", description="Of the probabilities in the files.")
@@ -126,7 +174,7 @@ class ExportConfig(_Section):
     bundle: bool = Field(default=True, description="Whether to write strategies.h5.")
 
 
-class ReportConfig(_Section):
+class ReportConfig(Section):
     """What report.html shows beyond the results."""
 
     title: str = Field(default="Phantom Tic-Tac-Toe, solved", min_length=1, description="The report's heading.")
@@ -138,10 +186,12 @@ class ReportConfig(_Section):
     )
 
 
-class Config(_Section):
+class Config(Section):
     """All that a run of the workflow depends on."""
 
-    game: Name = Field(default="pttt-abrupt", description="The game's name, as in `pttt info`.")
+    game: Name = Field(
+        default="pttt-abrupt", description="The game: its name, as in `pttt info`, or rows, columns, k and turn_rule."
+    )
     symmetry: Symmetry = Field(
         default="full", description="full: one of the positions that mirror each other is solved."
     )
@@ -157,23 +207,6 @@ class Config(_Section):
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
-
-
-def load_config(path: Path) -> Config:
-    """Read and check a configuration file.
-
-    Parameters
-    ----------
-    path
-        A YAML file; keys that it leaves out have their defaults.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read, or a key or value is refused; one sentence that names file and key.
-    """
-    content = read_yaml(path)
-    return check_config({} if content is None else content, str(path))
 
 
 def read_yaml(path: Path) -> Any:
@@ -286,7 +319,7 @@ def wanted(problem: Mapping[str, Any]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "literal_error":
-        allowed = get_args(_literal(str(problem["loc"][-1])))
+        allowed = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
         return f"one of {', '.join(allowed)}{did_you_mean(problem['input'], allowed)}"
     if kind in _WANTED:
         return _WANTED[kind]
@@ -312,10 +345,6 @@ _WANTED = {
 }
 
 
-def _literal(key: str) -> Any:
-    return {"algorithm": Algorithm, "symmetry": Symmetry, "updates": Updates}.get(key, Precision)
-
-
 def _dotted(path: tuple[str | int, ...]) -> str:
     text = ""
     for part in path:
@@ -336,13 +365,3 @@ def shown(value: Any) -> str:
         return "a list that holds itself"
     text = text if len(text) <= 60 else text[:57] + "..."
     return repr(text) if isinstance(value, str) else text
-
-
-def schema_text() -> str:
-    """The JSON schema of the configuration, as it is kept in ``workflow/schemas``."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    print(schema_text(), end="")

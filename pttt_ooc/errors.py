@@ -70,8 +70,16 @@ class StoreError(PtttError):
     """A store on disk is missing, damaged, locked, or of another format version."""
 
 
-class MemoryBudgetError(PtttError):
-    """The memory budget is too small for what was asked."""
+class BudgetError(PtttError):
+    """A budget is too small; nothing has been touched."""
+
+
+class MemoryBudgetError(BudgetError):
+    """A computation cannot be done within its memory budget."""
+
+
+class DiskBudgetError(BudgetError):
+    """What is to be kept on disk cannot be kept within its budget."""
 
 
 class GraderError(PtttError):

@@ -13,10 +13,13 @@ from pttt_ooc.structure.orders import order_counts, unrank
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
 
-TINY = [f"mini-{size}-{rule}" for size in ("2x2k2", "2x3k2", "3x2k2") for rule in ("abrupt", "classical")]
+RULES = ("abrupt", "classical")
+TINY = [f"{board}-{rule}" for board in ("mini-2x2k2", "mini-2x3k2", "mini-3x2k2", "dark-hex-2x2") for rule in RULES]
 SMALL = [
-    *(f"mini-2x3k3-{rule}{after}" for after in ("-after-1", "-after-1-4") for rule in ("abrupt", "classical")),
-    *(f"pttt-{rule}-after-{moves}" for moves in ("0-5-1-8-3", "1-0-3-2-4-8") for rule in ("abrupt", "classical")),
+    *(f"mini-2x3k3-{rule}{after}" for after in ("-after-1", "-after-1-4") for rule in RULES),
+    *(f"pttt-{rule}-after-0-5-1-8-3" for rule in RULES),
+    *("dark-hex-2x3-classical", "dark-hex-3x2-classical"),  # each player wins with chains of its own
+    *(f"pttt-{rule}-after-1-0-3-2-4-8" for rule in RULES),
 ]
 FILE_GAME = "mini-2x3k2-abrupt"
 FILE_GAMES = TINY + [name for name in SMALL if "0-5-1-8-3" not in name]

@@ -107,7 +107,7 @@ def test_every_command_has_help_with_an_example(capsys, command):
         cli.main([command, "--help"])
     text = capsys.readouterr().out
     assert end.value.code == 0
-    assert f"Example: pttt {command} " in text and "--game NAME" in text
+    assert f"Example: pttt {command} " in text and ("[GAME]" if command == "info" else "--game NAME") in text
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["solve", "--help"], ["evaluate", "--help"]])
@@ -157,7 +157,7 @@ def test_info_lists_all_games(capsys):
 def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
     game = named_game(name)
     with pytest.raises(SystemExit):
-        cli.main(["info", "--game", name])
+        cli.main(["info", name])
     text = capsys.readouterr().out
     histories, terminal, _ = naive.count_histories(game)
     assert f"{histories:,}, of these {terminal:,} " in text

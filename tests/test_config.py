@@ -1,19 +1,12 @@
-"""The configuration: defaults, the schema that is kept for editors, and sentences about what is refused."""
+"""The core's configuration: sentences about what is refused."""
 
-import json
-from pathlib import Path
-
-import jsonschema
 import pytest
-import yaml
 
-from pttt_ooc.config import Config, check_config, load_config, schema_text, shown
+from pttt_ooc.config import check_config, shown
 from pttt_ooc.errors import ConfigError
 
-ROOT = Path(__file__).parent.parent
 BAD = ("", "..", "a/b", "a b", "-n", "runs/x", "a" * 65, "ä", "a\n", 7, None)  # names that are no run's
 NAME = "a name of at most 64 letters, digits, _, + and -, with a letter or digit first"
-FILES = [ROOT / "config.yaml", *sorted((ROOT / "config").glob("*.yaml"))]
 
 
 def refusal(content):
@@ -24,29 +17,7 @@ def refusal(content):
     return sentence
 
 
-def test_the_file_shows_the_defaults():
-    assert load_config(ROOT / "config.yaml") == Config() == check_config({})
-
-
-def test_every_key_is_in_the_file():
-    content = yaml.safe_load((ROOT / "config.yaml").read_text())
-    expected = Config().model_dump(mode="json")
-    assert {k: list(v) if isinstance(v, dict) else v for k, v in content.items()}.keys() == expected.keys()
-    for section in ("solve", "export", "report"):
-        assert content[section].keys() == expected[section].keys()
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_schema_agrees_with_the_files(file):
-    load_config(file)
-    schema = json.loads((ROOT / "workflow/schemas/config.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(yaml.safe_load(file.read_text()), schema)
-
-
-def test_committed_schema_is_the_one_of_the_models():
-    committed = (ROOT / "workflow/schemas/config.schema.json").read_text(encoding="utf-8")
-    assert committed == schema_text(), "write it anew: python -m pttt_ooc.config > workflow/schemas/config.schema.json"
+BOARD = {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrupt"}
 
 
 @pytest.mark.parametrize(
@@ -117,6 +88,31 @@ def test_committed_schema_is_the_one_of_the_models():
             "game is 'pttt-abrubt', but must be the name of a game (did you mean pttt-abrupt?),"
             " as in the list of `pttt info`.",
         ),
+        (
+            {"game": {"rows": 2, "columns": 4}},
+            'game is {"rows": 2, "columns": 4}, but must be the name of a game, or'
+            " {rows: 2, columns: 4, k: 3, turn_rule: abrupt} with numbers of yours.",
+        ),
+        (
+            {"game": BOARD | {"turn_rule": "abrubt"}},
+            'game is {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrubt"}, but must be a game with the turn_rule'
+            " abrupt or classical.",
+        ),
+        (
+            {"game": "pttt-3x4k3-abrupt"},
+            "game is 'pttt-3x4k3-abrupt', but must be another game: Game pttt-3x4k3-abrupt: a board of 3 x 4 squares;"
+            " a game has 1 to 10.",
+        ),
+        (
+            {"game": "pttt-2x2k4-abrupt"},
+            "game is 'pttt-2x2k4-abrupt', but must be another game: Game pttt-2x2k4-abrupt: on a board of 2 x 2 squares"
+            " nobody can have 4 in a row.",
+        ),
+        (
+            {"game": "pttt-3x3k3-abrupt"},
+            "game is 'pttt-3x3k3-abrupt', but must be another game: There is one name for each game: pttt-3x3k3-abrupt"
+            " is called pttt-abrupt.",
+        ),
         ({"game": ["a"]}, 'game is ["a"], but must be the name of a game, as in the list of `pttt info`.'),
         ({"export": {"compression_level": 10}}, "export.compression_level is 10, but must be less than or equal to 9."),
         ({"export": {"bundle": "perhaps"}}, "export.bundle is 'perhaps', but must be true or false."),
@@ -134,43 +130,21 @@ def test_refusals(content, sentence):
     assert refusal(content) == f"config.yaml: {sentence}"
 
 
+@pytest.mark.parametrize(
+    ("board", "name"),
+    [(BOARD, "pttt-2x4k3-abrupt"), ({**BOARD, "columns": 2, "k": 2}, "mini-2x2k2-abrupt")]
+    + [({**BOARD, "rows": 3, "columns": 3, "turn_rule": rule}, f"pttt-{rule}") for rule in ("abrupt", "classical")],
+)
+def test_a_board_of_ones_own_has_a_name(board, name):
+    assert check_config({"game": board}).game == name
+
+
 def test_refused_infoset_names_its_place():
     assert "report.infosets[1] is '0*4.', but must be an infoset" in refusal({"report": {"infosets": ["|", "0*4."]}})
 
 
 def test_numbers_that_yaml_reads_as_text():
     assert check_config({"solve": {"target_nashconv": "1e-4"}}).solve.target_nashconv == 1e-4
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("solve: [", "is not YAML (line 1"),
-        ("a: b: c", "is not YAML (line 1, column 5)"),
-        ("- 1", "no keys with values"),
-        (f"solve: {{max_iterations: {'9' * 5000}}}", "cannot be read: a number has thousands of digits"),
-        ("report: {title: 2024-99-99}", "a date does not exist"),
-        ("solve:\n  alpha: 1\n  alpha: 2\n", "(line 3, column 3): the key alpha is here a second time."),
-        ("solve: {}\nsolve: {}\n", "(line 2, column 1): the key solve is here a second time."),
-        ("solve:\n\talpha: 1\n", "(line 2, column 1): a tab stands here; indent with spaces."),
-        ("&a [*a]", "but a list that holds itself."),
-        ("a: " + "[" * 3000, "nested too deeply."),
-        ("\0", "a character that YAML does not allow."),
-    ],
-)
-def test_files_that_are_no_configuration(tmp_path, text, complaint):
-    file = tmp_path / "mine.yaml"
-    file.write_text(text)
-    with pytest.raises(ConfigError, match=r"mine\.yaml") as caught:
-        load_config(file)
-    assert complaint in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_missing_and_empty_files(tmp_path):
-    with pytest.raises(ConfigError, match="cannot be read: No such file"):
-        load_config(tmp_path / "none.yaml")
-    (tmp_path / "empty.yaml").write_text("# nothing\n")
-    assert load_config(tmp_path / "empty.yaml") == Config()
 
 
 def test_exponents_may_be_negative_and_the_asymmetry_may_be_zero():

@@ -170,6 +170,7 @@ def test_what_other_parameters_take_on_disk_is_told(made, capfd):
 
 
 BUDGETS = {"target_nashconv", "max_iterations", "max_minutes", "evaluate_every", "commit_seconds"}
+BUDGETS |= {"snapshot_every", "snapshots_mb"}
 
 
 @pytest.mark.parametrize("key", SolveConfig.model_fields)

@@ -70,8 +70,9 @@ def test_rules_that_have_a_name_give_the_named_game():
     for game in GAMES.values():
         sets = [[[s for s in range(game.squares) if w >> s & 1] for w in sets] for sets in game.winning_sets]
         assert pttt.placement_game(game.rows, game.columns, sets, game.turn_rule, game.setup, game.name) is game
-    other = pttt.tic_tac_toe(2, 4, 3)
-    assert (other.name, other.squares, len(other.winning_sets[0])) == ("ttt-2x4k3-abrupt", 8, 4)
+    other = pttt.tic_tac_toe(2, 5, 4)
+    assert (other.name, other.squares, len(other.winning_sets[0])) == ("pttt-2x5k4-abrupt", 10, 4)
+    assert pttt.game("pttt-2x5k4-abrupt") == other
     assert pttt.tic_tac_toe(3, 3, 3, name="mine").name == "mine"
 
 
@@ -83,8 +84,8 @@ def test_sets_that_contain_others_are_left_out():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: pttt.tic_tac_toe(3, 4, 3), "Game ttt-3x4k3-abrupt: a board of 3 x 4 squares; a game has 1 to 10."),
-        (lambda: pttt.tic_tac_toe(2, 3, 4), "On a board of 2 x 3 squares nobody can have 4 in a row."),
+        (lambda: pttt.tic_tac_toe(3, 4, 3), "Game pttt-3x4k3-abrupt: a board of 3 x 4 squares; a game has 1 to 10."),
+        (lambda: pttt.tic_tac_toe(2, 3, 4), "on a board of 2 x 3 squares nobody can have 4 in a row."),
         (lambda: pttt.tic_tac_toe(2, 3, 0), "A player wins with 0 in a row, but the number must be a whole one, at "),
         (lambda: pttt.tic_tac_toe(2.0, 3, 2), "A board has whole numbers of rows and columns, not 2.0 and 3."),
         (lambda: pttt.tic_tac_toe(2, 3, 2, "abrubt"), "no turn rule is called 'abrubt'; choose from abrupt, classical"),
@@ -216,7 +217,7 @@ def test_files_hold_what_is_saved(tmp_path):
 
 
 def test_files_of_a_game_of_ones_own(tmp_path):
-    game = pttt.tic_tac_toe(1, 3, 2)
+    game = replace(pttt.tic_tac_toe(1, 3, 2), name="own-row")
     mine = pttt.Strategy.uniform(game, 0)
     file = mine.save(tmp_path / "mine.zip")
     assert pttt.Strategy.read(file, 0, game).tensor() == pytest.approx(mine.tensor(), abs=1e-7)
@@ -337,7 +338,7 @@ def test_a_solution_on_disk_is_the_one_in_memory(tmp_path):
 
 
 def test_a_solution_goes_on_from_where_it_stopped(tmp_path):
-    own = pttt.tic_tac_toe(1, 4, 2)
+    own = replace(pttt.tic_tac_toe(1, 4, 2), name="own-row")
     settings = {"target_nashconv": 0, "symmetry": "none"}
     first = pttt.solve(own, **settings, max_iterations=8, directory=tmp_path)
     begun = []

@@ -20,7 +20,7 @@ from pttt_ooc.rules.play import History, start
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: the rules go without their referee")
 
 PLAYOUTS = 300
-THREE_BY_THREE = [game for game in GAMES.values() if (game.rows, game.columns) == (3, 3)]
+THREE_BY_THREE = [game for game in GAMES.values() if game.name.startswith("pttt") and game.squares == 9]
 
 
 def opened_state(game: Game) -> Any:

@@ -395,6 +395,44 @@ def test_plans_for_other_games(tmp_path, config, place):
     assert f"data/{place}/report.html" in workflow.succeed("--summary")
 
 
+WING = """
+from pttt_ooc.config import Section
+
+class Toys(Section):
+    count: int = 3
+
+SECTIONS["toys"] = Toys
+"""
+
+RULES = """
+TOYS = WINGS["toys"]
+
+rule toys:
+    output:
+        "data/toys.txt",
+    params:
+        toys=TOYS.count,
+    shell:
+        "echo {params.toys} > {output}"
+"""
+
+
+def test_a_wing_has_a_section_and_a_target_of_its_own(workflow):
+    """What the core has made does not depend on a wing, and what is made without targets has none of a wing's."""
+    workflow.edit("cli/sections.py", WING)
+    (workflow.directory / "workflow/rules").mkdir(exist_ok=True)
+    (workflow.directory / "workflow/rules/toys.smk").write_text(RULES)
+    snakefile = workflow.directory / "Snakefile"
+    snakefile.write_text(f'{snakefile.read_text()}\ninclude: "workflow/rules/toys.smk"\n')
+    workflow.configure("toys", count=7)
+    assert workflow.stale() == []
+    workflow.succeed("toys")
+    made = workflow.directory / "data/toys.txt"
+    assert made.read_text() == "7\n" and "Nothing to be done" in workflow.succeed("toys", "--dry-run")
+    workflow.configure("toys", count=8)
+    assert workflow.stale() == [] and "Params have changed" in workflow.succeed("toys", "--dry-run")
+
+
 def test_snakemake_report(workflow):
     workflow.succeed("--report", "data/snakemake-report.html")
     text = (workflow.directory / "data/snakemake-report.html").read_text()

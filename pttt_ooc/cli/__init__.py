@@ -2,4 +2,5 @@
 
 Modules: ``commands`` gathers its groups, one module each (``games``, ``strategies``, ``looking``, ``solutions``,
 ``serving``, ``playing``), with ``options`` that they share; ``display``, ``console`` behind them.
+``sections``: the configuration of the workflow, with the sections of all wings.
 """

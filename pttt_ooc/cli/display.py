@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES
+from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES, aim
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import duration
 from pttt_ooc.solving.evaluation import Evaluation
@@ -61,19 +60,13 @@ def games() -> None:
     table = _plain("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value")
     for game in GAMES.values():
         sizes = [f"{n:,}" for n in total_infosets(game.name)]
-        rules = (f"{game.rows}x{game.columns}", _winning(game), game.turn_rule, _setup(game) or "-")
+        rules = (f"{game.rows}x{game.columns}", aim(game), game.turn_rule, _setup(game) or "-")
         table.add_row(game.name, *rules, *sizes, _value(game) or "-")
     _print(table)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
-    print("`pttt info --game NAME` tells more about one of them.")
-
-
-def _winning(game: Game) -> str:
-    def of(player: int) -> str:
-        sizes = Counter(w.bit_count() for w in game.winning_sets[player])
-        return ", ".join(f"one of {n} sets of {size}" for size, n in sorted(sizes.items()))
-
-    return of(0) if game.winning_sets[0] == game.winning_sets[1] else f"{of(0)}; player 1: {of(1)}"
+    print("Other boards have names of the same form: pttt-ROWSxCOLUMNSkK-RULE, dark-hex-ROWSxCOLUMNS-RULE, and with")
+    print("-after-SQUARE-SQUARE... for marks that are placed before the game; up to ten squares.")
+    print("`pttt info NAME` tells more about one of them.")
 
 
 def _setup(game: Game) -> str:
@@ -110,7 +103,7 @@ def _facts(game: Game, pairs: Pairs, histories: int, terminal: int) -> list[tupl
     source = f" ({REFERENCE_VALUES[game.name][1]})" if value else ""
     return [
         ("board", f"{game.rows} x {game.columns} squares, numbered row by row from 0"),
-        ("a player wins with", _winning(game)),
+        ("a player wins with", aim(game)),
         ("a failed attempt", turn),
         ("setup", _setup(game) or "none"),
         ("symmetries", str(len(game.symmetries))),

@@ -15,12 +15,12 @@ from pttt_ooc.rules.catalogue import named_game
 
 def add_commands(app: typer.Typer) -> None:
     """Give the commands to the command line."""
-    app.command(epilog="Example: pttt info --game pttt-classical")(info)
+    app.command(epilog="Example: pttt info dark-hex-3x3-classical")(info)
     app.command(epilog="Example: pttt infosets --player 0 --output player0-infosets.txt")(infosets)
 
 
 def info(
-    game: Annotated[str | None, typer.Option(metavar="NAME", help="Tell all about this game.")] = None,
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="Tell all about this game.")] = None,
 ) -> None:
     """List the games, or tell the rules and size of one."""
     from pttt_ooc.cli import display

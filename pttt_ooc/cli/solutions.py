@@ -115,6 +115,10 @@ def solve(
     max_minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
     evaluate_every: Annotated[float | None, typer.Option(help="Factor between two evaluations of the gap.")] = None,
     commit_seconds: Annotated[float | None, typer.Option(help="Save the state this often.")] = None,
+    snapshot_every: Annotated[
+        float | None, typer.Option(help="Keep the average each time the iterations have grown by this factor.")
+    ] = None,
+    snapshots_mb: Annotated[float | None, typer.Option(help="Disk space for these snapshots, MB.")] = None,
     memory_mb: Annotated[int | None, typer.Option(help="Most memory to use, MB.")] = None,
     threads: ThreadsOption = None,
     data: Annotated[
@@ -143,6 +147,7 @@ def solve(
     asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
     asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
+    asked |= {"snapshot_every": snapshot_every, "snapshots_mb": snapshots_mb}
     settings = _settings(config, {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}, asked)
     from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
@@ -184,9 +189,10 @@ def fsck(
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
     """The configuration of a file, if any, with the options of the command line in its place."""
     check_game(top["game"])
-    from pttt_ooc.config import check_config, load_config
+    from pttt_ooc.cli.sections import load_file
+    from pttt_ooc.config import check_config
 
-    content: dict[str, Any] = load_config(config).model_dump(mode="json") if config else {}
+    content: dict[str, Any] = load_file(config)[0].model_dump(mode="json") if config else {}
     content.update({key: value for key, value in top.items() if value is not None})
     given = {key: value for key, value in solve.items() if value is not None}
     content["solve"] = {**content.get("solve", {}), **given}

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pttt_ooc.aliases import TurnRule
 from pttt_ooc.errors import GameError
 from pttt_ooc.rules import game as rules
-from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.rules.catalogue import find_game, named_game, tic_tac_toe_name
 from pttt_ooc.rules.game import Game, Squares, mask_of
 
 Setup = tuple[Sequence[int], Sequence[int]]
 
 
 def game(name: str) -> Game:
-    """The game of this name; ``pttt info`` lists all.
+    """The game of this name; ``pttt info`` lists many, and says how names are made.
 
     Parameters
     ----------
     name
-        Such as ``"pttt-abrupt"``, phantom tic-tac-toe on nine squares, or ``"mini-2x3k2-abrupt"``, a small relative.
+        Such as ``"pttt-abrupt"``, phantom tic-tac-toe on nine squares, ``"pttt-2x4k3-abrupt"``, on two rows and four
+        columns, or ``"dark-hex-3x3-classical"``.
 
     Raises
     ------
     UnknownGameError
         If there is no such game.
+    GameError
+        If the name says rules that no game can have.
 
     Examples
     --------
@@ -39,7 +41,7 @@ def game(name: str) -> Game:
     Traceback (most recent call last):
         ...
     pttt_ooc.errors.UnknownGameError: There is no game called 'mini-2x3k2-abrubt' (did you mean mini-2x3k2-abrupt?); \
-`pttt info` lists all.
+`pttt info` lists games.
     """
     return named_game(name)
 
@@ -65,7 +67,7 @@ def tic_tac_toe(
     setup
         For each player, squares placed before the game starts, in order.
     name
-        Default: the name of the named game with the same rules; without one, a name made of the numbers.
+        Default: the name that says the rules, as ``pttt info`` lists them.
 
     Raises
     ------
@@ -79,15 +81,14 @@ def tic_tac_toe(
     'pttt-abrupt'
     >>> small = pttt.tic_tac_toe(rows=2, columns=3, k=3, turn_rule="classical", setup=((0,), ()))
     >>> small.name
-    'ttt-2x3k3-classical-after-0'
+    'mini-2x3k3-classical-after-0'
     """
     if not isinstance(k, int) or k < 1:
         raise GameError(f"A player wins with {k!r} in a row, but the number must be a whole one, at least 1.")
     _check_board(rows, columns)
-    if k > max(rows, columns):
-        raise GameError(f"On a board of {rows} x {columns} squares nobody can have {k} in a row.")
-    wins = rules.lines(rows, columns, k)
-    return _named(f"ttt-{rows}x{columns}k{k}", rows, columns, (wins, wins), turn_rule, setup, name)
+    placed = (tuple(setup[0]), tuple(setup[1]))
+    called = name or tic_tac_toe_name(rows, columns, k, turn_rule, placed)
+    return _checked(rules.tic_tac_toe(called, rows, columns, k, turn_rule, placed))
 
 
 def placement_game(
@@ -141,7 +142,8 @@ def placement_game(
         masks.append(_minimal({mask_of(one) for one in listed}))
     if len(masks) != 2:
         raise GameError(f"There are winning sets for {len(masks)} players, but a game has 2.")
-    return _named(name, rows, columns, (masks[0], masks[1]), turn_rule, setup, name)
+    placed = (tuple(setup[0]), tuple(setup[1]))
+    return _checked(Game(name, rows, columns, (masks[0], masks[1]), turn_rule, placed))
 
 
 def _minimal(masks: set[int]) -> Squares:
@@ -154,28 +156,14 @@ def _check_board(rows: Any, columns: Any) -> None:
         raise GameError(f"A board has whole numbers of rows and columns, not {rows!r} and {columns!r}.")
 
 
-def _named(
-    default: str,
-    rows: int,
-    columns: int,
-    winning_sets: tuple[Squares, Squares],
-    turn_rule: TurnRule,
-    setup: Setup,
-    name: str | None,
-) -> Game:
-    """A game; if no name is asked for, it gets the name of the named game with the same rules."""
-    placed = (tuple(setup[0]), tuple(setup[1]))
-    moves = [str(placed[i % 2][i // 2]) for i in range(len(placed[0]) + len(placed[1])) if i // 2 < len(placed[i % 2])]
-    after = f"-after-{'-'.join(moves)}" if moves and name is None else ""
-    made = Game(name or f"{default}-{turn_rule}{after}", rows, columns, winning_sets, turn_rule, placed)
+def _checked(made: Game) -> Game:
+    """The game; refuse a name that cannot be a directory's, or that belongs to other rules."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", made.name):
         raise GameError(f"A game cannot be called {made.name!r}; use letters, digits, dots and dashes.")
-    for known in GAMES.values():
-        if replace(made, name=known.name) == known and (name is None or name == known.name):
-            return known
-    if made.name in GAMES:
+    known = find_game(made.name)
+    if known not in (None, made):
         raise GameError(f"There is a game of other rules that is called {made.name}; choose another name.")
-    return made
+    return known or made
 
 
 def as_record(made: Game) -> dict[str, Any]:

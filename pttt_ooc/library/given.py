@@ -16,7 +16,7 @@ import numpy as np
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
 from pttt_ooc.products.reading import tensor_header
 from pttt_ooc.products.solution import solution_attrs
-from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.rules.catalogue import GAMES, find_game, named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.structure.counts import total_infosets
@@ -176,7 +176,7 @@ def game_of(given: Sequence[Given], asked: str | None) -> Game:
     """
     rules = None if asked is None else named_game(asked)
     for one in given:
-        if one.game is not None and one.game not in GAMES:
+        if one.game is not None and find_game(one.game) is None:
             raise StrategyFileError(f"{one.path}: This is for the game {one.game!r}, which this program does not know.")
     named = [one for one in given if one.game is not None]
     for one in named:

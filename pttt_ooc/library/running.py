@@ -107,6 +107,8 @@ def begun(
     on_progress: Callable[[Row], None] = lambda row: None,
 ) -> Solver:
     """A solver with its state in memory."""
+    if config.snapshot_every is not None:
+        raise ConfigError("Snapshots are kept on disk: name a directory and a game of the list, or leave them out.")
     rule = _checked_rule(algorithm) if isinstance(algorithm, Rule) else RULES[config.algorithm]
     engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
     state = MemoryState(leaves(state_arrays(engine.index, config, rule)))

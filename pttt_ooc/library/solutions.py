@@ -184,8 +184,8 @@ def solve(
         it has only ``iteration``, ``seconds`` and ``iterations_per_second``.
     settings
         ``max_iterations``, ``max_minutes``, ``alpha``, ``beta``, ``gamma``, ``horizon``, ``restart_average``,
-        ``updates``, ``precision``, ``evaluate_every``, ``commit_seconds``, as in the section ``solve`` of
-        ``config.yaml``.
+        ``updates``, ``precision``, ``evaluate_every``, ``commit_seconds``, ``snapshot_every``, ``snapshots_mb``, as in
+        the section ``solve`` of ``config.yaml``.
 
     Raises
     ------
@@ -231,6 +231,8 @@ def _solve_in(
     place: Path, game: Game, symmetry: Symmetry, config: SolveConfig, on_progress: Callable[[Row], None]
 ) -> None:
     """Solve a game that has no name, whose structure is in memory, with its state on disk."""
+    if config.snapshot_every is not None:
+        raise ConfigError("Snapshots are kept only of games that have a name; leave out snapshot_every.")
     rules = as_record(game)
     facts = {"rules": rules, "symmetry": symmetry, "algorithm": config.algorithm, "precision": config.precision}
     name = fingerprint({**facts, "parameters": stage.parameters(config)})

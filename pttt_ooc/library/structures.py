@@ -12,7 +12,7 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.resources import cores, small_threads
 from pttt_ooc.errors import ConfigError, GameError
 from pttt_ooc.products.tables import read_index, read_timings
-from pttt_ooc.rules.catalogue import GAMES
+from pttt_ooc.rules.catalogue import find_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.directories import INDEX
@@ -152,7 +152,7 @@ def checked_player(player: int) -> int:
 
 def is_named(game: Game) -> bool:
     """Whether a game is one of those that the package has names for."""
-    return GAMES.get(game.name) == game
+    return find_game(game.name) == game
 
 
 def is_big(game: Game) -> bool:

@@ -1,5 +1,5 @@
 """Rules of the games, as data: boards, winning sets, turn rules, setups.
 
-Modules: ``game``: boards, winning sets, turn rule, symmetries, setup. ``catalogue``: the named games, their known
-counts and values. ``play``: one history, attempt by attempt.
+Modules: ``game``: boards, winning sets, turn rule, symmetries, setup. ``connections``: Dark Hex. ``catalogue``: games
+by name, their known counts and values. ``play``: one history, attempt by attempt.
 """

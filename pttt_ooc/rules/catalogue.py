@@ -1,38 +1,86 @@
-"""The named games, with counts and values of them that are known."""
+"""Games by name, with counts and values of them that are known.
+
+A name says the rules: ``pttt-2x4k3-abrupt`` is phantom tic-tac-toe on two rows and four columns, three in a row win;
+``dark-hex-3x3-classical`` is Dark Hex; ``-after-1-4`` means that squares 1 and 4 hold marks before the game starts.
+Every name of this form is a game, as far as there can be such a game; :data:`GAMES` is the list that people see.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Any
 
 from pttt_ooc.aliases import Interval, TurnRule
-from pttt_ooc.errors import UnknownGameError, did_you_mean
-from pttt_ooc.rules.game import Game, Squares, tic_tac_toe
+from pttt_ooc.errors import GameError, UnknownGameError, did_you_mean
+from pttt_ooc.rules.connections import chains, dark_hex
+from pttt_ooc.rules.game import Game, Squares, lines, tic_tac_toe
+
+_MINI = ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3))  # rows, columns, k of the smallest boards, which tests live on
+_NAME = re.compile(
+    r"(?:(?P<standard>pttt)|(?:pttt|mini)-(?P<board>[1-9]\d?x[1-9]\d?)k(?P<k>[1-9]\d?)|dark-hex-(?P<hex>[1-9]\d?x[1-9]\d?))"
+    r"-(?P<rule>abrupt|classical)(?:-after-(?P<moves>\d(?:-\d)*))?"
+)
 
 
-def _moves(setup: tuple[Squares, Squares]) -> str:
-    """The setup's squares in the order in which they were placed."""
-    return "-".join(str(setup[i % 2][i // 2]) for i in range(len(setup[0]) + len(setup[1])))
+def tic_tac_toe_name(
+    rows: int, columns: int, k: int, turn_rule: TurnRule, setup: tuple[Squares, Squares] = ((), ())
+) -> str:
+    """The name of phantom tic-tac-toe with these rules."""
+    board = (rows, columns, k)
+    family = "pttt" if board == (3, 3, 3) else f"{'mini' if board in _MINI else 'pttt'}-{rows}x{columns}k{k}"
+    return f"{family}-{turn_rule}{_after(setup)}"
 
 
-def _named_games() -> dict[str, Game]:
-    games = []
+def _after(setup: tuple[Squares, Squares]) -> str:
+    """What a name says of the setup: its squares in the order in which they were placed."""
+    moves = [str(setup[i % 2][i // 2]) for i in range(len(setup[0]) + len(setup[1])) if i // 2 < len(setup[i % 2])]
+    return f"-after-{'-'.join(moves)}" if moves else ""
+
+
+@lru_cache(maxsize=1000)
+def find_game(name: str) -> Game | None:
+    """The game called `name`, or None if no game is.
+
+    Raises
+    ------
+    GameError
+        If the name is of the right form, but there is no such game, as on a board that is too large.
+    """
+    said = _NAME.fullmatch(name)
+    if said is None:
+        return None
+    moves = tuple(map(int, said["moves"].split("-"))) if said["moves"] else ()
+    setup = (moves[0::2], moves[1::2])
+    rule: TurnRule = "abrupt" if said["rule"] == "abrupt" else "classical"
+    if said["hex"]:
+        rows, columns = map(int, said["hex"].split("x"))
+        return dark_hex(name, rows, columns, rule, setup)
+    rows, columns = map(int, (said["board"] or "3x3").split("x"))
+    k = int(said["k"] or 3)
+    proper = tic_tac_toe_name(rows, columns, k, rule, setup)
+    if name != proper:
+        raise GameError(f"There is one name for each game: {name} is called {proper}.")
+    return tic_tac_toe(name, rows, columns, k, rule, setup)
+
+
+def _listed() -> list[str]:
+    """The large games, and then small ones for each turn rule."""
     rules: tuple[TurnRule, ...] = ("abrupt", "classical")
-    setup: tuple[Squares, Squares]
+    names = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
+    names += ["pttt-2x4k3-abrupt", "pttt-2x4k3-classical", "pttt-2x5k3-abrupt"]
     for rule in rules:
-        games.append(tic_tac_toe(f"pttt-{rule}", 3, 3, 3, rule))
-        for rows, columns, k in ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3)):
-            games.append(tic_tac_toe(f"mini-{rows}x{columns}k{k}-{rule}", rows, columns, k, rule))
+        names += [tic_tac_toe_name(*board, rule) for board in _MINI]
         # From given first moves: small enough for a brute force, with either player to move, and
         # (on 2x3) with a symmetry left over.
-        for setup in (((0, 1, 3), (5, 8)), ((1, 3, 4), (0, 2, 8))):
-            games.append(tic_tac_toe(f"pttt-{rule}-after-{_moves(setup)}", 3, 3, 3, rule, setup))
-        for setup in (((1,), ()), ((1,), (4,))):
-            games.append(tic_tac_toe(f"mini-2x3k3-{rule}-after-{_moves(setup)}", 2, 3, 3, rule, setup))
-    return {game.name: game for game in games}
+        names += [f"pttt-{rule}-after-0-5-1-8-3", f"pttt-{rule}-after-1-0-3-2-4-8"]
+        names += [f"mini-2x3k3-{rule}-after-1", f"mini-2x3k3-{rule}-after-1-4"]
+        names += [f"dark-hex-{size}-{rule}" for size in ("2x2", "2x3", "3x2")]
+    return names
 
 
-GAMES: dict[str, Game] = _named_games()
-"""All named games, by name."""
+GAMES: dict[str, Game] = {name: game for name in _listed() if (game := find_game(name))}
+"""The games that `pttt info` lists, by name."""
 
 KNOWN_COUNTS: dict[str, dict[str, Any]] = {
     "pttt-abrupt": {
@@ -43,6 +91,22 @@ KNOWN_COUNTS: dict[str, dict[str, Any]] = {
         "pairs": 312_781,
     },
     "pttt-classical": {"total_infosets": [3_683_314, 2_307_355]},
+    "pttt-2x4k3-abrupt": {"histories": 919_748_961, "total_infosets": [1_970_449, 1_056_073], "pairs": 101_361},
+    "pttt-2x5k3-abrupt": {
+        "histories": 4_296_390_992_739,
+        "total_infosets": [498_567_995, 276_801_189],
+        "pairs": 2_007_998,
+    },
+    "dark-hex-3x3-abrupt": {
+        "histories": 29_311_526_419,
+        "total_infosets": [16_497_034, 10_828_243],
+        "pairs": 333_651,
+    },
+    "dark-hex-3x3-classical": {
+        "histories": 19_119_486_979,
+        "total_infosets": [3_720_850, 2_352_067],
+        "pairs": 283_859,
+    },
 }
 """What other programs have counted, with the keys of :func:`pttt_ooc.structure.counts.counts_of`."""
 
@@ -62,14 +126,25 @@ def named_game(name: str) -> Game:
     Raises
     ------
     UnknownGameError
-        If there is no such game; the message has the name that is closest, or else lists all.
+        If there is no such game; the message has the name that is closest.
+    GameError
+        As :func:`find_game`.
     """
-    try:
-        return GAMES[name]
-    except KeyError:
-        guess = did_you_mean(name, GAMES)
-        advice = f"{guess}; `pttt info` lists all" if guess else f"; choose one of: {', '.join(GAMES)}"
-        raise UnknownGameError(f"There is no game called {name!r}{advice}.") from None
+    found = find_game(name)
+    if found is None:
+        raise UnknownGameError(f"There is no game called {name!r}{did_you_mean(name, GAMES)}; `pttt info` lists games.")
+    return found
+
+
+def aim(game: Game) -> str:
+    """What the players of a game win with, in words."""
+    board, sets = (game.rows, game.columns), game.winning_sets
+    if sets == (chains(*board, 0), chains(*board, 1)):
+        return "a chain: 0 top to bottom, 1 left to right"
+    for k in range(1, max(board) + 1):
+        if sets == (lines(*board, k),) * 2:
+            return f"{k} in a row"
+    return "one of its winning sets"
 
 
 def reference_value(game: Game) -> Interval | None:

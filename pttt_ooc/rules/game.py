@@ -29,6 +29,12 @@ def mask_of(squares: Squares) -> int:
     return mask
 
 
+def check_board(name: str, rows: int, columns: int) -> None:
+    """Raise a GameError, which names the game, if no game has a board of this size."""
+    if min(rows, columns) < 1 or rows * columns > MOST_SQUARES:
+        raise GameError(f"Game {name}: a board of {rows} x {columns} squares; a game has 1 to {MOST_SQUARES}.")
+
+
 @dataclass(frozen=True)
 class Game:
     """One game: everything that the rest of the package knows about rules.
@@ -71,9 +77,8 @@ class Game:
     def __post_init__(self) -> None:
         counts = [len(o) for o in self.setup]
         taken = [s for o in self.setup for s in o]
-        if min(self.rows, self.columns) < 1 or self.squares > MOST_SQUARES:
-            problem = f"a board of {self.rows} x {self.columns} squares; a game has 1 to {MOST_SQUARES}"
-        elif self.turn_rule not in get_args(TurnRule):
+        check_board(self.name, self.rows, self.columns)
+        if self.turn_rule not in get_args(TurnRule):
             problem = f"no turn rule is called {self.turn_rule!r}; choose from {', '.join(get_args(TurnRule))}"
         elif not all(0 <= s < self.squares for s in taken):
             problem = "the setup has a square that is not on the board"
@@ -170,6 +175,15 @@ def tic_tac_toe(
     turn_rule: TurnRule,
     setup: tuple[Squares, Squares] = ((), ()),
 ) -> Game:
-    """Phantom tic-tac-toe: both players win with `k` in a row."""
+    """Phantom tic-tac-toe: both players win with `k` in a row.
+
+    Raises
+    ------
+    GameError
+        As :class:`Game`, or if no line of the board has `k` squares.
+    """
+    check_board(name, rows, columns)
+    if not 1 <= k <= max(rows, columns):
+        raise GameError(f"Game {name}: on a board of {rows} x {columns} squares nobody can have {k} in a row.")
     winning = lines(rows, columns, k)
     return Game(name, rows, columns, (winning, winning), turn_rule, setup)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
+from pttt_ooc.rules.catalogue import aim
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.comparison import RunFacts, common_gap, compared
 from pttt_ooc.show.numbers import decimals, duration, gap, interval, listed, thousands
@@ -176,14 +177,13 @@ def _context(data: ReportData) -> dict[str, Any]:
     import yaml
 
     game, target, solve = data.game, _target(data), data.config.get("solve") or {}
-    sizes = {w.bit_count() for sets in game.winning_sets for w in sets}
     return {
         "data": data,
         "palette": PALETTE,
         "solve": solve,
         "parameters": {n: data.parameters.get(n, solve.get(n)) for n in PARAMETERS},
         "bounds": value_bounds(data.evaluation),
-        "in_a_row": sizes.pop() if len(sizes) == 1 and len(set(game.winning_sets)) == 1 else None,
+        "aim": aim(game),
         "yaml": yaml.safe_dump(dict(data.config), sort_keys=False, allow_unicode=True),
         "panels": [
             inline_svg(convergence_figure(data.convergence, target, [x]), x, f"Gap over {x}, both axes logarithmic")

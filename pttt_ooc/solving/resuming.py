@@ -7,7 +7,7 @@ run would come to the same iteration without having ended before it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
 
 ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that decide at which iteration a run ends
+KEEPS = ("snapshot_every", "snapshots_mb")  # keys that decide what a run keeps on the way
 KEPT = 2  # saved runs besides the one that goes on
 CHEAP_SECONDS = 600  # a saved run that took less time may be deleted for another one
 
@@ -41,7 +42,9 @@ def schedule(factor: float) -> Iterator[int]:
         following = max(following + 1, math.floor(following * factor))
 
 
-def going_on(config: SolveConfig, saved: Sequence[Commit], work: Path) -> tuple[Commit | None, Sequence[Commit]]:
+def going_on(
+    config: SolveConfig, saved: Sequence[Commit], work: Path, usable: Callable[[Commit], bool] = lambda run: True
+) -> tuple[Commit | None, Sequence[Commit]]:
     """Of saved runs, the one that a configuration goes on from (None: it starts anew), and those to keep besides.
 
     Parameters
@@ -50,13 +53,19 @@ def going_on(config: SolveConfig, saved: Sequence[Commit], work: Path) -> tuple[
         With the ``extra`` that the solver commits.
     work
         The work directory, for the message.
+    usable
+        Whether all is there that the configuration keeps until a saved run's iteration.
 
     Raises
     ------
     StoreError
         If there would be more than `KEPT` to keep, and all of them took long.
     """
-    base = max((run for run in saved if is_on_the_way(config, run)), key=lambda run: run.iteration, default=None)
+    base = max(
+        (run for run in saved if is_on_the_way(config, run) and usable(run)),
+        key=lambda run: run.iteration,
+        default=None,
+    )
     kept = [run for run in saved if run is not base]
     while len(kept) > KEPT:
         cheapest = min(kept, key=lambda run: float(run.extra["seconds"]))
@@ -84,16 +93,21 @@ def is_reached(config: SolveConfig, nashconv: float) -> bool:
     return config.target_nashconv > 0 and nashconv <= config.target_nashconv
 
 
-def told_at_start(state: State) -> Iterator[str]:
+def told_at_start(state: State, config: SolveConfig) -> Iterator[str]:
     """Sentences for a person: from which iteration a solve goes on, and which runs are kept besides."""
     at = state.iteration
     yield f"Continuing from iteration {at}." if at else "Starting from the first iteration."
     for run in state.kept:
+        others = [key for key in KEEPS if key in run.extra and run.extra[key] != getattr(config, key)]
         yield (
             f"The run to iteration {run.iteration} is kept in {state.path} ({state.nbytes / MB:.1f} MB); "
-            f"to go on from there, set {_ends_of(run)}."
+            f"to go on from there, set {_ends_of(run, *others)}."
         )
 
 
-def _ends_of(run: Commit) -> str:
-    return ", ".join(f"{key}: {run.extra[key]:g}" for key in ENDS)
+def _ends_of(run: Commit, *others: str) -> str:
+    return ", ".join(f"{key}: {_shown(run.extra[key])}" for key in (*ENDS, *others))
+
+
+def _shown(value: float | None) -> str:
+    return "null" if value is None else f"{value:g}"

@@ -19,7 +19,7 @@ from pttt_ooc.disk.memory import in_memory, leaves, virtual_array, with_leaves
 from pttt_ooc.disk.record import Commit
 from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
-from pttt_ooc.solving.resuming import ENDS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
+from pttt_ooc.solving.resuming import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import Symmetriser
@@ -64,6 +64,7 @@ def solve(
     on_progress: Callable[[Row], None] = lambda row: None,
     arrays: SolverArrays | None = None,
     on_start: Callable[[str], None] = lambda sentence: None,
+    keeper: Keeper | None = None,
 ) -> Solution:
     """Solve, or go on solving, until a budget of the configuration is spent.
 
@@ -88,6 +89,8 @@ def solve(
         As :func:`solver_arrays` describes them; default: new ones in memory.
     on_start
         Called with sentences for a person: from which iteration it goes on, and what else is kept.
+    keeper
+        Keeps average strategies on the way.  A saved run that lacks some of them is of no use.
 
     Raises
     ------
@@ -96,12 +99,12 @@ def solve(
     """
 
     def choose(saved: Sequence[Commit]) -> tuple[Commit | None, Sequence[Commit]]:
-        return going_on(config, saved, work)
+        return going_on(config, saved, work, lambda run: keeper is None or keeper.has_all(run.iteration))
 
     with State.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
-        loop = Solver(engine, config, state, on_progress, arrays)
-        for sentence in told_at_start(state):
+        loop = Solver(engine, config, state, on_progress, arrays, keeper=keeper)
+        for sentence in told_at_start(state, config):
             on_start(sentence)
         return loop.run()
 
@@ -162,6 +165,22 @@ def state_arrays(index: Index, config: SolveConfig, rule: Rule | None = None) ->
     return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
 
 
+class Keeper(Protocol):
+    """Keeps average strategies on the way."""
+
+    def is_due(self, iteration: int) -> bool:
+        """Whether those after this iteration are kept; only where the gap is computed."""
+
+    def keep(self, row: Row, strategies: tuple[Strategy, Strategy]) -> None:
+        """Keep the strategies of an evaluation, which are overwritten later."""
+
+    def make_room(self, iteration: int) -> None:
+        """Delete what is not kept any longer; the state of this iteration has been committed."""
+
+    def has_all(self, iteration: int) -> bool:
+        """Whether all is there that a run without interruptions keeps until this iteration."""
+
+
 class Iterates(Protocol):
     """What a :class:`Solver` works on: a :class:`~pttt_ooc.disk.commits.State`, or a :class:`MemoryState`."""
 
@@ -213,6 +232,8 @@ class Solver:
     rule
         An update rule in place of the one that the configuration names; its parameters are used where the configuration
         has none.
+    keeper
+        Keeps average strategies on the way.
     """
 
     def __init__(
@@ -223,7 +244,9 @@ class Solver:
         on_progress: Callable[[Row], None],
         arrays: SolverArrays,
         rule: Rule | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
+        self.keeper = keeper
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
         self.kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
         self.values, self.reaches = arrays.values, arrays.reaches
@@ -268,9 +291,14 @@ class Solver:
             stopped_by = self._stopped_by()
             if stopped_by and "nashconv" not in row:
                 row = self._evaluate(row)
-            if time.perf_counter() - committed >= self.config.commit_seconds or stopped_by:
+            keeper = self.keeper if self.keeper and self.keeper.is_due(self.iteration) else None
+            if keeper:
+                keeper.keep(row, self.strategies)
+            if time.perf_counter() - committed >= self.config.commit_seconds or stopped_by or keeper:
                 self._commit()
                 committed = time.perf_counter()
+            if keeper:
+                keeper.make_room(self.iteration)
             yield row
             clock = time.perf_counter()
 
@@ -294,7 +322,7 @@ class Solver:
         return "max_minutes" if self.seconds >= 60 * self.config.max_minutes else ""
 
     def _commit(self) -> None:
-        ends = {key: getattr(self.config, key) for key in ENDS}
+        ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}
         self.state.commit(self.iteration, {"rows": self.rows, "seconds": self.seconds, **ends})
 
     def _progress(self) -> Row:

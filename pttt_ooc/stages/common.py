@@ -18,7 +18,7 @@ from pttt_ooc.disk.files import atomic_write_text, digest, explained
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
-from pttt_ooc.errors import MemoryBudgetError, StoreError, told_by
+from pttt_ooc.errors import BudgetError, StoreError, told_by
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.directories import SHARED, home_of, manifest_of, structure_of
 from pttt_ooc.stages.provenance import source_digest, versions
@@ -69,7 +69,7 @@ def stage(name: str, directory: Path, products: Sequence[str], threads: int = 1)
         with measured() as usage:
             try:
                 yield facts
-            except MemoryBudgetError:
+            except BudgetError:
                 for file, text in before.items():  # refused before anything was touched
                     atomic_write_text(file, text)
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import is_state
-from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.show.numbers import size
@@ -24,6 +24,8 @@ from pttt_ooc.solving.solver import solve, solver_arrays
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.provenance import fingerprint
+from pttt_ooc.stages.snapshots import SNAPSHOTS, Snapshots
+from pttt_ooc.structure.index import Index
 from pttt_ooc.sweep.engine import thread_needs
 
 
@@ -38,6 +40,8 @@ def run(
 ) -> None:
     """Make ``solution.zarr`` and ``convergence.jsonl``, going on from the last commit in ``work/`` if there is one.
 
+    With ``snapshot_every``, the directory ``snapshots`` is made too: solutions of earlier iterations.
+
     Parameters
     ----------
     settings
@@ -50,10 +54,11 @@ def run(
     Raises
     ------
     PtttError
-        If the budget is too small, an input is missing or damaged, another solver is at work, or the disk cannot be
+        If a budget is too small, an input is missing or damaged, another solver is at work, or the disk cannot be
         written to.
     """
-    with stage("solve", directory, ["solution.zarr", "convergence.jsonl"], threads) as facts:
+    products = ["solution.zarr", "convergence.jsonl", *([SNAPSHOTS] if settings.snapshot_every else [])]
+    with stage("solve", directory, products, threads) as facts:
         before = inputs(directory, "enumerate", "index")
         name = work_name(game, symmetry, settings, before["index"])
         facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"), work=name)
@@ -63,16 +68,28 @@ def run(
         with open_engine(directory, game, symmetry, dtype, threads) as engine, Progress(*ends, log) as progress:
             fixed = {**process_needs(threads), **thread_needs(engine)}
             needs = MemoryNeeds(fixed, solver_arrays(engine.index, settings))
-            arrays = allocated(needs, memory_mb, directory, facts)
             work = directory / "work" / name
+            snapshots = _snapshots(work, engine.index, settings)
+            arrays = allocated(needs, memory_mb, directory, facts)
             for sentence in _others(work):
                 progress.note(sentence)
-            result = solve(engine, settings, work, name, progress, arrays, progress.note)
+            result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots)
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
         with fresh_store(directory / "solution.zarr") as store:
             write_solution(store, result.strategies, _told(settings, result.rows[-1]))
+        if snapshots:
+            snapshots.publish(directory, result.iteration)
+        else:
+            with explained(f"delete {directory / SNAPSHOTS}"):
+                remove(directory / SNAPSHOTS)  # of an earlier configuration: no manifest names them
+
+
+def _snapshots(work: Path, index: Index, settings: SolveConfig) -> Snapshots | None:
+    if settings.snapshot_every is None:
+        return None
+    return Snapshots(work, index, settings, lambda row: _told(settings, row))
 
 
 def _others(work: Path) -> Iterator[str]:
@@ -86,7 +103,7 @@ def _others(work: Path) -> Iterator[str]:
         )
 
 
-def _told(settings: SolveConfig, row: Facts) -> Facts:
+def _told(settings: SolveConfig, row: Mapping[str, Any]) -> Facts:
     """The attributes of the solution, without times, so that equal solutions have equal bytes."""
     timeless = {name: value for name, value in row.items() if "second" not in name}
     return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless}

@@ -1,0 +1,76 @@
+"""The configuration of the workflow as a whole: the core's keys, and one section for each wing that has one.
+
+The core's models know no wing, and a wing's model only its own section.  Here they meet, so that a file is checked at
+once: an unknown key is compared with all that are known.  ``python -m pttt_ooc.cli.sections`` prints the JSON schema,
+which is kept in ``workflow/schemas/config.schema.json`` for editors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, create_model
+
+from pttt_ooc.config import Config, check_config, check_section, read_yaml
+
+SECTIONS: dict[str, type[BaseModel]] = {}
+"""The sections of the wings: the key in config.yaml, and the model in the wing's ``settings``."""
+
+
+Checked: TypeAlias = tuple[Config, dict[str, Any]]
+"""The core's configuration, and the section of each wing as an instance of the wing's model."""
+
+
+def check_file(
+    content: Any, source: str = "config.yaml", sections: Mapping[str, type[BaseModel]] = SECTIONS
+) -> Checked:
+    """Check the core's keys and the sections of all wings.
+
+    Parameters
+    ----------
+    content
+        The content of the YAML file.
+    source
+        The name of the file, for messages.
+    sections
+        The models of the wings' sections, by their keys.
+
+    Raises
+    ------
+    ConfigError
+        If a key or value is refused, or a file that it names does not exist.
+    """
+    whole = check_section(whole_model(sections), content, source)
+    core = check_config({key: value for key, value in content.items() if key not in sections}, source)
+    return core, {key: getattr(whole, key) for key in sections}
+
+
+def load_file(path: Path, sections: Mapping[str, type[BaseModel]] = SECTIONS) -> Checked:
+    """Read and check a configuration file; keys that it leaves out have their defaults.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read, or a key or value is refused; one sentence that names file and key.
+    """
+    content = read_yaml(path)
+    return check_file({} if content is None else content, str(path), sections)
+
+
+def whole_model(sections: Mapping[str, type[BaseModel]] = SECTIONS) -> type[Config]:
+    """The model of a file with the core's keys and these sections, whose keys all have defaults."""
+    fields: dict[str, Any] = {key: (model, model()) for key, model in sections.items()}
+    return create_model("Config", __base__=Config, __doc__=Config.__doc__, **fields)
+
+
+def schema_text(sections: Mapping[str, type[BaseModel]] = SECTIONS) -> str:
+    """The JSON schema of the configuration, as it is kept in ``workflow/schemas``."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole_model(sections).model_json_schema()}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")
