@@ -33,7 +33,8 @@ def learn(
     max_iterations: Annotated[int, typer.Option(min=1, help="Stop after so many iterations.")] = 10**12,
     target_nashconv: Annotated[float, typer.Option(min=0, help="Stop at this gap; 0: never for that.")] = 0.0,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting of the algorithm; may be repeated.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the algorithm; may be repeated."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
     name: Annotated[

@@ -180,14 +180,15 @@ class Ground:
     def visits(self) -> Engine:
         """An engine whose gradients count visits in place of payoffs; see :meth:`visits_of`.
 
-        The pairs of views are all those of the game, not only those in which somebody can win at once.  Where the player
-        is to move, its first action takes the place of the winning squares; where the opponent is, all legal actions.
+        The pairs of views are all those of the game, not only those in which somebody can win at once.  Where the
+        player is to move, its first action takes the place of the winning squares; where the opponent is, all legal
+        actions.
         """
         pairs, size = find_pairs(self.game), self.game.squares
         tried = [pairs.placed[p] | pairs.failed[p] | self.game.setup_mask(p) for p in (0, 1)]
         legal = [~mask & ((1 << size) - 1) for mask in tried]
         keys = [pairs.placed[p] << size | pairs.failed[p] for p in (0, 1)]
-        # Views that the index leaves out are of a player who moves no more; the other has a single action there.
+        # Views that the index leaves out are of a player who moves no more, where nobody can win at once.
         kept = (self.index.orbits[0].find(keys[0]) >= 0) & (self.index.orbits[1].find(keys[1]) >= 0)
         timings = []
         for player in (0, 1):
@@ -211,7 +212,8 @@ class Ground:
         Returns
         -------
         Slice
-            The sequence of an infoset's first action has the sum of the opponent's reach over the infoset's histories.
+            The sequence of an infoset's first action has the sum of the opponent's reach over the infoset's histories,
+            where anybody can win from there on.
             A node has minus the sum of the opponent's `sequences` over the opponent's moves at that node.
         """
         part = self._visit_arrays.of(self.players[player], n)

@@ -49,8 +49,8 @@ class Counts:
 class Learner(ABC, Generic[Chosen]):
     """An algorithm at work on one game.
 
-    The loop calls :meth:`start` once, then perhaps :meth:`restore`, and then :meth:`step` and :meth:`strategy` again and
-    again.  Two runs with the same game, settings and seed give the same bits, however their iterations are cut into
+    The loop calls :meth:`start` once, then perhaps :meth:`restore`, and then :meth:`step` and :meth:`strategy` again
+    and again.  Two runs with the same game, settings and seed give the same bits, however their iterations are cut into
     steps, and whether or not a run was restored on the way.
 
     Attributes

@@ -148,7 +148,7 @@ class Loop:
 
     def _save(self) -> None:
         if self.checkpoints:
-            values = {"counts": asdict(self.learner.counts), "rows": self.rows}
+            values: dict[str, Any] = {"counts": asdict(self.learner.counts), "rows": self.rows}
             values |= {"seconds": self.seconds, "wall_seconds": self.wall_seconds}
             self.checkpoints.save(self.iteration, self.learner.state(), values)
 

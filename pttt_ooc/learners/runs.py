@@ -78,9 +78,7 @@ def directory_of(data: Path, run: Run) -> Path:
     return results_of(data, run.game, run.symmetry) / "learners" / run.name
 
 
-def learn(
-    run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None
-) -> Path:
+def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None) -> Path:
     """Run a learner until an end, or go on with it, and write its result.
 
     Returns

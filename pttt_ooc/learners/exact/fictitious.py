@@ -3,7 +3,8 @@
 With the best response ``b`` to the opponent's average, whose realization plan is mixed in (Heinrich, Lanctot and Silver
 2015, theorem 7)::
 
-    average plan of t  =  (1 - w) average plan of t - 1  +  w plan of b,      w = t^power / (1 + 2^power + ... + t^power)
+    average plan of t  =  (1 - w) average plan of t - 1  +  w plan of b
+    w = t^power / (1 + 2^power + ... + t^power)
 
 The paper's rule is ``power`` 0, so ``w = 1 / t``.  Larger powers forget early responses sooner.
 """

@@ -3,7 +3,7 @@
 All kernels of the exact learners are here, and use nothing of other modules: numba's own stamp of this file is then
 enough to tell what has to be compiled anew.
 
-They are called by :meth:`pttt_ooc.learners.ground.Ground.upward`, with the part of the arrays that belongs to one slice.
+:meth:`pttt_ooc.learners.ground.Ground.upward` calls them with the part of the arrays that belongs to one slice.
 ``part.sequences`` hold the counterfactual values ``q`` of actions, and each kernel adds the value of each infoset to
 ``part.nodes``.  All other arrays have a number for each of the slice's sequences.  Within a view, the sequences of an
 action are one block with a number for each order.
@@ -101,11 +101,12 @@ def mirror(first_view, last_view, tree, part, visits, policy, logits, magnet, et
 def dilated(first_view, last_view, tree, part, policy, logits, eta, alpha):
     """One step of magnetic mirror descent with dilated entropy, in the sequence form; the magnet is uniform.
 
-    The step maximises ``<g, x> - alpha D(x, uniform) - D(x, old x) / eta`` over realization plans, with
-    ``D(x, y) = sum over infosets h of x(h) KL(x( |h), y( |h))``.  From the leaves upward, with ``k = alpha + 1 / eta``
-    (Hoda et al. 2010, section 4; Sokota et al. 2023, appendix)::
+    The step maximises ``<g, x> - alpha E(x) - D(x, old x) / eta`` over realization plans, with the dilated entropy
+    ``E(x) = sum over infosets h of x(h) (sum over a of x(a|h) log x(a|h))`` and its divergence
+    ``D(x, y) = sum over h of x(h) KL(x( |h), y( |h))``.  From the leaves upward, with ``k = alpha + 1 / eta`` (Hoda et
+    al. 2010, section 4; Sokota et al. 2023, appendix)::
 
-        f(a) = (g(a) + V(after a) + log old(a) / eta - alpha log(number of actions)) / k
+        f(a) = (g(a) + V(after a) + log old(a) / eta) / k
         policy(a) ~ exp f(a),      V(h) = k log(sum over a of exp f(a))
 
     Values are therefore not those of the policy, and `logits` are always logarithms of probabilities.
@@ -114,12 +115,11 @@ def dilated(first_view, last_view, tree, part, policy, logits, eta, alpha):
     for view in range(first_view, last_view):
         orders, actions, start = _shape(tree, view)
         node = tree.node_start[view] - part.first_node
-        even = alpha * np.log(alpha * 0 + max(actions, 1))
         for r in range(orders if actions else 0):
             first = start - part.first_sequence + r
             for a in range(actions):
                 at = first + a * orders
-                logits[at] = (part.sequences[at] + logits[at] / eta - even) / scale
+                logits[at] = (part.sequences[at] + logits[at] / eta) / scale
             most, total = _softmax(logits, policy, first, orders, actions)
             part.nodes[node + r] += scale * (most + np.log(total))
             for a in range(actions):
@@ -184,15 +184,6 @@ def log_ratio(first_view, last_view, tree, first_sequence, policy, now, before, 
         for at in range(start - first_sequence, start - first_sequence + orders * actions):
             if sequences[at] > 0:
                 sequences[at] *= np.log(policy[at]) - blend * now[at] - (1 - blend) * before[at]
-
-
-@kernel
-def log_policy(first_view, last_view, tree, first_sequence, policy, logarithms):
-    """Logarithms of probabilities, of which none is 0."""
-    for view in range(first_view, last_view):
-        orders, actions, start = _shape(tree, view)
-        for at in range(start - first_sequence, start - first_sequence + orders * actions):
-            logarithms[at] = np.log(policy[at])
 
 
 @kernel

@@ -99,7 +99,7 @@ class BehaviouralMirror(Mirror[Chosen]):
         return self.logits[player][:0]
 
     def _update(self, player: int) -> None:
-        ground, visits = self.ground, np.zeros(0)
+        ground, visits = self.ground, self.policies[player][:0]
         opponent = self.reaches[1 - player]
         sizes = [ground.scalar(size) for size in self._step_sizes()]
 
@@ -177,7 +177,7 @@ class DilatedMirror(Mirror[DilatedSettings]):
         """Begin with uniform play."""
         super().start(ground, settings, seed)
         for p in (0, 1):
-            ground.run(p, kernels.log_policy, lambda part, p=p: (part.start, self.policies[p][part], self.logits[p][part]))
+            self.logits[p][:] = np.log(self.policies[p])
 
     def _update(self, player: int) -> None:
         strength = self.settings.alpha / self.counts.iterations**self.settings.power

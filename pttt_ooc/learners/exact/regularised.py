@@ -55,15 +55,16 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
     def _refer(self, player: int) -> None:
         """Make the policy the reference."""
         self.before[player][:] = self.now[player]
-        parts = (self.policies[player], self.now[player])
-        self.ground.run(player, kernels.log_policy, lambda part: (part.start, parts[0][part], parts[1][part]))
+        self.now[player][:] = np.log(np.maximum(self.policies[player], np.finfo(self.ground.dtype).tiny))
 
     def step(self, iterations: int) -> None:
         """A step of both players against each other's policies before it."""
         for _ in range(iterations):
             self.counts.iterations += 1
+            blend = self._blend()
+            opponents = [self._with_log_ratio(p, blend) for p in (0, 1)]
             for p in (0, 1):
-                self._update(p)
+                self._update(p, opponents[1 - p], blend)
             for p in (0, 1):
                 self.ground.reach(p, self.policies[p], self.reaches[p])
                 if self.counts.iterations % self.settings.phase == 0:
@@ -75,12 +76,11 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
         done = (self.counts.iterations - 1) % self.settings.phase
         return self.ground.scalar(min(1.0, 2 * done / self.settings.phase))
 
-    def _update(self, player: int) -> None:
-        ground, visits, blend = self.ground, np.zeros(0), self._blend()
+    def _update(self, player: int, opponent: Reach, blend: Any) -> None:
+        ground, visits = self.ground, self.policies[player][:0]
         eta, rate, bound = (
             ground.scalar(size) for size in (self.settings.eta, self.settings.rate, self.settings.bound)
         )
-        opponent = self._with_log_ratio(1 - player, blend)
 
         def look(n: int, part: Slice) -> None:
             nonlocal visits

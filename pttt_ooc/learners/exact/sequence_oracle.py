@@ -112,7 +112,12 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
 
     def state(self) -> Arrays:
         """The restricted game, regrets, sums of plans, policies."""
-        named = {"allowed": self.allowed, "regrets": self.regrets, "sums": self.sums, "policies": self.policies}
+        named: dict[str, list[NDArray[Any]]] = {
+            "allowed": self.allowed,
+            "regrets": self.regrets,
+            "sums": self.sums,
+            "policies": self.policies,
+        }
         return {"age": self.age, **{f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
