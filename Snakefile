@@ -235,3 +235,6 @@ rule report:
 
 onsuccess:
     print(f"The results are in {RUN}.", file=sys.stderr)
+
+
+include: "workflow/rules/learners.smk"

@@ -29,7 +29,7 @@ def modules():
 
 
 MODULES = modules()
-WINGS = ["learners/exact/kernels"]
+WINGS = ["learners/exact/kernels", "learners/sampled/kernels"]
 """The modules of wings that have kernels, one for each wing."""
 
 

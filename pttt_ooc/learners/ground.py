@@ -227,6 +227,10 @@ class Ground:
         """Realization plan of a behaviour, or of a plan that is given by its sequences alone."""
         return self.engine.reach(player, weights, into)
 
+    def symmetrise(self, player: int, numbers: Floats) -> None:
+        """Replace numbers of sequences by their means over mirror images within a view that is symmetric itself."""
+        self._symmetrisers[player](numbers)
+
     def strategy(self, player: int, weights: Floats) -> Strategy:
         """Strategy, in single precision, of a behaviour or of a sum of realization plans.
 

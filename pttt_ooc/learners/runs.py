@@ -28,6 +28,7 @@ from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.stages.directories import results_of
 from pttt_ooc.stages.provenance import code_digest, dependencies, fingerprint, versions
+from pttt_ooc.structure.strategy import uniform_strategy
 
 STAGE = "learn"
 MANIFEST = "learn.json"
@@ -115,6 +116,8 @@ def _write(run: Run, directory: Path, loop: Loop, stopped_by: str, ground: Groun
     products = {name: {"digest": digest(directory / name)} for name in ("solution.zarr", LOG)}
     facts = {"name": run.name, **run.described(), "ends": asdict(loop.ends), "result": last, "stopped_by": stopped_by}
     facts["source"] = learner_class(run.algorithm).source
+    uniform = uniform_strategy(ground.index, 0), uniform_strategy(ground.index, 1)
+    facts["uniform_nashconv"] = ground.evaluator(*uniform).nashconv
     write_manifest(directory / MANIFEST, STAGE, products=products, versions=versions(), **facts)
 
 
