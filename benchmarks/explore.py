@@ -2,7 +2,7 @@
 
 Each person looks at a page, waits a while, and follows one of its links, or goes to an infoset of a game played at
 random.  Times are from the request to the whole answer, over the loopback, of the piece that the page's script asks
-for.
+for.  They grow when other programs use the processor; the processor time of each answer does not.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from html import unescape
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -32,8 +33,10 @@ _LINK = re.compile(r'<a href="(/explore[^"]*)"')
 class Served:
     """`pttt explore` on a free port."""
 
-    def __init__(self, data: Path) -> None:
-        command = [sys.executable, "-c", _COMMAND, "explore", str(data), "--no-browser"]
+    def __init__(self, strategies: list[str], chosen: str) -> None:
+        command = [sys.executable, "-c", _COMMAND, "explore", *strategies, "--no-browser"]
+        self.page = f"/explore?{chosen}"
+        self.preparing: dict[str, float] = {}
         self.begun = time.monotonic()
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None and self.process.stderr is not None
@@ -56,13 +59,26 @@ class Served:
 
     def wait(self) -> float:
         """Seconds from the start of the command to the first page with a board."""
-        while "board1" not in get(self.address, "/explore")[1]:
+        while "board1" not in get(self.address, self.page)[1]:
+            self._watch_preparer()
             time.sleep(0.02)
         return time.monotonic() - self.begun
+
+    def _watch_preparer(self) -> None:
+        """Note what the process that prepares strategies takes."""
+        pid = self.pids.get("answerer", 0)
+        with suppress(OSError, TypeError):  # there is none, or it has just ended
+            for child in " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split():
+                found = {**_memory(int(child)), "processor_seconds": _processor(int(child))}
+                self.preparing = {name: max(n, self.preparing.get(name, 0)) for name, n in found.items()}
 
     def memory(self) -> dict[str, dict[str, int]]:
         """Megabytes of each process: its own, and with pages of mapped files that the system can take back."""
         return {name: _memory(pid) for name, pid in self.pids.items()}
+
+    def processor(self) -> dict[str, float]:
+        """Seconds of processor time that each process has taken."""
+        return {name: _processor(pid) for name, pid in self.pids.items()}
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -75,6 +91,11 @@ def _memory(pid: int) -> dict[str, int]:
     return {kind: int(re.search(rf"{name}:\s+(\d+) kB", status)[1]) // 1000 for kind, name in kinds.items()}  # type: ignore[index]
 
 
+def _processor(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def get(address: str, path: str, connection: http.client.HTTPConnection | None = None) -> tuple[int, str]:
     """Status and text of a page."""
     asked = connection or http.client.HTTPConnection(address, timeout=60)
@@ -83,19 +104,19 @@ def get(address: str, path: str, connection: http.client.HTTPConnection | None =
     return answer.status, answer.read().decode()
 
 
-def anywhere(game: str, chance: random.Random) -> str:
+def anywhere(game: str, chosen: str, chance: random.Random) -> str:
     """The address of an infoset of a game played at random."""
     history, infosets = start(named_game(game)), []
     while history.player is not None:
         infosets.append((history.player, history.infoset(history.player)))
         history = history.step(chance.choice(history.legal()))
     player, infoset = chance.choice(infosets)
-    return f"/explore?player={player}&at={infoset}"
+    return f"/explore?player={player}&at={infoset}&{chosen}"
 
 
 def click(served: Served, seed: int, pause: float, end: float, times: list[float], wrong: list[str]) -> None:
     """One person."""
-    chance, path = random.Random(seed), "/explore"
+    chance, path, chosen = random.Random(seed), served.page, served.page.partition("?")[2]
     connection = http.client.HTTPConnection(served.address, timeout=60)
     time.sleep(chance.uniform(0, pause))
     while time.monotonic() < end:
@@ -105,7 +126,7 @@ def click(served: Served, seed: int, pause: float, end: float, times: list[float
         if status != 200:
             wrong.append(f"{status} {path}")
         links = [unescape(link) for link in _LINK.findall(page)]
-        path = chance.choice(links) if links and chance.random() < 0.7 else anywhere(served.game, chance)
+        path = chance.choice(links) if links and chance.random() < 0.7 else anywhere(served.game, chosen, chance)
         time.sleep(chance.uniform(0, 2 * pause))
 
 
@@ -117,20 +138,21 @@ def percentile(times: list[float], share: float) -> float:
 def main() -> int:
     """The command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.explore", description=__doc__)
-    parser.add_argument("data", type=Path, help="directory of a solution")
+    parser.add_argument("strategies", nargs="+", help="as pttt explore takes them, such as the directory of a solution")
+    parser.add_argument("--chosen", default="", metavar="QUERY", help="such as 'first=f1&second=solution'")
     parser.add_argument("--people", type=int, default=20, metavar="N", help="default: %(default)s")
     parser.add_argument(
         "--pause", type=float, default=1.0, metavar="S", help="mean between clicks (default: %(default)s)"
     )
     parser.add_argument("--seconds", type=float, default=30, metavar="S", help="default: %(default)s")
     options = parser.parse_args()
-    first = Served(options.data)  # prepares what is missing
+    first = Served(options.strategies, options.chosen)  # prepares what is missing
     preparing = first.wait()
     first.stop()
     load = os.getloadavg()[0]
-    served = Served(options.data)
+    served = Served(options.strategies, options.chosen)
     try:
-        cold = served.wait()
+        cold, starting = served.wait(), served.processor()
         times: list[float] = []
         wrong: list[str] = []
         end = time.monotonic() + options.seconds
@@ -147,9 +169,15 @@ def main() -> int:
             "load_before": round(load, 2),
             "load_after": round(os.getloadavg()[0], 2),
             "first_start_seconds": round(preparing, 2),
+            "preparer": first.preparing,
             "cold_start_seconds": round(cold, 2),
+            "cold_start_processor_seconds": {name: round(seconds, 2) for name, seconds in starting.items()},
             "answers": len(times),
             "answers_per_second": round(len(times) / options.seconds, 1),
+            "processor_milliseconds_per_answer": {
+                name: round(1000 * (seconds - starting[name]) / len(times), 2)
+                for name, seconds in served.processor().items()
+            },
             "milliseconds": {f"p{n}": percentile(times, n / 100) for n in (50, 90, 99, 100)},
             "wrong": wrong[:10],
             "megabytes": served.memory(),

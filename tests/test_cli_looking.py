@@ -91,6 +91,10 @@ def test_two_strategies_are_compared(run, made):
     said = run.ok("compare", path, directory, "--top", 2).out
     assert f"worst case of {path}" in said and "mean distance, weighted by reach" in said and "against" not in said
     assert said.count("square ") == 2
+    assert found["losses"]["total"] == pytest.approx(found["values"][1] - found["values"][0], abs=1e-9)
+    said = run.ok("compare", path, directory, "--against", "uniform", "--top", 2).out
+    listed = [word for word in said[said.index("lost by the first") :].split() if word.startswith("|")]
+    assert listed == [one["infoset"] for one in found["losses"]["infosets"][:2]]
     assert run("compare", path, path, "--json").json["largest"] == []
 
 

@@ -306,13 +306,16 @@ def test_a_comparison_by_hand(player):
     pairs = [(one, opponent) if player == 0 else (opponent, one) for one in both]
     sign = 1 if player == 0 else -1
     assert found.values == pytest.approx([sign * pttt.evaluate(*pair).value for pair in pairs], abs=1e-12)
+    assert found.losses.total == pytest.approx(found.values[1] - found.values[0], abs=1e-12)
+    assert [abs(one.loss) for one in found.losses.infosets] == sorted(abs(x.loss) for x in found.losses.infosets)[::-1]
+    assert len(found.losses.infosets) == 5
     json.dumps(found.as_record())
 
 
 def test_a_strategy_does_not_differ_from_itself():
     mine = strategy(GAME, 0)
     found = pttt.compare(mine, mine)
-    assert (found.different, found.mean_distance, found.largest, found.values) == (0, 0, (), None)
+    assert (found.different, found.mean_distance, found.largest, found.values, found.losses) == (0, 0, (), None, None)
 
 
 # ---------------------------------------------------------------------------------------------

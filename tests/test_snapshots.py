@@ -20,8 +20,9 @@ from pttt_ooc.products.solution import solution_attrs
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages import fsck, snapshots, solve
 from pttt_ooc.stages.common import is_whole
+from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.prepare import prepared
-from pttt_ooc.stages.snapshots import SNAPSHOTS, due, most_bytes, thinned
+from pttt_ooc.stages.snapshots import due, most_bytes, thinned
 
 GAME = "mini-2x3k2-abrupt"
 EXIT_FINISHED = 7

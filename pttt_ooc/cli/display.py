@@ -201,9 +201,15 @@ def comparison(found: Comparison, names: tuple[str, str], against: str | None) -
             ("mean distance, weighted by reach", f"{found.mean_distance:.6f}"),
         ]
     )
-    if not found.largest:
-        return
-    print()
+    if found.largest:
+        print()
+        _print(_distances_table(found, names))
+    if found.losses is not None and found.losses.infosets:
+        print()
+        _print(_losses_table("lost by the first", found.losses))
+
+
+def _distances_table(found: Comparison, names: tuple[str, str]) -> Table:
     table = _plain("infoset", "weight", "distance", f"reach by {names[0]}", f"by {names[1]}", "most different")
     for one in found.largest:
         square = max(
@@ -213,7 +219,7 @@ def comparison(found: Comparison, names: tuple[str, str], against: str | None) -
         reach = (f"{one.reach[0]:.4g}", f"{one.reach[1]:.4g}")
         told = f"square {square}: {first:.4f}, {second:.4f}"
         table.add_row(one.infoset, f"{one.weight:.4g}", f"{one.distance:.4f}", *reach, told)
-    _print(table)
+    return table
 
 
 def mistakes(found: Mistakes, name: str, equilibrium: str) -> None:

@@ -116,9 +116,10 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="Another one of the same player, likewise.")],
     player: WhoseOption = None,
     against: Annotated[
-        str | None, typer.Option(metavar="STRATEGY", help="An opponent to compare their values against.")
+        str | None,
+        typer.Option(metavar="STRATEGY", help="An opponent to compare their values against, and where these differ."),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets to list.")] = 10,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each kind to list.")] = 10,
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
     game: ToldGameOption = None,
@@ -128,6 +129,8 @@ def compare(
 
     Compared are what each gets in the worst case, and their probabilities at every infoset.  Infosets are listed by
     their distance (half the sum of the differences of probabilities) times the mean of the strategies' own reach.
+    With an opponent they are also listed by value: how much A loses there because it does not do what B does; what is
+    lost at all infosets adds up to the difference of their values.
     """
     check_game(game)
     from pttt_ooc.cli import display

@@ -27,6 +27,10 @@ def play(
         int | None,
         typer.Option("--player", min=0, max=1, help="Whom you play.  [default: 0, if the opponent lets you]"),
     ] = None,
+    best_response: Annotated[
+        bool,
+        typer.Option("--best-response", help="Play against the best response to OPPONENT; for --terminal."),
+    ] = False,
     terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
@@ -41,15 +45,18 @@ def play(
     check_game(game)
     name = opponent or _solution(data, game)
     if terminal:
-        raise typer.Exit(_play_here(name, player, game, data))
-    if player is not None:
-        raise ConfigError("In the browser you choose there whom you play; --player is for --terminal.")
+        raise typer.Exit(_play_here(name, player, best_response, game, data))
+    if player is not None or best_response:
+        raise ConfigError(
+            "In the browser you choose there whom and against whom you play; --player and --best-response are for "
+            "--terminal."
+        )
     with extra():
         from pttt_ooc.explore.local import explore as explored
     explored([name], game, data, None, host, port, "/play" if browser else None)
 
 
-def _play_here(name: str, player: int | None, game: str | None, data: Path) -> int:
+def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:
     from pttt_ooc.explore.dialogue import Dialogue
     from pttt_ooc.explore.here import Here, pair_of
     from pttt_ooc.explore.terminal_play import play as played
@@ -57,10 +64,13 @@ def _play_here(name: str, player: int | None, game: str | None, data: Path) -> i
 
     configure(data)
     pair, sides = pair_of(name, game)
-    fitting = [1 - side for side in sides if player in (None, 1 - side)]
+    opponents = [1 - side for side in sides] if replies else sides  # who replies is the other player
+    fitting = [1 - side for side in opponents if player in (None, 1 - side)]
     if not fitting:
-        raise StrategyFileError(f"{name} plays player {sides[0]}, so that you play player {1 - sides[0]}.")
-    return played(Here(pair, 1 - min(fitting)), Dialogue())
+        who = f"The best response to {name}" if replies else name
+        raise StrategyFileError(f"{who} plays player {opponents[0]}, so that you play player {1 - opponents[0]}.")
+    opponent = 1 - min(fitting)
+    return played(Here(pair.with_reply(opponent) if replies else pair, opponent), Dialogue())
 
 
 def _solution(data: Path, game: str | None) -> str:

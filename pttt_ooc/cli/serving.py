@@ -72,11 +72,13 @@ def serve(
     Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops all.
     """
     with extra():
+        from pttt_ooc.explore.games_file import games_file
         from pttt_ooc.explore.local import answerer
         from pttt_ooc.grader.serve import serve as served
 
     @contextmanager
     def beside(directory: Path, settings: Settings) -> Iterator[tuple[Sequence[Child], Sequence[str]]]:
+        games_file(directory)
         with answerer(directory / "profiles", settings.game, directory / "index") as (child, address):
             yield [child], [str(address)]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
 PATH = "/explore"
+DIFFERENCES = f"{PATH}/differences"
 AVERAGE, BEST = "average", "best"
+APART, MERGED = "apart", "merged"
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,14 @@ class Address:
         Key of each player's strategy.
     show
         ``"average"``: what the strategy does; ``"best"``: the best response of its player, from there on.
+    against
+        ``"average"``: the opponent follows its strategy; ``"best"``: its best response to the player's strategy.
+    symmetry
+        ``"apart"``: the infoset alone; ``"merged"``: together with its mirror images.
     beside
         Key of another strategy of the player; empty: none.
+    iteration
+        Of the run that the strategies come from; None: its last one.
     square
         The square that has been chosen, if any.
     """
@@ -35,38 +42,43 @@ class Address:
     at: str
     strategies: tuple[str, str]
     show: str = AVERAGE
+    against: str = AVERAGE
+    symmetry: str = APART
     beside: str = ""
+    iteration: int | None = None
     square: int | None = None
 
     def __str__(self) -> str:
+        return f"{PATH}?{self.query}"
+
+    @property
+    def query(self) -> str:
+        """Its part behind the question mark, without what goes without saying."""
         given = {
             "player": self.player,
             "at": self.at,
             "first": self.strategies[0],
             "second": self.strategies[1],
             **({"show": self.show} if self.show != AVERAGE else {}),
+            **({"against": self.against} if self.against != AVERAGE else {}),
+            **({"symmetry": self.symmetry} if self.symmetry != APART else {}),
             **({"beside": self.beside} if self.beside else {}),
+            **({"iteration": self.iteration} if self.iteration is not None else {}),
             **({"square": self.square} if self.square is not None else {}),
         }
-        return f"{PATH}?{urlencode(given, safe='|*.')}"
+        return urlencode(given, safe="|*.")
 
     def to(self, **changes: Any) -> Address:
         """Another page; no square is chosen there unless it is named."""
         return replace(self, **{"square": None, **changes})
 
     @property
+    def differences(self) -> str:
+        """The page that tells where the strategy and the one beside it differ in value."""
+        given = {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
+        return f"{DIFFERENCES}?{urlencode({**given, 'beside': self.beside})}"
+
+    @property
     def opponent(self) -> int:
         """The other player."""
         return 1 - self.player
-
-    def kept(self, *left_out: str) -> Mapping[str, str]:
-        """Fields of a form that leads to another page of the kind."""
-        fields = {
-            "player": str(self.player),
-            "at": self.at,
-            "first": self.strategies[0],
-            "second": self.strategies[1],
-            "show": self.show,
-            "beside": self.beside,
-        }
-        return {name: value for name, value in fields.items() if name not in left_out and value}

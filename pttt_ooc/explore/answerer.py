@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from pttt_ooc.disk.lives import handle_signals, interrupt_on_signals, watch_parent
-from pttt_ooc.errors import PtttError
+from pttt_ooc.errors import ImpossibleInfosetError, PtttError
 from pttt_ooc.explore.answering import Answering
 from pttt_ooc.explore.wire import Message, packed, received
 from pttt_ooc.grader.rights import keep_private
@@ -46,8 +46,10 @@ def _answer(connection: socket.socket, answering: Answering) -> None:
 def _answered(question: Message, answering: Answering) -> Message:
     try:
         return answering.answer(question)
+    except ImpossibleInfosetError as error:
+        return {"impossible": str(error), "nearest": error.nearest}
     except PtttError as error:
-        return {"refused": str(error), "nearest": getattr(error, "nearest", None)}
+        return {"refused": str(error)}
     except Exception:  # the next question may well have an answer
         log.exception("a question failed")
         return {"refused": _BROKEN}

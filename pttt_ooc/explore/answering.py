@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from pttt_ooc.explore.profiles import Profiles
 from pttt_ooc.explore.records import beliefs_record, numbers_record, plain
 from pttt_ooc.explore.wire import Message
+from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.following import following
 from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.merging import merged
 from pttt_ooc.questions.playing import row_at
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.questions.reading import checked
@@ -39,12 +41,12 @@ class Answering:
     def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
         self.game = named_game(game)
         self.profiles = Profiles(directory, game, indices, budget)
-        self._cold = True
         self._known: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "facts": self._facts,
             "row": self._row,
             "mistakes": self._mistakes,
+            "differences": self._differences,
         }
 
     def close(self) -> None:
@@ -62,25 +64,14 @@ class Answering:
         return self._known[question["ask"]](question)
 
     def _infoset(self, question: Message) -> Message:
-        """What happens at an infoset: ``pair``, ``player``, ``infoset``, and ``square``, an attempt or null."""
+        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``."""
         player = question["player"]
         infoset = checked(self.game, player, question["infoset"])
         found = self.profiles.find(question["pair"])
         if not isinstance(found, Profile):
             return {"infoset": infoset, "preparing": found}
-        told, square = numbers(found, player, infoset), question["square"]
-        chosen = square in told.legal
-        # The first question loads all compiled code, so that nobody waits for it in the middle of a game.
-        ways = following(found, player, infoset, square if chosen else told.legal[0]) if chosen or self._cold else ()
-        self._cold = False
-        believed = beliefs(found.index, found.strategies[1 - player], player, infoset, _BOARDS)
-        return {
-            "infoset": infoset,
-            "facts": _facts(found),
-            "numbers": numbers_record(told),
-            "beliefs": beliefs_record(believed),
-            "ways": [plain(asdict(one)) for one in ways] if chosen else [],
-        }
+        known = _merged if question.get("merged") else _alone
+        return {"infoset": infoset, "facts": _facts(found), **known(found, player, infoset, question["square"])}
 
     def _facts(self, question: Message) -> Message:
         """Value and best responses of a ``pair``."""
@@ -99,6 +90,40 @@ class Answering:
         return self.profiles.find_mistakes(
             question["player"], question["strategy"], question["equilibrium"], question["game_value"]
         )
+
+    def _differences(self, question: Message) -> Message:
+        """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
+        return self.profiles.find_differences(question["player"], question["a"], question["b"], question["opponent"])
+
+
+def _alone(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+    told = numbers(profile, player, infoset)
+    ways = following(profile, player, infoset, square) if square in told.legal else ()
+    believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
+    return _known((infoset,), tuple((legal,) for legal in told.legal), told, believed, ways)
+
+
+def _merged(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+    """The infoset together with its mirror images."""
+    legal = square if square in numbers(profile, player, infoset).legal else None
+    found = merged(profile, player, infoset, legal, _BOARDS)
+    return _known(found.images, found.classes, found.numbers, found.beliefs, found.outcomes)
+
+
+def _known(
+    images: Sequence[str],
+    classes: Sequence[Sequence[int]],
+    told: Numbers,
+    believed: Beliefs,
+    ways: Sequence[Outcome],
+) -> Message:
+    return {
+        "images": list(images),
+        "classes": [list(one) for one in classes],
+        "numbers": numbers_record(told),
+        "beliefs": beliefs_record(believed),
+        "ways": [plain(asdict(one)) for one in ways],
+    }
 
 
 def _facts(profile: Profile) -> Message:

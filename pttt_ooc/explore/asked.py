@@ -9,9 +9,12 @@ from typing import Any
 import anyio.from_thread
 
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
-from pttt_ooc.explore.sources import UNIFORM, Source
+from pttt_ooc.explore.sources import Source, first_of
 from pttt_ooc.explore.wire import Client
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import value_for
+
+_REPLY = "reply-"  # begins the key of a best response
 
 
 class Asked:
@@ -33,8 +36,15 @@ class Asked:
         return self._game
 
     def listed(self) -> Sequence[Opponent]:
-        """All strategies that can be played against now."""
-        return [Opponent(s.key, s.label, player, s.digest) for s in self._sources() for player in s.players]
+        """All strategies that can be played against now, and the best responses to them."""
+        sources = self._sources()
+        followed = [Opponent(s.key, s.label, player, s.digest) for s in sources for player in s.players]
+        replies = [
+            Opponent(f"{_REPLY}{s.key}", f"Best response to {s.label}", 1 - player, f"{_REPLY}{s.digest}")
+            for s in sources
+            for player in s.players
+        ]
+        return [*followed, *replies]
 
     def prepare(self, opponent: Opponent) -> None:
         """Raise a PreparingError unless questions about an opponent can be answered at once."""
@@ -48,10 +58,9 @@ class Asked:
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
         """What the best response gets, and the strategy with which the person is compared."""
         facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
-        value = facts["value"] if me == 0 else -facts["value"]
         return [
             Expectation("best response", facts["best_responses"][me]),
-            Expectation(self._compared(me).label.lower(), value),
+            Expectation(self._pair(opponent)[0].label.lower(), value_for(me, facts["value"])),
         ]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
@@ -65,15 +74,20 @@ class Asked:
     def _known(self, opponent: Opponent, infoset: str) -> dict[str, Record]:
         return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)
 
-    def _compared(self, player: int) -> Source:
-        """The strategy of the person's side."""
-        fitting = [source for source in self._sources() if player in source.players]
-        return next((source for source in fitting if source.key != UNIFORM), fitting[0])
+    def _pair(self, opponent: Opponent) -> tuple[Source, Source, bool]:
+        """The strategy of the person's side, that of the opponent's, and whether the opponent replies to the first."""
+        me, sources = 1 - opponent.player, self._sources()
+        if opponent.key.startswith(_REPLY):
+            mine = next(s for s in sources if f"{_REPLY}{s.key}" == opponent.key and me in s.players)
+            return mine, first_of(sources, opponent.player), True
+        theirs = next(s for s in sources if s.key == opponent.key and opponent.player in s.players)
+        return first_of(sources, me), theirs, False
 
     def _ask(self, opponent: Opponent, what: str, **facts: Any) -> dict[str, Any]:
-        theirs = next(s for s in self._sources() if s.key == opponent.key and opponent.player in s.players)
-        mine = self._compared(1 - opponent.player)
-        pair = [one.as_record() for one in ((mine, theirs) if opponent.player else (theirs, mine))]
+        mine, theirs, replies = self._pair(opponent)
+        pair = [mine.as_record(), theirs.as_record(replies)]
+        if opponent.player == 0:
+            pair.reverse()
         answer = anyio.from_thread.run(partial(self._client.ask, what, pair=pair, **facts))
         if "preparing" in answer:
             raise PreparingError(opponent, answer["preparing"]["step"], answer["preparing"]["share"])

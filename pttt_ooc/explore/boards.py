@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.rules.game import Game, Squares
-from pttt_ooc.show.numbers import decimals, probability
+from pttt_ooc.show.numbers import decimals, listed, probability
 from pttt_ooc.show.pictures import MARKS, attempts_of
 
 SIZE = 100  # units of a square
@@ -54,7 +54,12 @@ def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
 
 
 def strategy_board(
-    game: Game, player: int, infoset: str, shown: Sequence[float | None], values: Sequence[float | None]
+    game: Game,
+    player: int,
+    infoset: str,
+    shown: Sequence[float | None],
+    values: Sequence[float | None],
+    classes: Sequence[Sequence[int]] = (),
 ) -> list[Cell]:
     """What a strategy does at an infoset, with the value of each attempt.
 
@@ -62,18 +67,27 @@ def strategy_board(
     ----------
     shown, values
         For each square; None where it may not be attempted, or where there is no value.
+    classes
+        Squares that mirror each other: the first one shows the probability of all, the others say whose image they are.
     """
     marks = known_marks(game, player, infoset)
-    most = max((p for p in shown if p is not None), default=0.0)
+    alike = {square: one for one in classes for square in one}
+    sums = [None if p is None else sum(shown[s] or 0.0 for s in alike.get(n, (n,))) for n, p in enumerate(shown)]
+    most = max((p for p in sums if p is not None), default=0.0)
     cells = []
-    for square in range(game.squares):
-        p, value = shown[square], values[square]
+    for square, p in enumerate(sums):
+        value, same = values[square], alike.get(square, (square,))
         if square in marks:
             cells.append(_marked(game, square, marks[square], player))
+        elif p is not None and square != same[0]:
+            spoken = f"square {square}: mirrors square {same[0]}"
+            opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
+            cells.append(Cell(square, *_corner(game, square), "", False, opacity, f"={same[0]}", "", False, spoken))
         elif p is not None:
             spoken = f"probability {probability(p)}" + ("" if value is None else f", value {decimals(value, 3)}")
             small = "" if value is None else _signed(value)
-            cells.append(_cell(game, square, p, most, small, f"square {square}: {spoken}"))
+            squares = f"square {square}" if len(same) == 1 else f"squares {listed(same)} together"
+            cells.append(_cell(game, square, p, most, small, f"{squares}: {spoken}"))
     return cells
 
 

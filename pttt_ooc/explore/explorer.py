@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import HTTPException, Query
 from fastapi.concurrency import run_in_threadpool
 
-from pttt_ooc.explore.sources import UNIFORM, Source, Sources
+from pttt_ooc.explore.sources import Source, Sources, first_of
 from pttt_ooc.explore.wire import Client
 from pttt_ooc.rules.game import Game
+from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.shell import Account
 
 
@@ -46,23 +47,13 @@ def chosen(offered: Sequence[Source], key: str, player: int) -> Source:
     HTTPException
         404, if there is none that may be seen: nothing tells whether it exists.
     """
-    fitting = [source for source in offered if player in source.players]
     if not key:
-        return next((source for source in fitting if source.key != UNIFORM), fitting[0])
-    for source in fitting:
-        if source.key == key:
+        return first_of(offered, player)
+    for source in offered:
+        if source.key == key and player in source.players:
             return source
     raise HTTPException(404, f"There is no strategy {key[:40]!r} of player {player} that you may look at.")
 
 
-def explorer_of(request: Request) -> Explorer:
-    """The explorer that the application is for."""
-    explorer: Explorer = request.app.state.explore
-    return explorer
-
-
-async def _explorer_of(request: Request) -> Explorer:
-    return explorer_of(request)
-
-
-UsedExplorer = Annotated[Explorer, Depends(_explorer_of)]
+Key = Annotated[str, Query(max_length=60)]
+UsedExplorer = Annotated[Explorer, state_of("explore")]

@@ -8,7 +8,6 @@ no seed that could be told, and what was drawn is told to nobody before the game
 
 from __future__ import annotations
 
-import os
 import random
 import secrets
 import time
@@ -18,19 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Index, String, delete, func, select, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from pttt_ooc.errors import PlayError, StoreError
+from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.opponents import Opponent, Opponents
-from pttt_ooc.explore.results import Played, Tally, drawn
+from pttt_ooc.explore.results import Played, Tally, answered
 from pttt_ooc.explore.seat import Seat, seat_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
 from pttt_ooc.web.sqlite import sqlite_engine
-
-GAMES = "play.sqlite"
-"""The database's name in a data directory."""
 
 UNDER_WAY = 20
 """How many unfinished games one person may have."""
@@ -102,24 +99,23 @@ class Games:
 
     Parameters
     ----------
-    file
-        The database, made if it is missing; only its owner can read it.
+    directory
+        Where the file is that keeps them.
     opponents
         Who can be played against.
     draw
         Gives random numbers in [0, 1); default: the operating system's.
+
+    Raises
+    ------
+    StoreError
+        If they cannot be kept there.
     """
 
-    def __init__(self, file: Path, opponents: Opponents, draw: Callable[[], float] | None = None) -> None:
+    def __init__(self, directory: Path, opponents: Opponents, draw: Callable[[], float] | None = None) -> None:
         self.opponents = opponents
-        self._file, self._draw = file, draw or random.SystemRandom().random
-        try:
-            # SQLite gives its other files the rights of this one.
-            os.close(os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-            os.chmod(file, 0o600)
-        except OSError as error:
-            raise StoreError(f"The games cannot be kept in {file}: {error.strerror}.") from error
-        self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
+        self._file, self._draw = games_file(directory), draw or random.SystemRandom().random
+        self._engine = sqlite_engine(f"sqlite:///{self._file.resolve()}")
         with self._writing() as session:
             Base.metadata.create_all(session.connection())
             old = time.time() - _FORGOTTEN
@@ -148,7 +144,7 @@ class Games:
         opponent = self._opponent(key, 1 - player)
         self._check_room(owner)
         self.opponents.prepare(opponent)
-        history = self._answered(start(self.game), opponent)
+        history = answered(self.opponents, opponent, start(self.game), self._draw)
         now = time.time()
         row = Row(
             id=secrets.token_urlsafe(16),
@@ -186,7 +182,7 @@ class Games:
         seat = _seat(row, history)
         _check(seat, made, square)
         opponent = self._opponent(row.opponent, 1 - row.player, row.digest)
-        after = self._answered(history.step(square), opponent)
+        after = answered(self.opponents, opponent, history.step(square), self._draw)
         self._change(row, attempts=_written(after), result=_result(after, row.player))
         return self.seat(owner, id)
 
@@ -210,13 +206,6 @@ class Games:
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
         return Played(_seat(row, history), history, opponent)
-
-    def _answered(self, history: History, opponent: Opponent) -> History:
-        """The history after the opponent has made its attempts, until it is the person's turn or the game is over."""
-        while history.player == opponent.player:
-            probabilities = self.opponents.probabilities(opponent, history.infoset(opponent.player))
-            history = history.step(drawn(probabilities, history.legal(), self._draw()))
-        return history
 
     def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
         for opponent in self.opponents.listed():
@@ -309,7 +298,7 @@ class Games:
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except OperationalError as error:
+        except DatabaseError as error:
             what = str(error.orig).strip().splitlines()[0]
             raise StoreError(f"The games in {self._file} cannot be used: {what}.") from error
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 
+from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
 from pttt_ooc.explore.records import beliefs_record, numbers_record
 from pttt_ooc.library.given import game_of, given_strategy, player_of
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import data_directory, engine_of, is_big
+from pttt_ooc.library.values import best_response
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.playing import row_at
 from pttt_ooc.questions.profile import Profile, symmetry_of
 from pttt_ooc.rules.game import Game
-
-_MEMORY_MB = 512
+from pttt_ooc.show.numbers import value_for
 
 
 class Pair:
@@ -44,6 +46,16 @@ class Pair:
         first, second = (Strategy.of_given(one, self.game) for one in given)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
+    def with_reply(self, player: int) -> Pair:
+        """The same with the best response of `player` in place of its strategy."""
+        reply = best_response(self.strategies[1 - player])
+        made = copy(self)
+        made.__dict__.pop("profile", None)
+        made.strategies = (reply, self.strategies[1]) if player == 0 else (self.strategies[0], reply)
+        names = [f"best response to {self.names[1 - player]}" if p == player else self.names[p] for p in (0, 1)]
+        made.names = (names[0], names[1])
+        return made
+
     @cached_property
     def profile(self) -> Profile:
         """The pair, prepared for questions; that of a big game is kept on disk."""
@@ -51,7 +63,7 @@ class Pair:
         if not is_big(self.game):
             return Profile.prepare(*self.strategies, engine)
         kept = Path(data_directory()) / self.game.name / "explore"
-        return Profile.prepare(*self.strategies, engine, kept, _MEMORY_MB)
+        return Profile.prepare(*self.strategies, engine, kept, MEMORY_MB)
 
 
 def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
@@ -106,8 +118,7 @@ class Here:
         """What the best response and the other strategy of the pair get."""
         found, me = self._pair.profile.evaluation, 1 - opponent.player
         best = (found.best_response_0, found.best_response_1)[me]
-        value = found.value if me == 0 else -found.value
-        return [Expectation("the best response", best), Expectation(self._pair.names[me], value)]
+        return [Expectation("the best response", best), Expectation(self._pair.names[me], value_for(me, found.value))]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""

@@ -15,6 +15,8 @@ from urllib.request import urlopen
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.errors import StrategyFileError
+from pttt_ooc.explore.games_file import games_file
+from pttt_ooc.explore.runs import with_run
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.explore.wire import listening
 from pttt_ooc.library.given import game_of, games_of_shape, given_strategy
@@ -57,7 +59,7 @@ def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
     path = Path(name).absolute()
     label = path.name if path.is_file() else "/".join(path.parts[-2:])
     content = path / "solution.zarr" if (path / "solution.zarr").is_dir() else path
-    return Source(SOLUTION if number == 0 else f"f{number}", label, str(path), digest(content), players)
+    return with_run(Source(SOLUTION if number == 0 else f"f{number}", label, str(path), digest(content), players))
 
 
 def structures_of(given: Path, game: Game, data: Path) -> Path:
@@ -108,6 +110,7 @@ def explore(
     rules, sources = local_sources(names, game)
     structures = structures_of(Path(names[0]), rules, data)
     kept = profiles or structures / rules.name / PROFILES
+    games_file(kept)  # better told now than by a process that would be started again and again
     stopping = threading.Event()
     with listen(host, port) as open_socket, answerer(kept, rules.name, structures) as (answering, address):
         handle_signals(stopping)

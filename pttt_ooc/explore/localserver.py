@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 import sys
 from pathlib import Path
 
-from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.lives import watch_parent
+from pttt_ooc.errors import PtttError
 from pttt_ooc.explore import play
 from pttt_ooc.explore.asked import Asked
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.games import GAMES, Games
+from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source
 from pttt_ooc.explore.wire import Client
@@ -22,6 +23,7 @@ from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
 
+log = logging.getLogger("pttt.explore.web")
 TITLE = "Phantom Tic-Tac-Toe, explored"
 
 
@@ -32,12 +34,17 @@ def main() -> None:
     """
     start_logging("web")
     watch_parent()
-    game, descriptor, address, sources, kept = sys.argv[1:]
-    known = tuple(Source(**{**record, "players": tuple(record["players"])}) for record in json.loads(sources))
+    try:
+        _serve(*sys.argv[1:])
+    except PtttError as error:
+        log.error(str(error))
+        sys.exit(1)
+
+
+def _serve(game: str, descriptor: str, address: str, sources: str, kept: str) -> None:
+    known = tuple(Source.of_record(record) for record in json.loads(sources))
     rules, client = named_game(game), Client(Path(address))
-    with explained(f"make the directory {kept}"):
-        Path(kept).mkdir(parents=True, exist_ok=True)
-    games = Games(Path(kept) / GAMES, Asked(rules, client, lambda: known))
+    games = Games(Path(kept), Asked(rules, client, lambda: known))
     parts = [part_of(Explorer(rules, client, Fixed(known))), play.part_of(games)]
     app = make_application(Shell(title=TITLE, subtitle=game, parts=parts))
     make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])

@@ -12,17 +12,22 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
+from pttt_ooc.explore.api import waiting
 from pttt_ooc.explore.explorer import Explorer, UsedExplorer
-from pttt_ooc.explore.sources import SOLUTION, Source
-from pttt_ooc.explore.wire import Message
-from pttt_ooc.grader.api import Number
+from pttt_ooc.explore.shapes import MistakesOut, WaitOut
+from pttt_ooc.explore.sources import SOLUTION
+from pttt_ooc.explore.wire import Message, RefusedError
+from pttt_ooc.grader.api import Bearer, Number
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import ACCEPTED, Submission
+from pttt_ooc.grader.shapes import ErrorOut
+from pttt_ooc.rules.play import start
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+programs = APIRouter(prefix="/api")
 _BAR = 704  # width of the picture of the parts
 _ROUNDING = 1e-12
 _KINDS = {"own mistake": "own", "opening": "openings"}
@@ -78,32 +83,69 @@ async def mistakes(
     submission: Annotated[Submission, Depends(_own_submission)],
 ) -> Response:
     """How the exploitability of a submission is made up."""
-    offered = {source.key: source for source in await explorer.offered(account)}
-    value = await run_in_threadpool(grader.game_value)
     shown: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
-    solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
-    if solution is None or own is None or value is None:
-        return _render(request, account, missing=_NO_VALUE if value is None else _NO_SOLUTION, **shown)
-    told = await _told(explorer, submission, own, solution, list(value.interval))
+    try:
+        told = await _told(grader, explorer, account, submission)
+    except _MissingError as missing:
+        return _render(request, account, missing=str(missing), **shown)
+    except RefusedError as error:
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page.status_code = 503
+        return page
     if "preparing" in told:
         return _render(request, account, waiting=told["preparing"], **shown)
-    return await run_in_threadpool(_answered, request, account, explorer, told, own, shown)
+    return await run_in_threadpool(_answered, request, account, explorer, told, f"s{submission.id}", shown)
 
 
-async def _told(
-    explorer: Explorer, submission: Submission, own: Source, solution: Source, game_value: list[float]
-) -> Message:
+@programs.get(
+    "/submissions/{number}/mistakes",
+    summary="Where a submission loses",
+    response_model=MistakesOut,
+    responses={
+        202: {"model": WaitOut, "description": "It is being found out: ask again."},
+        404: {"model": ErrorOut, "description": "There is no accepted submission of yours with this number."},
+        503: {"model": ErrorOut, "description": "The grader has nothing to measure mistakes against."},
+    },
+)
+async def mistakes_facts(
+    grader: UsedGrader, explorer: UsedExplorer, team: Bearer, number: Number
+) -> MistakesOut | Response:
+    """How the exploitability of one of your own accepted submissions is made up."""
+    submission = await run_in_threadpool(_own, grader, team, number)
+    try:
+        told = await _told(grader, explorer, team, submission)
+    except _MissingError as missing:
+        raise HTTPException(503, str(missing)) from None
+    if "preparing" in told:
+        return waiting(told["preparing"])
+    return MistakesOut.of(submission.id, submission.player, told)
+
+
+class _MissingError(Exception):
+    """Nothing to measure mistakes against."""
+
+
+async def _told(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
+    """What the answerer has found, or how far it is."""
+    offered = {source.key: source for source in await explorer.offered(account)}
+    value = await run_in_threadpool(grader.game_value)
+    solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
+    if value is None:
+        raise _MissingError(_NO_VALUE)
+    if solution is None or own is None:
+        raise _MissingError(_NO_SOLUTION)
     names = {"strategy": own.as_record(), "equilibrium": solution.as_record()}
-    return await explorer.client.ask("mistakes", player=submission.player, game_value=game_value, **names)
+    return await explorer.client.ask("mistakes", player=submission.player, game_value=list(value.interval), **names)
 
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
-    template = "parts/mistakes.html" if request.headers.get("hx-request") else "mistakes.html"
-    return render(request, f"explore/{template}", account, **{"waiting": None, "missing": None, **shown})
+    template = "parts/mistakes.html" if wants_part(request) else "mistakes.html"
+    nothing = {"waiting": None, "missing": None, "failed": None}
+    return render(request, f"explore/{template}", account, **{**nothing, **shown})
 
 
 def _answered(
-    request: Request, account: Account | None, explorer: Explorer, told: Message, own: Source, shown: dict[str, Any]
+    request: Request, account: Account | None, explorer: Explorer, told: Message, own: str, shown: dict[str, Any]
 ) -> HTMLResponse:
     names = ("own_mistakes", "openings")
     players = {"own_mistakes": shown["me"], "openings": 1 - shown["me"]}
@@ -115,7 +157,9 @@ def _answered(
         bar=_bar(told),
         rows=[_row(told, one, own, shown["me"]) for one in _worst(told)],
         opened={name: _opened(explorer, players[name], told["by_opening"][name]) for name in names},
-        at_once={name: told["by_opening"][name].get(_first(explorer, players[name]), 0.0) for name in names},
+        at_once={
+            name: told["by_opening"][name].get(start(explorer.game).infoset(players[name]), 0.0) for name in names
+        },
     )
 
 
@@ -133,9 +177,9 @@ def _bar(told: Message) -> Bar:
     return Bar(_BAR, shares, (("own", 0.0, widths[0]), ("openings", widths[0], widths[1])))
 
 
-def _row(told: Message, one: Mapping[str, Any], own: Source, player: int) -> dict[str, Any]:
+def _row(told: Message, one: Mapping[str, Any], own: str, player: int) -> dict[str, Any]:
     """One of the worst infosets, with the page that shows it: the submission and the solution play each other there."""
-    strategies = (own.key, SOLUTION) if player == 0 else (SOLUTION, own.key)
+    strategies = (own, SOLUTION) if player == 0 else (SOLUTION, own)
     total = told["own_mistakes"] + told["openings"]
     return {
         "infoset": one["infoset"],
@@ -147,13 +191,9 @@ def _row(told: Message, one: Mapping[str, Any], own: Source, player: int) -> dic
     }
 
 
-def _first(explorer: Explorer, player: int) -> str:
-    return "|" + "".join(f"{square}*" for square in explorer.game.setup[player])
-
-
 def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.Cell]:
     """The board with what is lost after each first attempt."""
-    first = _first(explorer, player)
+    first = start(explorer.game).infoset(player)
     lost: list[float | None] = [None] * explorer.game.squares
     for infoset, loss in by_opening.items():
         if infoset != first:

@@ -2,90 +2,60 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
-from pttt_ooc.explore.address import AVERAGE, BEST, Address
-from pttt_ooc.explore.explorer import Explorer, UsedExplorer, chosen
-from pttt_ooc.explore.sources import Source
-from pttt_ooc.explore.wire import Message, RefusedError
+from pttt_ooc.explore.address import BEST, Address
+from pttt_ooc.explore.curves import run_of
+from pttt_ooc.explore.explorer import UsedExplorer
+from pttt_ooc.explore.looking import Asked, Look, look
+from pttt_ooc.explore.wire import Message
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.boards import attempts_sentence
+from pttt_ooc.show.numbers import value_for
 from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-Key = Annotated[str, Query(max_length=60)]
-_IMPOSSIBLE = 404
+_IMPOSSIBLE, _FAILED = 404, 503
 
 
 @router.get("/explore")
-async def explore(
-    request: Request,
-    explorer: UsedExplorer,
-    account: Signed,
-    player: Annotated[int, Query(ge=0, le=1)] = 0,
-    at: Annotated[str, Query(max_length=200)] = "|",
-    first: Key = "",
-    second: Key = "",
-    show: Annotated[str, Query(pattern=f"^({AVERAGE}|{BEST})$")] = AVERAGE,
-    beside: Key = "",
-    square: Annotated[int | None, Query(ge=0, le=9)] = None,
-) -> Response:
+async def explore(request: Request, explorer: UsedExplorer, account: Signed, asked: Asked) -> Response:
     """One infoset."""
-    offered = await explorer.offered(account)
-    pair = chosen(offered, first, 0), chosen(offered, second, 1)
-    other = chosen(offered, beside, player) if beside else None
-    address = Address(player, at, (pair[0].key, pair[1].key), show, beside, square)
-    shown: Shown = {"offered": offered, "pair": pair, "other_source": other, "game": explorer.game}
-    try:
-        answers = await _answers(explorer, address, pair, other)
-    except RefusedError as error:
-        nearest = None if error.nearest is None else address.to(at=error.nearest)
-        page = await _page(request, account, address=address, impossible=str(error), nearest=nearest, **shown)
-        page.status_code = _IMPOSSIBLE
-        return page
-    address = Address(player, answers[0]["infoset"], address.strategies, show, beside, square)
-    shown |= {"impossible": None, "address": address, **_place(explorer.game, address)}
-    waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
-    if waiting:
-        return await _page(request, account, waiting=waiting[0], **shown)
-    return await run_in_threadpool(_answered, request, account, explorer.game, address, answers, shown)
+    found = await look(explorer, account, asked)
+    page = await run_in_threadpool(_shown, request, account, explorer.game, found)
+    if found.impossible or found.failed:
+        page.status_code = _IMPOSSIBLE if found.impossible else _FAILED
+    return page
 
 
-async def _answers(
-    explorer: Explorer, address: Address, pair: tuple[Source, Source], other: Source | None
-) -> Sequence[Message]:
-    """The answers for the pair of strategies and for the one beside it."""
-    pairs = [pair]
-    if other is not None:
-        pairs.append((other, pair[1]) if address.player == 0 else (pair[0], other))
-    facts = {"player": address.player, "infoset": address.at, "square": address.square}
-    asked = [
-        explorer.client.ask("infoset", pair=[one.as_record() for one in strategies], **facts) for strategies in pairs
-    ]
-    return await asyncio.gather(*asked)
-
-
-async def _page(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
-    return await run_in_threadpool(_render, request, account, **shown)
+def _shown(request: Request, account: Account | None, game: Game, found: Look) -> HTMLResponse:
+    address = found.address
+    shown: Shown = {"offered": found.offered, "pair": found.pair, "other_source": found.beside, "game": game}
+    shown |= {"address": address, "impossible": found.impossible, "nearest": found.nearest}
+    shown |= {"failed": found.failed, "waiting": found.waiting}
+    shown["run"] = run_of((found.latest[address.player], found.latest[address.opponent]), address)
+    if not (found.impossible or found.failed):
+        shown |= _place(game, address)
+    if found.answers:
+        shown |= _answered(game, address, found.answers)
+    return _render(request, account, **shown)
 
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
     """The page, or, if the page's own script asks for it, only what is in it."""
-    headers = request.headers
-    part = headers.get("hx-request") and not headers.get("hx-history-restore-request")
+    part = wants_part(request)
     template = "explore/parts/explore.html" if part else "explore/explore.html"
-    return render(request, template, account, **{"waiting": None, "impossible": None, "partial": bool(part), **shown})
+    return render(request, template, account, **shown, partial=part)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -109,52 +79,45 @@ def _place(game: Game, address: Address) -> Shown:
     }
 
 
-def _answered(
-    request: Request, account: Account | None, game: Game, address: Address, answers: Sequence[Message], shown: Shown
-) -> HTMLResponse:
+def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown:
     told, believed = answers[0]["numbers"], answers[0]["beliefs"]
-    drawn = [_strategy(game, address, answer["numbers"]) for answer in answers]
-    legal = told["legal"]
-    square = address.square if address.square in legal else None
+    classes: list[list[int]] = answers[0]["classes"]
+    first = {square: one[0] for one in classes for square in one}
     ways = sorted(answers[0]["ways"], key=lambda way: not way["placed"])
-    return _render(
-        request,
-        account,
-        **shown,
-        numbers=told,
-        facts=_facts(address, answers[0]["facts"]),
-        drawn=drawn,
-        rows=[_row(answers, one) for one in legal],
-        choices={s: address.to(square=s) for s in legal},
-        square=square,
-        ways=[(way, address.to(at=way["infoset"])) for way in ways],
-        beliefs=believed,
-        belief_board=boards.belief_board(game, address.player, address.at, believed["marks"]),
-        true_boards=[
+    return {
+        "numbers": told,
+        "facts": _facts(address, answers[0]["facts"]),
+        "drawn": [_strategy(game, address, answer["numbers"], classes) for answer in answers],
+        "rows": [_row(answers, one) for one in classes],
+        "choices": {square: address.to(square=first[square]) for square in told["legal"]},
+        "square": first.get(address.square) if address.square is not None else None,
+        "images": answers[0]["images"],
+        "ways": [(way, address.to(at=way["infoset"])) for way in ways],
+        "beliefs": believed,
+        "belief_board": boards.belief_board(game, address.player, address.at, believed["marks"]),
+        "true_boards": [
             (boards.true_board(game, address.player, mine, theirs), p) for mine, theirs, p in believed["boards"]
         ],
-    )
+    }
 
 
-def _strategy(game: Game, address: Address, told: Message) -> list[boards.Cell]:
+def _strategy(game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]) -> list[boards.Cell]:
     """The board of one strategy, or of its player's best response."""
-    if address.show == BEST:
-        values = told["best_action_values"]
-        return boards.strategy_board(game, address.player, address.at, boards.best_attempt(values), values)
-    return boards.strategy_board(game, address.player, address.at, told["probabilities"], told["action_values"])
+    best = address.show == BEST
+    values = told["best_action_values" if best else "action_values"]
+    row = boards.best_attempt(values) if best else told["probabilities"]
+    return boards.strategy_board(game, address.player, address.at, row, values, classes)
 
 
 def _facts(address: Address, facts: Message) -> Shown:
     """What the pair of strategies is worth to the player, from the beginning of the game."""
-    value = facts["value"] if address.player == 0 else -facts["value"]
-    return {"value": value, "best": facts["best_responses"][address.player]}
+    return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
 
 
-def _row(answers: Sequence[Message], square: int) -> Shown:
-    """The numbers of one attempt."""
+def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:
+    """The numbers of one attempt, or of several that mirror each other, which are alike."""
     told = answers[0]["numbers"]
-    names = ("probabilities", "action_values", "best_action_values", "regrets", "fails")
-    row = {name: told[name][square] for name in names}
-    if len(answers) > 1:
-        row["beside"] = answers[1]["numbers"]["probabilities"][square]
-    return {"square": square, **row}
+    names = ("action_values", "best_action_values", "regrets", "fails")
+    row = {name: told[name][squares[0]] for name in names}
+    sums = [sum(answer["numbers"]["probabilities"][square] for square in squares) for answer in answers]
+    return {"squares": squares, "probabilities": sums[0], "beside": sums[-1], **row}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
@@ -16,17 +16,17 @@ from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
+from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.parts import Link, Part, Refusal
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.parts import Link, Part, Refusal, state_of
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
 BEGUN_PER_HOUR = 2000
 """How many games may be begun from one address; a whole campus may share one."""
 
-MARKS = "×○"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
@@ -56,12 +56,7 @@ def explain(error: Exception) -> Refusal | None:
     return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None
 
 
-async def _playing_of(request: Request) -> Playing:
-    playing: Playing = request.app.state.play
-    return playing
-
-
-UsedPlaying = Annotated[Playing, Depends(_playing_of)]
+UsedPlaying = Annotated[Playing, state_of("play")]
 Step = Annotated[int | None, Query(ge=0, le=99)]
 
 
@@ -99,7 +94,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     try:
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
     except PreparingError as error:
-        whole = "part" if request.headers.get("hx-request") else "page"
+        whole = "part" if wants_part(request) else "page"
         facts = {"error": error, "opponent": opponent, "player": player}
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
     response = _away(request, f"/play/{seat.id}")
@@ -142,14 +137,14 @@ def _owner(request: Request, account: Account | None) -> str:
 
 async def _answer(request: Request, games: Games, account: Account | None, id: str) -> Response:
     """What a form gets: the renewed table for the page's script, else the way back to the page."""
-    if request.headers.get("hx-request"):
+    if wants_part(request):
         return await run_in_threadpool(_shown, request, games, account, id, None)
     return RedirectResponse(f"/play/{id}", 303)
 
 
 def _away(request: Request, address: str) -> Response:
     """The way to a page, also for a piece of a page that was asked for by the page's script."""
-    if request.headers.get("hx-request"):
+    if wants_part(request):
         return Response(status_code=204, headers={"HX-Redirect": address})
     return RedirectResponse(address, 303)
 
@@ -161,7 +156,7 @@ def _rendered(request: Request, template: str, account: Account | None, facts: d
 def _shown(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:
     owner = _owner(request, account)
     seat = games.seat(owner, id)
-    whole = "part" if request.headers.get("hx-request") else "page"
+    whole = "part" if wants_part(request) else "page"
     if not seat.over:
         return render(request, f"play/game_{whole}.html", account, seat=seat)
     played = games.played(owner, id)

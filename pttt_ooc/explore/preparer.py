@@ -1,4 +1,4 @@
-"""The process that prepares one profile, or finds the mistakes of one strategy.
+"""The process that prepares one profile, or finds the mistakes of one strategy or the differences of two.
 
 It says how far it is in lines of JSON on standard output.
 """
@@ -9,25 +9,27 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.lives import watch_parent
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs, virtual_array
 from pttt_ooc.disk.resources import cores, small_threads
 from pttt_ooc.errors import PtttError
-from pttt_ooc.explore.profiles import mark_whole
+from pttt_ooc.explore.profiles import is_whole, make_room, mark_whole
 from pttt_ooc.grader.rights import keep_private
 from pttt_ooc.library.given import Given, given_strategy
 from pttt_ooc.library.inputs import common_symmetry, load_strategy, reading_needs
 from pttt_ooc.questions.losses import loss_arrays
-from pttt_ooc.questions.mistakes import find_mistakes
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.mistakes import find_differences, find_mistakes
+from pttt_ooc.questions.profile import Profile, best_response_of, size_on_disk
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.structure.strategy import Strategy
@@ -37,25 +39,58 @@ from pttt_ooc.web.logs import lines_logged, start_logging
 Tree = TypeVar("Tree")
 log = logging.getLogger("pttt.explore.preparer")
 _NICE = 10  # pages come first
-_MEMORY_MB = 512
 _TOP = 50  # infosets
 
 
-def prepare(place: Path, game: str, indices: Path, names: list[str]) -> None:
-    """Prepare the profile of two strategies at `place`.
+def prepare(
+    place: Path,
+    game: str,
+    indices: Path,
+    names: list[str],
+    budget: int,
+    base: str | None = None,
+    best: Sequence[int] = (),
+) -> None:
+    """Prepare the profile of two strategies at `place`, and delete others that are beyond the budget of bytes on disk.
+
+    Parameters
+    ----------
+    best
+        The players whose best responses to the other's strategy take the place of their strategies.
+    base
+        Where the profile of the strategies themselves is kept, or is to be kept: best responses come from there.
 
     Raises
     ------
     PtttError
-        If a strategy cannot be read, or the profile cannot be written.
+        If a strategy cannot be read, or the profile cannot be written or is larger than the budget.
     """
     given = [given_strategy(name, player) for player, name in enumerate(names)]
     with _engine(game, indices, given) as (engine, directory):
-        [first, second], _ = _read(given, engine, indices, ())
-        tell("values of all infosets", 0.3)
-        profile = Profile.prepare(first, second, engine, place, _MEMORY_MB)
-        assert profile.directory is not None
-        mark_whole(place, profile.directory, directory, engine.index.symmetry)
+        replies = tuple(
+            virtual_array(i.sequences if player in best else 0, np.float32)
+            for player, i in enumerate(engine.index.players)
+        )
+        [first, second], arrays = _read(given, engine, indices, replies)
+
+        def profile_at(where: Path) -> Profile:
+            needed = 0 if is_whole(where) else size_on_disk((first, second), engine.index)
+            make_room(where.parent, budget, needed, where.name)
+            profile = Profile.prepare(first, second, engine, where, MEMORY_MB)
+            assert profile.directory is not None
+            mark_whole(where, profile.directory, directory, engine.index.symmetry)
+            return profile
+
+        if base is not None:
+            tell("the best response", 0.3)
+            followed = profile_at(Path(base))
+            first, second = (
+                best_response_of(followed, player, arrays[player]) if player in best else strategy
+                for player, strategy in enumerate((first, second))
+            )
+        tell("values of all infosets", 0.6 if best else 0.3)
+        profile_at(place)
+    make_room(place.parent, budget, 0, place.name)  # others may have been prepared meanwhile
 
 
 def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: list[float]) -> None:
@@ -75,6 +110,16 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
     atomic_write_text(place, json.dumps(found.as_record()))
 
 
+def compare(place: Path, game: str, indices: Path, names: list[str], player: int) -> None:
+    """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
+    given = [given_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
+    with _engine(game, indices, given) as (engine, _):
+        [a, b, opponent], arrays = _read(given, engine, indices, loss_arrays(engine.index))
+        tell("differences at all infosets", 0.3)
+        found = find_differences(a, b, opponent, engine, _TOP, arrays)
+    atomic_write_text(place, json.dumps(asdict(found)))
+
+
 @contextmanager
 def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engine, Path]]:
     """An engine for strategies, and the directory of its index, which is built if it is missing."""
@@ -91,11 +136,11 @@ def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tupl
     reading = reading_needs(given, engine.index, indices)
     fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
     needs = MemoryNeeds(fixed, (reading.arrays, more))
-    arrays, more = needs.within(_MEMORY_MB, indices).allocate()
+    arrays, more = needs.within(MEMORY_MB, indices).allocate()
     return [load_strategy(one, engine.index, indices, own) for one, own in zip(given, arrays, strict=True)], more
 
 
-_WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search}
+_WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search, "differences": compare}
 
 
 def tell(step: str, share: float) -> None:

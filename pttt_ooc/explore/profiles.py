@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.files import atomic_write_text, explained
+from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
+from pttt_ooc.disk.resources import MB
+from pttt_ooc.errors import StoreError
 from pttt_ooc.explore.jobs import Jobs
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.stages.engines import index_of
@@ -23,7 +28,9 @@ from pttt_ooc.structure.index import Index
 OPEN = 4
 """Profiles that are mapped at the same time; the address space is all that one takes for long."""
 
-_WHOLE = "whole.json"  # written last; touched when the profile is opened
+_WHOLE = "whole.json"  # written last; touched when the profile is used
+_ABANDONED = 3600.0  # seconds after which what is not whole and has not changed is left over from a process that died
+_NOTE = 60.0  # seconds between two notes on disk that a profile is in use
 _PREPARER = "pttt_ooc.explore.preparer"
 Record = Mapping[str, Any]
 
@@ -40,14 +47,15 @@ class Profiles:
     indices
         The directory of all games' structures.
     budget
-        Bytes that all profiles together may take; the last one is kept however large it is.
+        Bytes that all profiles together may take.
     """
 
     def __init__(self, directory: Path, game: str, indices: Path, budget: int) -> None:
         self.directory, self.game, self.indices, self.budget = directory, game, indices, budget
         with explained(f"make the directory {directory}"):
-            directory.mkdir(parents=True, exist_ok=True)
+            make_directory(directory)
         self._open: OrderedDict[str, Profile] = OrderedDict()
+        self._noted: dict[str, float] = {}
         self._indices: dict[Path, Index] = {}
         self.jobs = Jobs()
 
@@ -58,6 +66,12 @@ class Profiles:
     def find(self, pair: Sequence[Record]) -> Profile | dict[str, Any]:
         """The profile of two strategies, or how far its preparation is.
 
+        Parameters
+        ----------
+        pair
+            Of player 0 and of player 1: ``name``, ``digest``, and ``best``, if the best response to the other's
+            strategy takes the place of the strategy.
+
         Raises
         ------
         PtttError
@@ -66,19 +80,35 @@ class Profiles:
         key = self.key(pair)
         if key in self._open:
             self._open.move_to_end(key)
+            self._mark_used(key)
             return self._open[key]
+        # What has been deleted to make room gives its room back when nobody maps it any more.
+        for gone in [k for k in self._open if not (self.directory / k / _WHOLE).exists()]:
+            del self._open[gone]
         mark = self.directory / key / _WHOLE
         if not mark.exists():
-            self._make_room()
-            return self.jobs.want(key, self._preparer("profile", mark.parent, {"names": [one["name"] for one in pair]}))
+            return self.jobs.want(key, self._preparer("profile", mark.parent, self._asked(pair)))
         profile = self._open[key] = self._opened(mark)
         while len(self._open) > OPEN:
             self._open.popitem(last=False)
         return profile
 
+    def _mark_used(self, key: str) -> None:
+        """Note on disk, once in a while, that a profile is in use, so that it is not the first one to be deleted."""
+        if time.monotonic() - self._noted.get(key, -math.inf) > _NOTE:
+            self._noted[key] = time.monotonic()
+            with suppress(FileNotFoundError):  # it is deleted already, but still mapped
+                os.utime(self.directory / key / _WHOLE)
+
+    def _asked(self, pair: Sequence[Record]) -> dict[str, Any]:
+        best = [player for player, one in enumerate(pair) if one.get("best")]
+        followed = [{**one, "best": False} for one in pair]
+        base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}
+        return {"names": [one["name"] for one in pair], "budget": self.budget, **base}
+
     def _opened(self, mark: Path) -> Profile:
         facts = json.loads(mark.read_text(encoding="ascii"))
-        os.utime(mark)
+        self._mark_used(mark.parent.name)
         return Profile.open(mark.parent / facts["profile"], self._index(Path(facts["structure"]), facts["symmetry"]))
 
     def _index(self, structure: Path, symmetry: Symmetry) -> Index:
@@ -97,14 +127,29 @@ class Profiles:
             If it cannot be found out.
         """
         parts = [player, *game_value, strategy["digest"], equilibrium["digest"]]
+        names = [strategy["name"], equilibrium["name"]]
+        return self._found("mistakes", parts, {"player": player, "names": names, "game_value": list(game_value)})
+
+    def find_differences(self, player: int, a: Record, b: Record, opponent: Record) -> dict[str, Any]:
+        """Where two strategies of a player differ in value against an opponent, or how far the search is.
+
+        Raises
+        ------
+        PtttError
+            If it cannot be found out.
+        """
+        three = (a, b, opponent)
+        parts = ["differences", player, *(one["digest"] for one in three)]
+        return self._found("differences", parts, {"player": player, "names": [one["name"] for one in three]})
+
+    def _found(self, what: str, parts: Sequence[Any], asked: Record) -> dict[str, Any]:
+        """What a search has written, or how far it is; `parts` are what its result depends on beside the code."""
         key = self._name("questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():
             found: dict[str, Any] = json.loads(file.read_text(encoding="ascii"))
             return found
-        names = [strategy["name"], equilibrium["name"]]
-        asked = {"player": player, "names": names, "game_value": list(game_value)}
-        return {"preparing": self.jobs.want(key, self._preparer("mistakes", file, asked))}
+        return {"preparing": self.jobs.want(key, self._preparer(what, file, asked))}
 
     def _preparer(self, what: str, place: Path, asked: Record) -> list[str]:
         told = {"what": what, "game": self.game, "indices": str(self.indices), **asked}
@@ -120,17 +165,62 @@ class Profiles:
 
     def key(self, pair: Sequence[Record]) -> str:
         """Names a profile by all that it depends on: the strategies' contents, the game, and the code."""
-        return self._name("questions/profile", *(one["digest"] for one in pair))
+        best = ["best" if one.get("best") else "" for one in pair]
+        return self._name("questions/profile", *(one["digest"] for one in pair), *(best if any(best) else ()))
 
-    def _make_room(self) -> None:
-        """Delete the profiles that were opened longest ago, until the rest keeps within the budget."""
-        marks = sorted(self.directory.glob(f"*/{_WHOLE}"), key=lambda mark: mark.stat().st_mtime, reverse=True)
-        total = 0
-        for mark in marks:
-            total += sum(file.stat().st_size for file in mark.parent.rglob("*") if file.is_file())
-            if total > self.budget:
-                self._open.pop(mark.parent.name, None)  # what is still mapped stays readable to its end
-                shutil.rmtree(mark.parent)
+
+def make_room(directory: Path, budget: int, needed: int, keep: str) -> None:
+    """Delete the profiles that were opened longest ago, until the rest and what is needed keep within the budget.
+
+    Parameters
+    ----------
+    directory
+        Of all profiles.
+    needed
+        Bytes that are still to be written.
+    keep
+        The name of the profile that is being prepared, which is not deleted.
+
+    Raises
+    ------
+    StoreError
+        If `needed` alone is more than the budget.
+    """
+    if needed > budget:
+        raise StoreError(
+            f"These two strategies take {needed / MB:,.0f} MB on disk when they are prepared, "
+            f"more than the {budget / MB:,.0f} MB that all prepared strategies may take."
+        )
+    total, now = needed + _bytes_in(directory / keep), time.time()
+    places = [(_last_used(place), place) for place in directory.iterdir() if place.is_dir() and place.name != keep]
+    for used, place in sorted(places, reverse=True):
+        mark = place / _WHOLE
+        left_over = not mark.exists() and now - used > _ABANDONED
+        total += 0 if left_over else _bytes_in(place)
+        if left_over or (total > budget and mark.exists()):
+            mark.unlink(missing_ok=True)  # from now on nobody opens it; who has it mapped can still read it
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _last_used(place: Path) -> float:
+    """When a profile was opened, or, if it is not whole, when something was made in it."""
+    files = [place / _WHOLE] if (place / _WHOLE).exists() else [place, *place.iterdir()]
+    with suppress(FileNotFoundError):
+        return max(file.stat().st_mtime for file in files)
+    return 0.0
+
+
+def _bytes_in(place: Path) -> int:
+    total = 0
+    for file in place.rglob("*"):
+        with suppress(FileNotFoundError):  # somebody else may delete it just now
+            total += file.stat().st_size if file.is_file() else 0
+    return total
+
+
+def is_whole(place: Path) -> bool:
+    """Whether there is a whole profile in a directory."""
+    return (place / _WHOLE).exists()
 
 
 def mark_whole(place: Path, profile: Path, structure: Path, symmetry: Symmetry) -> None:

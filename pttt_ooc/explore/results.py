@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.explore.opponents import Opponent
+from pttt_ooc.explore.opponents import Opponent, Opponents
 from pttt_ooc.explore.seat import Seat
 from pttt_ooc.rules.play import History
 
@@ -56,6 +56,20 @@ class Tally:
             return None
         variance = (self.wins + self.losses - self.games * self.mean**2) / (self.games - 1)
         return float((max(0.0, variance) / self.games) ** 0.5)
+
+
+def answered(opponents: Opponents, opponent: Opponent, history: History, draw: Callable[[], float]) -> History:
+    """The history after an opponent has made its attempts, until it is the person's turn or the game is over.
+
+    Parameters
+    ----------
+    draw
+        Gives random numbers in [0, 1).
+    """
+    while history.player == opponent.player:
+        probabilities = opponents.probabilities(opponent, history.infoset(opponent.player))
+        history = history.step(drawn(probabilities, history.legal(), draw()))
+    return history
 
 
 def drawn(probabilities: Sequence[float], legal: Sequence[int], number: float) -> int:

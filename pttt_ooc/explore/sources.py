@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pttt_ooc.web.shell import Account
+if TYPE_CHECKING:  # the terminal has no web server
+    from pttt_ooc.web.shell import Account
 
 SOLUTION, UNIFORM = "solution", "uniform"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The strategies of a run after an earlier iteration.
+
+    Attributes
+    ----------
+    iteration
+        How many had been made.
+    gap
+        NashConv of both players' strategies then.
+    name, digest
+        As of :class:`Source`.
+    """
+
+    iteration: int
+    gap: float
+    name: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -27,6 +48,10 @@ class Source:
         Changes with the content.
     players
         Whose strategies it has.
+    snapshots
+        Of the run that it comes from, the earliest first; the last one is the strategy itself.  Empty if it kept none.
+    curve
+        Iteration and gap of each evaluation of that run.
     """
 
     key: str
@@ -34,10 +59,30 @@ class Source:
     name: str
     digest: str
     players: tuple[int, ...] = (0, 1)
+    snapshots: tuple[Snapshot, ...] = ()
+    curve: tuple[tuple[int, float], ...] = ()
 
-    def as_record(self) -> dict[str, Any]:
-        """What the answerer has to know of it."""
-        return {"name": self.name, "digest": self.digest}
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Source:
+        """The source of which `dataclasses.asdict` made a record that has been through JSON."""
+        snapshots = tuple(Snapshot(**one) for one in record["snapshots"])
+        curve = tuple((iteration, gap) for iteration, gap in record["curve"])
+        return cls(**{**record, "players": tuple(record["players"]), "snapshots": snapshots, "curve": curve})
+
+    def after(self, iteration: int | None) -> Source:
+        """The same after an earlier iteration; itself, if its run has kept no snapshot of that."""
+        for one in self.snapshots:
+            if one.iteration == iteration:
+                return replace(self, label=f"{self.label}, iteration {iteration}", name=one.name, digest=one.digest)
+        return self
+
+    def has(self, iteration: int) -> bool:
+        """Whether its run has kept a snapshot of an iteration."""
+        return any(one.iteration == iteration for one in self.snapshots)
+
+    def as_record(self, best: bool = False) -> dict[str, Any]:
+        """What the answerer has to know of it, or of the best response to its opponent that is to take its place."""
+        return {"name": self.name, "digest": self.digest, **({"best": True} if best else {})}
 
 
 class Sources(Protocol):
@@ -56,6 +101,12 @@ class Fixed:
     def offered(self, account: Account | None) -> Sequence[Source]:
         """All of them."""
         return self.sources
+
+
+def first_of(sources: Sequence[Source], player: int) -> Source:
+    """The first strategy of a player that is not uniform, or else the first one."""
+    fitting = [source for source in sources if player in source.players]
+    return next((source for source in fitting if source.key != UNIFORM), fitting[0])
 
 
 def uniform() -> Source:

@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from pttt_ooc.disk.files import digest
+from pttt_ooc.explore.runs import with_run
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.grader import submissions
 from pttt_ooc.grader.context import Grader
@@ -47,7 +48,7 @@ class Submitted:
     @cached_property
     def solution(self) -> Source:
         """The grader's solution, which must be there; its content is read once."""
-        return Source(SOLUTION, "Solution", str(self.place.parent.absolute()), digest(self.place))
+        return with_run(Source(SOLUTION, "Solution", str(self.place.parent.absolute()), digest(self.place)))
 
     def _own(self, account: Account) -> list[Source]:
         chosen = select(Submission).where(Submission.team_id == account.id, Submission.status == ACCEPTED)

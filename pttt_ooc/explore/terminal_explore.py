@@ -8,20 +8,24 @@ from pathlib import Path
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyFileError
 from pttt_ooc.explore.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.explore.here import Pair, pair_of
+from pttt_ooc.explore.runs import with_run
+from pttt_ooc.explore.sources import Source
 from pttt_ooc.library.structures import configure
 from pttt_ooc.questions.answers import Numbers, Row
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.reading import checked
+from pttt_ooc.rules.play import start
 from pttt_ooc.show.boards import attempts_sentence
-from pttt_ooc.show.numbers import decimals, probability
+from pttt_ooc.show.numbers import decimals, gap, probability
 from pttt_ooc.show.pictures import attempts_of
 
 HELP = (
     "Type an attempt to go on: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. Or "
-    "type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, q ends, "
-    "? shows this."
+    "type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets the "
+    "opponent play its best response, or its strategy again, q ends, ? shows this."
 )
+_ITERATIONS = "i lists the iterations whose strategies were kept; i 19 goes to the strategies after iteration 19."
 _BOARDS = 8
 
 
@@ -36,16 +40,23 @@ def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
     configure(data)
     if len(names) > 2:
         raise StrategyFileError("On the terminal one strategy is looked at, or two: of player 0 and of player 1.")
+    runs = [with_run(Source("", name, name, "")) for name in names]
     if len(names) == 2:
-        return explore(Pair((names[0], names[1]), game), 0, Dialogue())
+        return explore(Pair((names[0], names[1]), game), 0, Dialogue(), runs)
     pair, sides = pair_of(names[0], game)
-    return explore(pair, sides[0], Dialogue())
+    return explore(pair, sides[0], Dialogue(), runs)
 
 
-def explore(pair: Pair, player: int, dialogue: Dialogue) -> int:
-    """Answer until the person has enough; returns the exit code of the program."""
+def explore(pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> int:
+    """Answer until the person has enough; returns the exit code of the program.
+
+    Parameters
+    ----------
+    runs
+        The runs that the strategies come from, whose names are those of the pair.
+    """
     try:
-        Walk(pair, player, dialogue).go()
+        Walk(pair, player, dialogue, runs).go()
     except EndedError as end:
         dialogue.say("Goodbye.")
         return end.code
@@ -55,8 +66,11 @@ def explore(pair: Pair, player: int, dialogue: Dialogue) -> int:
 class Walk:
     """Where a person is in a game; parameters as of :func:`explore`."""
 
-    def __init__(self, pair: Pair, player: int, dialogue: Dialogue) -> None:
+    def __init__(self, pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> None:
         self.pair, self.player, self.dialogue = pair, player, dialogue
+        self._latest, self._followed = pair, pair
+        self._runs = {run.name: run for run in runs if run.snapshots}
+        self._replies: int | None = None  # the player who plays its best response
         self.infosets = [self._first(0), self._first(1)]
 
     @property
@@ -68,24 +82,29 @@ class Walk:
         """Show infosets until an EndedError is raised."""
         game = self.pair.game
         self.dialogue.say(f"{game.name}: player 0 is {self.pair.names[0]}, player 1 is {self.pair.names[1]}.", "bold")
-        self.dialogue.say(HELP)
+        self._help()
         self._show()
         while True:
             self._do(self.dialogue.ask(f"Player {self.player} at {self.infoset} >"))
 
     def _first(self, player: int) -> str:
-        return "|" + "".join(f"{square}*" for square in self.pair.game.setup[player])
+        return start(self.pair.game).infoset(player)
 
     def _do(self, typed: str) -> None:
         word = typed.lower()
         if word in ("q", "quit", "exit"):
             raise EndedError(0)
         if word in ("?", "h", "help"):
-            self.dialogue.say(HELP)
+            self._help()
+        elif word in ("o", "opponent"):
+            self._turn_opponent()
+        elif word == "i" or word.startswith("i "):
+            self._go_to_iteration(word[1:].strip())
         elif word in ("b", "beliefs"):
             self._show_beliefs()
         elif word in ("p", "player"):
-            self.player = 1 - self.player
+            self.player, self._replies = 1 - self.player, None
+            self.pair = self._followed
             self._show()
         elif word in ("u", "undo"):
             self._undo()
@@ -93,6 +112,37 @@ class Walk:
             self._show()
         else:
             self._go_to(typed if typed.startswith("|") else self.infoset + typed)
+
+    def _help(self) -> None:
+        self.dialogue.say(f"{HELP} {_ITERATIONS}" if self._runs else HELP)
+
+    def _turn_opponent(self) -> None:
+        opponent = 1 - self.player
+        self._replies = None if self._replies == opponent else opponent
+        self.pair = self._followed if self._replies is None else self._followed.with_reply(opponent)
+        self._tell_pair()
+        self._show()
+
+    def _go_to_iteration(self, text: str) -> None:
+        kept = sorted({one.iteration: one.gap for run in self._runs.values() for one in run.snapshots}.items())
+        if not kept:
+            self.dialogue.say("These strategies come from no run that has kept earlier ones.")
+        elif text not in [str(iteration) for iteration, _ in kept]:
+            if text:
+                self.dialogue.say(f"No strategies were kept after iteration {text}.")
+            self.dialogue.say("Kept were (iteration: gap): " + ", ".join(f"{t}: {gap(g)}" for t, g in kept) + ".")
+        else:
+            runs = [self._runs.get(name) for name in self._latest.names]
+            names = [
+                n if run is None else run.after(int(text)).name for n, run in zip(self._latest.names, runs, strict=True)
+            ]
+            self.pair = self._followed = Pair((names[0], names[1]), self.pair.game.name)
+            self._replies = None
+            self._tell_pair()
+            self._show()
+
+    def _tell_pair(self) -> None:
+        self.dialogue.say(f"Player 0 is {self.pair.names[0]}, player 1 is {self.pair.names[1]}.", "bold")
 
     def _undo(self) -> None:
         if self.infoset == self._first(self.player):

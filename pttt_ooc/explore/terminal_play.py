@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from pttt_ooc.explore.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.explore.opponents import Opponents
-from pttt_ooc.explore.results import Played, Tally, drawn
+from pttt_ooc.explore.results import Played, Tally, answered
 from pttt_ooc.explore.review import Review, Step, review_of, step_of
 from pttt_ooc.explore.seat import Cell, Seat, seat_of
 from pttt_ooc.rules.play import History, start
@@ -100,10 +100,7 @@ class Table:
         return Played(self._seat(history, result, resigned), history, self.opponent)
 
     def _answered(self, history: History) -> History:
-        while history.player == self.opponent.player:
-            row = self.opponents.probabilities(self.opponent, history.infoset(self.opponent.player))
-            history = history.step(drawn(row, history.legal(), self._draw()))
-        return history
+        return answered(self.opponents, self.opponent, history, self._draw)
 
     def _seat(self, history: History, result: int | None, resigned: bool = False) -> Seat:
         return seat_of(history, self.me, "", self.opponent.name, self.opponent.key, result, resigned)

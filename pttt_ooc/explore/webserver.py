@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from pttt_ooc.explore import mistakes, play
 from pttt_ooc.explore.asked import Asked
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.games import GAMES, Games
+from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.submitted import Submitted
 from pttt_ooc.explore.wire import Client
@@ -34,8 +34,8 @@ def main() -> None:
 def app_of(grader: Grader, client: Client) -> FastAPI:
     """The application of a grader and of this wing."""
     submitted, game = Submitted(grader), grader.settings.rules
-    games = Games(grader.storage.data / GAMES, Asked(game, client, submitted.open_to_play))
-    explorer = part_of(Explorer(game, client, submitted), mistakes.router)
+    games = Games(grader.storage.data, Asked(game, client, submitted.open_to_play))
+    explorer = part_of(Explorer(game, client, submitted), mistakes.router, mistakes.programs)
     return create_app(grader, explorer, play.part_of(games), looks=LOOKS)
 
 

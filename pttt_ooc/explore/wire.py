@@ -36,15 +36,19 @@ class BusyError(PtttError):
 
 
 class RefusedError(PtttError):
-    """The answerer says why there is no answer.
+    """The answerer says why there is no answer."""
+
+
+class ImpossibleError(RefusedError):
+    """The infoset that was asked for is impossible.
 
     Attributes
     ----------
     nearest
-        The nearest infoset that is possible, if the one that was asked for is not.
+        The nearest infoset that is possible; None if there is none.
     """
 
-    def __init__(self, sentence: str, nearest: str | None = None) -> None:
+    def __init__(self, sentence: str, nearest: str | None) -> None:
         super().__init__(sentence)
         self.nearest = nearest
 
@@ -89,8 +93,10 @@ class Client:
                 answer = await self._exchange({"ask": what, **facts})
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             raise BusyError from error
+        if "impossible" in answer:
+            raise ImpossibleError(answer["impossible"], answer["nearest"])
         if "refused" in answer:
-            raise RefusedError(answer["refused"], answer.get("nearest"))
+            raise RefusedError(answer["refused"])
         return answer
 
     async def _exchange(self, question: Message) -> Message:

@@ -1,14 +1,19 @@
-"""A copy of a grader in one tar file: settings, the tables as JSON lines, uploads.
+"""A copy of a grader in one tar file: settings, the tables as JSON lines, uploads, and what other parts keep.
 
-Gradients and the index are left out, as they can be made again; so are sessions, as the copy has a key of its own.
+Other parts keep their tables, such as those of the games that people play, in SQLite databases of their own in the
+grader's directory; these are copied whole.  Gradients and the index are left out, as they can be made again; so are
+sessions, as the copy has a key of its own.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
+import sqlite3
 import tarfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +22,16 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.disk.files import explained, fsync_tree, replacing
-from pttt_ooc.errors import GraderError
-from pttt_ooc.grader.database import Database
+from pttt_ooc.errors import GraderError, StoreError
+from pttt_ooc.grader.database import DEFAULT, Database
 from pttt_ooc.grader.models import Base
 from pttt_ooc.grader.settings import SETTINGS, Settings, read_settings, settings_text
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.tables import FORMAT, Row, read_rows, upgraded, write_rows
 
-_TABLES = "tables.jsonl"
+_TABLES, _OTHERS = "tables.jsonl", "others/"
+_NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
+_WAIT = 30.0  # seconds that another writer is waited for
 
 
 def write_backup(database: Database, storage: Storage, file: Path) -> int:
@@ -48,7 +55,25 @@ def write_backup(database: Database, storage: Storage, file: Path) -> int:
                 lost.add(row["id"])
         kept = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
         _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in kept).encode())
+        for other in _others(database, storage):
+            _add(archive, f"{_OTHERS}{other.name}", _content_of(other))
     return sum(table == "submissions" for table, _ in kept)
+
+
+def _others(database: Database, storage: Storage) -> list[Path]:
+    """The databases of other parts."""
+    own = {DEFAULT, *(file.name for file in database.files())}
+    return sorted(file for file in storage.data.glob("*.sqlite") if file.name not in own)
+
+
+def _content_of(file: Path) -> bytes:
+    """An SQLite database as it is between two transactions, while others go on writing."""
+    try:
+        with closing(sqlite3.connect(file, timeout=_WAIT)) as source, closing(sqlite3.connect(":memory:")) as copy:
+            source.backup(copy)
+            return copy.serialize()
+    except sqlite3.Error as error:
+        raise StoreError(f"{file} cannot be copied: {error}; move it away to copy the rest.") from error
 
 
 def _submissions_of(table: str, row: dict[str, Any]) -> set[int]:
@@ -119,6 +144,10 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
                     raise ValueError(f"{row['file']!r} is no name of an upload")
                 content = _content(archive, members[f"uploads/{row['file']}"])
                 with content as source, open(storage.upload(row["file"]), "xb") as target:
+                    shutil.copyfileobj(source, target)
+        for name, member in members.items():
+            if named := _NAME.fullmatch(name):
+                with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
         database = Database.of(aside, settings.database_url, settings.game)
         try:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import Depends, Request
 
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.caching import Cache
@@ -19,6 +18,7 @@ from pttt_ooc.grader.settings import Settings, read_settings
 from pttt_ooc.grader.storage import Incoming, Storage
 from pttt_ooc.grader.submissions import Quota, accept, check_limits, quota
 from pttt_ooc.grader.value import GameValue, stored_value
+from pttt_ooc.web.parts import state_of
 
 log = logging.getLogger("pttt.grader.web")
 
@@ -78,14 +78,4 @@ class Grader:
         return submission, new
 
 
-def grader_of(request: Request) -> Grader:
-    """The grader that the application is for."""
-    grader: Grader = request.app.state.grader
-    return grader
-
-
-async def _grader_of(request: Request) -> Grader:
-    return grader_of(request)
-
-
-UsedGrader = Annotated[Grader, Depends(_grader_of)]
+UsedGrader = Annotated[Grader, state_of("grader")]

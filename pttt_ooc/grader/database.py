@@ -19,6 +19,9 @@ from pttt_ooc.grader.models import Base, Fact
 from pttt_ooc.grader.tables import FORMAT, read_rows, upgraded, write_rows
 from pttt_ooc.web.sqlite import sqlite_engine
 
+DEFAULT = "grader.sqlite"
+"""Name of the database in the grader's directory, unless the settings name another one."""
+
 _ROOM = 100_000  # bytes that SQLite needs beside the database
 _PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
@@ -90,7 +93,7 @@ class Database:
     @classmethod
     def of(cls, data: Path, url: str | None, game: str) -> Database:
         """The database that the settings name."""
-        return cls(url or f"sqlite:///{data.resolve() / 'grader.sqlite'}", game)
+        return cls(url or f"sqlite:///{data.resolve() / DEFAULT}", game)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

@@ -22,7 +22,7 @@ from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.accounts import signed_in
 from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin, own_form
 from pttt_ooc.web.rendering import render as render_page
-from pttt_ooc.web.rendering import render_part
+from pttt_ooc.web.rendering import render_part, wants_part
 from pttt_ooc.web.shell import UsedShell
 
 Shown = dict[str, Any]
@@ -280,7 +280,7 @@ async def submit(request: Request, grader: UsedGrader, shell: UsedShell, team: S
         check_form(request, shell, fields.get(FORM_FIELD, ""))
 
     submission, new = await take_in(request, grader, team, check)
-    if not request.headers.get("hx-request"):
+    if not wants_part(request):
         return RedirectResponse(f"/submissions/{submission.id}", 303)
     left = await run_in_threadpool(grader.quota, team)
     response = render(request, "parts/received.html", team, submission=submission, new=new, quota=left)

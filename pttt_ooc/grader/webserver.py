@@ -52,11 +52,11 @@ def run(make_app: MakeApp = create_app) -> None:
     watch_parent()
     try:
         grader = Grader.open(Path(sys.argv[1]))
+        grader.storage.sweep_incoming()  # what a predecessor that was killed has left
+        server = server_of(grader, prepare_process(), make_app)
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)
-    grader.storage.sweep_incoming()  # what a predecessor that was killed has left
-    server = server_of(grader, prepare_process(), make_app)
     server.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
     grader.database.close()
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.errors import StrategyError
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import checked_player, data_directory, engine_of, is_big
-from pttt_ooc.library.values import checked_strategy
+from pttt_ooc.library.values import check_one_game, checked_strategy
 from pttt_ooc.questions import beliefs as believing
 from pttt_ooc.questions import profile as core
 from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
@@ -125,9 +124,8 @@ def profile(
     Strategy of player 1 in mini-2x3k2-abrupt: 107 infosets, kept up to symmetry
     """
     first, second = checked_strategy(strategy0), checked_strategy(strategy1)
+    check_one_game([first, second])
     game = first.index.game
-    if second.index.game != game:
-        raise StrategyError(f"One strategy is for {game.name}, but another one is for {second.index.game.name}.")
     if directory is None and is_big(game):
         directory = data_directory() / "profiles"
     engine = engine_of(game, core.symmetry_of(first, second))

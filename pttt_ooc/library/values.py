@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from pttt_ooc.errors import ConfigError, StrategyError
 from pttt_ooc.library.inputs import known_value, with_value
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import data_directory, engine_of, is_named
+from pttt_ooc.questions.losses import Losses
+from pttt_ooc.questions.mistakes import find_differences
 from pttt_ooc.solving import best_response as responding
 from pttt_ooc.solving import evaluation
 from pttt_ooc.solving.evaluation import Evaluation
@@ -26,9 +29,7 @@ Floats = NDArray[np.floating[Any]]
 def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     """Strategies in one layout, and an engine for it: folded only if all of them are."""
     given = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
-    for one in given[1:]:
-        if one.game != given[0].game:
-            raise StrategyError(f"One strategy is for {given[0].game.name}, but another one is for {one.game.name}.")
+    check_one_game(given)
     if all(one.index.symmetry == "full" for one in given):
         return given, engine_of(given[0].game, "full")
     return [one.unfolded for one in given], engine_of(given[0].game, "none")
@@ -41,6 +42,14 @@ def checked_strategy(given: Any) -> core.Strategy:
             f"A strategy is wanted, not a {type(given).__name__}; see pttt.Strategy for how to make one."
         )
     return given
+
+
+def check_one_game(given: Sequence[core.Strategy]) -> None:
+    """Raise a StrategyError unless all strategies are for the same game."""
+    first = given[0].index.game
+    for one in given[1:]:
+        if one.index.game != first:
+            raise StrategyError(f"One strategy is for {first.name}, but another one is for {one.index.game.name}.")
 
 
 def evaluate(
@@ -177,6 +186,9 @@ class Comparison:
         What each gets against a given opponent, likewise; None without one.
     largest
         Where they differ most, by weight.
+    losses
+        Where the first loses most in value against the opponent because it does not do what the second does, as
+        :func:`pttt_ooc.questions.mistakes.find_differences` tells; None without an opponent.
     """
 
     game: str
@@ -187,6 +199,7 @@ class Comparison:
     worst_cases: tuple[float, float]
     values: tuple[float, float] | None
     largest: tuple[Difference, ...]
+    losses: Losses | None
 
     def as_record(self) -> dict[str, Any]:
         """As JSON."""
@@ -201,9 +214,10 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
     a, b
         Of the same player in one game.
     against
-        A strategy of the other player, to compare values against; default: none, only worst cases are compared.
+        A strategy of the other player, to compare values against: how large they are, and at which infosets they come
+        to differ; default: none, only worst cases are compared.
     top
-        How many infosets to list.
+        How many infosets to list, by probabilities and in value.
 
     Raises
     ------
@@ -244,6 +258,7 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
         (_worst_case(one, engine), _worst_case(other, engine)),
         None if against is None else (_value(one, given[2], engine), _value(other, given[2], engine)),
         tuple(_difference((one, other), reach, distance, weight, node) for node in largest),
+        None if against is None else find_differences(one, other, given[2], engine, top),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.questions.answers import Outcome
-from pttt_ooc.questions.histories import consistent_histories, follow, histories, own_part, read_only
+from pttt_ooc.questions.histories import Histories, consistent_histories, follow, histories, own_part, read_only
 from pttt_ooc.questions.infoset import legal_squares
 from pttt_ooc.questions.places import Attempts, attempts_of, is_infoset, text_of
 from pttt_ooc.questions.profile import Profile
@@ -37,7 +37,8 @@ def following(profile: Profile, player: int, infoset: str, square: int | None = 
         raise GameError(f"Player {player} cannot attempt square {square} at {infoset!r}; choose one of {listed}.")
     chosen = legal if square is None else (square,)
     opponent = profile.strategies[1 - player]
-    found = histories(opponent, attempts)
+    # Columns of a single history would be another type of array than those of several, for which all is compiled anew.
+    found = Histories._make(map(np.ascontiguousarray, histories(opponent, attempts)))
     own = own_part(profile.game, player, attempts)
     sides = (profile.sides[player], profile.sides[1 - player])
     reach = follow(found, own, *sides, read_only(opponent.probabilities), sum(1 << s for s in chosen))

@@ -42,8 +42,11 @@ def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
     value, best = float(row @ values), float(best_values[list(legal)].max())
     own = float(own_reach(side, mine.probabilities, attempts.squares, attempts.placed))
 
+    is_legal = np.zeros(profile.game.squares, np.bool_)
+    is_legal[list(legal)] = True
+
     def shown(of_squares: Row) -> Row:
-        return np.where(np.isin(np.arange(profile.game.squares), legal), of_squares, np.nan)
+        return np.where(is_legal, of_squares, np.nan)
 
     given = reached or np.nan  # without histories, nothing is expected
     return Numbers(

@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.memory import virtual_array
+from pttt_ooc.questions.places import setup_text
 from pttt_ooc.questions.ranking import Ranking
 from pttt_ooc.structure.index import Index, PlayerIndex, actions_of, node_text
-from pttt_ooc.structure.orders import OrderCounts, order_counts
+from pttt_ooc.structure.orders import OrderCounts, all_orders, order_counts
+from pttt_ooc.structure.patterns import FAILED_ON_SETUP
 from pttt_ooc.structure.strategy import Floats, Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, slice_arrays
@@ -256,7 +258,7 @@ class _Openings:
             total += self.images[view] * float(part.sum())
             if not squares:
                 continue
-            kinds = tuple(0 if placed >> s & 1 else 2 if self.counts.hidden >> s & 1 else 1 for s in squares)
+            kinds = tuple(placed >> s & 1 or FAILED_ON_SETUP * (self.counts.hidden >> s & 1) for s in squares)
             sums = np.bincount(_first_attempts(self.counts, kinds), weights=part, minlength=len(squares))
             for square, lost in zip(squares, sums.tolist(), strict=True):
                 # The view's mirror images lose the same after the square's mirror images.
@@ -267,7 +269,7 @@ class _Openings:
     def by_text(self, at_root: float) -> dict[str, float]:
         """The sums by text of the infoset after the first attempt, and what is lost before."""
         game, size = self.index.game, self.index.game.squares
-        root = "|" + "".join(f"{s}*" for s in game.setup[self.player])
+        root = setup_text(game, self.player)
         squares, found = np.array(actions_of(game, self.player, 0)), {root: float(at_root)}
         there = [self.index.orbits[self.player].find(1 << squares << size * outcome) >= 0 for outcome in (0, 1)]
         for k, square in enumerate(squares.tolist()):
@@ -278,21 +280,16 @@ class _Openings:
 
 
 @cache
-def _first_attempts(counts: OrderCounts, kinds: tuple[int, ...]) -> NDArray[np.int64]:
+def _first_attempts(counts: OrderCounts, kinds: tuple[int, ...]) -> NDArray[np.int8]:
     """For each order of a view by its rank, which of the view's squares was attempted first.
 
     Parameters
     ----------
     kinds
-        Of the view's squares, ascending: 0 placed, 1 failed, 2 failed on the opponent's setup.
+        Of the view's squares, ascending: `FAILED`, `PLACED` or `FAILED_ON_SETUP`.
     """
-    if not kinds:
-        return np.full(1, -1)
-    p, f, k = (kinds.count(kind) for kind in (0, 1, 2))
-    blocks = []
-    for last in range(len(kinds)):
-        if kinds[last] == 1 and not counts.ending_failed[p, f, k]:
-            continue
-        before = _first_attempts(counts, kinds[:last] + kinds[last + 1 :])
-        blocks.append(np.where(before < 0, last, before + (before >= last)))
-    return np.concatenate(blocks) if blocks else np.zeros(0, np.int64)
+    # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
+    failed, placed, hidden = (sum(1 << s for s, k in enumerate(kinds) if k == kind) for kind in range(3))
+    orders = all_orders(placed, failed | hidden, hidden, counts.orders, counts.ending_failed)
+    first: NDArray[np.int8] = orders[:, 0].copy()
+    return first

@@ -194,10 +194,10 @@ class Profile:
         return cls(index, (first, second), found.against(reference_value(index.game)), path)
 
 
-def best_response_of(profile: Profile, player: int) -> Strategy:
+def best_response_of(profile: Profile, player: int, into: NDArray[np.float32] | None = None) -> Strategy:
     """The best response of `player` to the opponent's strategy; see :class:`pttt_ooc.solving.best_response`."""
     value = (profile.evaluation.best_response_0, profile.evaluation.best_response_1)[player]
-    return BestResponse(profile.index, player, value, profile.players[player].choices).strategy()
+    return BestResponse(profile.index, player, value, profile.players[player].choices).strategy(into)
 
 
 def symmetry_of(strategy0: Strategy, strategy1: Strategy) -> Symmetry:
@@ -217,6 +217,11 @@ def name_of(strategies: tuple[Strategy, Strategy], index: Index) -> str:
         total.update(repr((strategy.index.symmetry, numbers.dtype.str, len(numbers))).encode())
         total.update(hashlib.blake2b(numbers.data.cast("B")).digest())
     return total.hexdigest()
+
+
+def size_on_disk(strategies: tuple[Strategy, Strategy], index: Index) -> int:
+    """Bytes of the arrays of a profile of two strategies, in the layout of `index`."""
+    return sum(array.nbytes for array in leaves(_virtual(strategies, index)).values())
 
 
 def _may_be_unfolded(strategy: Strategy, index: Index) -> bool:

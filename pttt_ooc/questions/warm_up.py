@@ -5,15 +5,19 @@ They are not among the kernels that a solve waits for: whoever asks no questions
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.following import following
 from pttt_ooc.questions.histories import read_only
 from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.playing import row_at
 from pttt_ooc.questions.profile import PlayerArrays, Profile
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.evaluation import Evaluation
-from pttt_ooc.structure.index import build_index
+from pttt_ooc.structure.index import Index, build_index
 from pttt_ooc.structure.strategy import uniform_strategy
 from pttt_ooc.structure.views import find_pairs
 
@@ -22,12 +26,18 @@ def warm_up() -> None:
     """Ask questions about the smallest game, which takes some seconds once; compiled code is kept on disk."""
     game = named_game("mini-2x2k2-abrupt")
     index = build_index(game, "full", find_pairs(game))
-    parts = []
-    for player, mine in enumerate(index.players):
-        values = np.zeros(mine.nodes)  # what they are does not matter
-        values.flags.writeable = False
-        probabilities = read_only(uniform_strategy(index, player).probabilities)
-        parts.append(PlayerArrays(probabilities, values, values, np.zeros(mine.nodes, np.uint8)))
-    profile = Profile(index, (parts[0], parts[1]), Evaluation(0, 0, 0, 0, None, None, None, 0))
-    numbers(profile, 0, "|")
-    following(profile, 0, "|")
+    for dtype in (np.float32, np.float64):
+        first, second = (_uniform(index, player, dtype) for player in (0, 1))
+        profile = Profile(index, (first, second), Evaluation(0, 0, 0, 0, None, None, None, 0))
+        numbers(profile, 0, "|")
+        following(profile, 0, "|")
+        beliefs(index, profile.strategies[1], 0, "|")
+        row_at(profile.strategies[0], "|")
+
+
+def _uniform(index: Index, player: int, dtype: type[np.floating[Any]]) -> PlayerArrays:
+    """A player's part of a profile, read-only as if it were mapped."""
+    nodes = index.players[player].nodes
+    values, choices = np.zeros(nodes), np.zeros(nodes, np.uint8)  # what they are does not matter
+    values.flags.writeable = False
+    return PlayerArrays(read_only(uniform_strategy(index, player, dtype).probabilities), values, values, choices)

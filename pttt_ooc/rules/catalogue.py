@@ -116,6 +116,22 @@ REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
         "exact best responses to the average strategies after 2,209 iterations of DCFR (1.5, 0, 2) by this package: "
         "0.5501559993 and 0.5501871974, rounded outward",
     ),
+    "pttt-classical": (
+        (0.665958, 0.666755),
+        "exact best responses after 105 iterations of SAPDCFR+ by this package, rounded outward; published: 0.6667",
+    ),
+    "dark-hex-3x3-abrupt": (
+        (0.384244, 0.385176),
+        "exact best responses after 260 iterations of SAPDCFR+ by this package, rounded outward; published: 0.3844",
+    ),
+    "dark-hex-3x3-classical": (
+        (0.999291, 1.0),
+        "exact best responses after 16 iterations of SAPDCFR+ by this package, rounded outward; published: 1",
+    ),
+    "pttt-2x4k3-abrupt": (
+        (0.444204, 0.445123),
+        "exact best responses after 181 iterations of SAPDCFR+ by this package, rounded outward",
+    ),
 }
 """Intervals that hold the value of a game, and where they come from."""
 

@@ -65,6 +65,11 @@ def probability(number: float) -> str:
     return ">0.9999" if number >= 0.99995 else f"{number:.4f}"
 
 
+def value_for(player: int, value: float) -> float:
+    """The value of a game as `player` sees it; `value` is that for player 0."""
+    return value if player == 0 else -value
+
+
 def listed(items: Sequence[Any], word: str = "and") -> str:
     """Several things in a sentence: ``"0, 4 and 8"``."""
     words = [str(item) for item in items]

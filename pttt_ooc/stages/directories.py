@@ -15,6 +15,7 @@ SHARED = ("enumerate", "index")
 """The stages whose products all runs share."""
 
 RUNS = "runs"
+SNAPSHOTS = "snapshots"  # of the products of the stage "solve", and in its work directory
 INDEX = "index.zarr"  # of the products of the stage "index": index and timing operators
 
 

@@ -28,10 +28,8 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import DiskBudgetError
 from pttt_ooc.products.solution import Strategies, write_solution
 from pttt_ooc.solving.resuming import schedule
+from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.structure.index import Index
-
-SNAPSHOTS = "snapshots"
-"""The name of the directory, in the work directory and among the products of the stage."""
 
 _SIZES = "sizes.json"
 _FLOAT = 4  # bytes of a probability

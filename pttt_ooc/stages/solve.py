@@ -22,9 +22,10 @@ from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve, solver_arrays
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
+from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.provenance import fingerprint
-from pttt_ooc.stages.snapshots import SNAPSHOTS, Snapshots
+from pttt_ooc.stages.snapshots import Snapshots
 from pttt_ooc.structure.index import Index
 from pttt_ooc.sweep.engine import thread_needs
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.errors import GameError
 from pttt_ooc.structure.orders import OrderCounts, relabelled_ranks
 from pttt_ooc.structure.views import Ints, first_seen, images_of, number_below
 
@@ -39,6 +40,11 @@ def relabellings(
         int64, shape (n,): where in `tables` the ranks of each view begin; -1 where they do not change.
     tables
         uint16: one table after the other, in the order of the first view that uses each.
+
+    Raises
+    ------
+    GameError
+        If a view has more orders.  On boards of up to ten squares, no view has that needs a table.
     """
     start = np.full(len(placed), -1)
     code, unchanged = _codes(counts, group, placed, failed, symmetry)
@@ -47,6 +53,8 @@ def relabellings(
     tables = [np.zeros(0, np.uint16)]
     for i in which[first]:
         ranks = relabelled_ranks(int(placed[i]), int(failed[i]), np.array(group[symmetry[i]]), *counts.tables)
+        if len(ranks) > 1 << 16:
+            raise GameError(f"A view has {len(ranks)} orders; with symmetry, at most 65,536 are possible.")
         tables.append(ranks.astype(np.uint16))
     start[which] = np.cumsum([len(table) for table in tables])[number]
     return start, np.concatenate(tables)

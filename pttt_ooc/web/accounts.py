@@ -40,6 +40,14 @@ def bearer(request: Request, shell: UsedShell, credentials: _Credentials) -> Acc
     return account
 
 
+def known_bearer(request: Request, shell: UsedShell) -> Account | None:
+    """As :func:`bearer`, for what can be read without a token too; None if the request carries none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if not scheme:
+        return None
+    return bearer(request, shell, HTTPAuthorizationCredentials(scheme=scheme, credentials=token))
+
+
 def _count_wrong_token(request: Request, shell: Shell) -> None:
     """Count a token that is not known; 429 if there have been too many from the same address."""
     address = request.client.host if request.client else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
 from prometheus_client.registry import Collector
 
 
@@ -26,6 +26,15 @@ class Refusal:
     status: int
     sentence: str
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def state_of(name: str) -> Any:
+    """What handlers depend on to get the state of a part: ``Annotated[Kind, state_of("name")]``."""
+
+    async def state(request: Request) -> Any:  # no thread is taken for it
+        return getattr(request.app.state, name)
+
+    return Depends(state)
 
 
 def _nothing(error: Exception) -> None:

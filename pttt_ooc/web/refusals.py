@@ -14,7 +14,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.web.accounts import account_of
 from pttt_ooc.web.headers import HEADERS
 from pttt_ooc.web.parts import Refusal
-from pttt_ooc.web.rendering import render
+from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Shell
 
 log = logging.getLogger("pttt.web")
@@ -63,7 +63,7 @@ def _told(request: Request, refusal: Refusal) -> Response:
     if f"{request.url.path}/".startswith("/api/"):
         return JSONResponse({"error": refusal.sentence}, refusal.status, dict(refusal.headers))
     facts = {"sentence": refusal.sentence, "status": refusal.status}
-    if request.headers.get("hx-request"):
+    if wants_part(request):
         response: Response = render(request, "web/error_part.html", None, **facts)
     else:
         try:

@@ -58,6 +58,12 @@ def _environment(directories: dict[str, Path]) -> jinja2.Environment:
     return made
 
 
+def wants_part(request: Request) -> bool:
+    """Whether the page's own script asks for a piece of the page; when it goes back in history, it wants the whole."""
+    headers = request.headers
+    return "hx-request" in headers and "hx-history-restore-request" not in headers
+
+
 def render_part(request: Request, template: str, **shown: Any) -> str:
     """The HTML of a piece of a page that has neither head nor forms; parameters as of :func:`render`."""
     known: dict[str, jinja2.Environment] = request.app.state.environments

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Protocol
 
-from fastapi import Depends, Request
+from fastapi import Request
 
-from pttt_ooc.web.parts import Link, Part
+from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.throttle import Throttle
 
 FORM_BYTES = 8192
@@ -117,8 +117,4 @@ def shell_of(request: Request) -> Shell:
     return shell
 
 
-async def _shell_of(request: Request) -> Shell:
-    return shell_of(request)
-
-
-UsedShell = Annotated[Shell, Depends(_shell_of)]
+UsedShell = Annotated[Shell, state_of("shell")]

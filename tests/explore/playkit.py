@@ -79,7 +79,7 @@ def form_token(page):
 
 def make_games(directory, opponents=None, seed=None):
     draw = () if seed is None else (random.Random(seed).random,)
-    return Games(directory / "play.sqlite", opponents or Uniform(), *draw)
+    return Games(directory, opponents or Uniform(), *draw)
 
 
 def application(games, **options):

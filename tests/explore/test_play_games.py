@@ -101,8 +101,29 @@ def test_the_database_is_private(tmp_path):
 
 
 def test_a_place_that_cannot_be_written_to_gets_a_sentence(tmp_path):
-    with pytest.raises(StoreError, match="cannot be kept in"):
-        make_games(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("no directory")
+    with pytest.raises(StoreError, match="Cannot make the directory"):
+        make_games(tmp_path / "file")
+    (tmp_path / "taken" / "play.sqlite").mkdir(parents=True)
+    with pytest.raises(StoreError, match="cannot be kept in .*: Is a directory"):
+        make_games(tmp_path / "taken")
+
+
+def test_a_file_that_is_no_database_gets_a_sentence_and_stays(tmp_path):
+    file = tmp_path / "play.sqlite"
+    file.write_text("no database, although it is long enough to have the header of one" * 100)
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match="file is not a database; move it away"):
+        make_games(tmp_path)
+    assert file.read_bytes() == before
+
+
+def test_damage_that_is_met_later_gets_a_sentence(games):
+    games.begin(ME, "uniform", 0)
+    with games._writing() as session:
+        session.connection().exec_driver_sql("DROP TABLE games")
+    with pytest.raises(StoreError, match="no such table"):
+        games.listed(ME, finished=False)
 
 
 def refused(games, status, *arguments, do="attempt"):

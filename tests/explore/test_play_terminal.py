@@ -13,11 +13,19 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE, wait_until
 
+from pttt_ooc.config import SolveConfig
 from pttt_ooc.explore.dialogue import Dialogue
 from pttt_ooc.explore.here import Here, Pair
+from pttt_ooc.explore.runs import with_run
+from pttt_ooc.explore.sources import Source
 from pttt_ooc.explore.terminal_explore import explore
 from pttt_ooc.explore.terminal_play import play
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.values import best_response, evaluate
+from pttt_ooc.show.numbers import decimals
+from pttt_ooc.stages import solve
 from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc.stages.prepare import prepared
 
 ROOT = Path(__file__).parent.parent.parent
 GAME = "mini-2x3k2-abrupt"
@@ -158,6 +166,57 @@ def say(monkeypatch, lines, what, *arguments):
 @pytest.fixture(scope="module")
 def pair():
     return Pair(("uniform", "uniform"), GAME)
+
+
+def test_the_opponent_plays_its_best_response_and_its_strategy_again(monkeypatch, pair):
+    _, told = say(monkeypatch, "o\no\no\np\nq\n", explore, pair, 0)
+    values = re.findall(r"^value (\S+),", told, re.MULTILINE)
+    reply = evaluate(Strategy.uniform(pair.game, 0), best_response(Strategy.uniform(pair.game, 0))).value
+    assert values == ["0.5501", f"{reply:.4f}", "0.5501", f"{reply:.4f}", values[-1]] and values[-1] != f"{-reply:.4f}"
+    assert "player 1 is best response to uniform." in told.replace("\n", " ")
+
+
+def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
+    solved = prepared(tmp_path, GAME, "full")
+    solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=9, snapshot_every=2), solved, 2)
+    name = str(solved)
+    run = with_run(Source("", name, name, ""))
+    _, told = say(
+        monkeypatch,
+        "i\ni 3\ni 4\ni 9\np\nq\n",
+        lambda dialogue: explore(Pair((name, name), None), 0, dialogue, [run]),
+    )
+    values = [
+        evaluate(*(Strategy.read(place, p) for p in (0, 1))).value for place in (name, solved / "snapshots/4.zarr")
+    ]
+    shown = re.findall(r"^value (\S+),", told, re.MULTILINE)
+    assert shown[:3] == [decimals(value, 4) for value in (values[0], values[1], values[0])]
+    assert len(shown) == 4 and shown[0] != shown[1]
+    assert "No strategies were kept after iteration 3." in told and re.search(
+        r"1: [\d.]+, 2: .*, 9: ", told.replace("\n", " ")
+    )
+    _, told = say(monkeypatch, "i 1\nq\n", explore, Pair(("uniform", "uniform"), GAME), 0)
+    assert "come from no run" in told
+
+
+def test_playing_against_a_best_response(monkeypatch, pair):
+    found = Here(pair.with_reply(1), 1)
+    assert found.opponent.name == "best response to uniform"
+    reply = best_response(Strategy.uniform(pair.game, 0))
+    assert found.probabilities(found.opponent, "|0.") == pytest.approx(reply["|0."].tolist())
+    _, told = say(monkeypatch, "r\ny\nq\n", play, found)
+    best, value = found.expectations(found.opponent)
+    assert value.value == pytest.approx(-reply.value) and best.value > value.value
+    assert "best response to uniform" in told.replace("\n", " ")
+
+
+def test_the_browser_leaves_the_choice_of_the_opponent_to_the_page():
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "play", "uniform", "--best-response", "--game", GAME],
+        **{"capture_output": True, "cwd": ROOT, "text": True},
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 1 and "--best-response are for --terminal" in done.stderr.replace("\n", " ")
 
 
 class Stopped(io.StringIO):

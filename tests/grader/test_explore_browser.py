@@ -167,6 +167,7 @@ def test_by_mouse_through_a_game_and_back(open_page):
 
 def test_by_keyboard_alone(open_page):
     page = open_page("/explore")
+    mark_document(page)
     page.keyboard.press("5")
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 5 is")
     page.keyboard.press("p")
@@ -183,7 +184,24 @@ def test_by_keyboard_alone(open_page):
     page.keyboard.press("5")  # it is taken: nothing happens
     page.keyboard.press("Backspace")
     expect_at(page, "|5*")
+    assert_same_document(page)
     assert page.errors == []
+
+
+AT_ONCE = """key => new MutationObserver((changes, seen) => {
+  if (!document.querySelector("[data-outcome]")) return;
+  seen.disconnect();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+}).observe(document.querySelector("main"), {childList: true})"""
+
+
+def test_a_key_that_comes_as_soon_as_a_piece_is_renewed_loads_no_other_document(open_page):
+    page = open_page("/explore")
+    mark_document(page)
+    page.evaluate(AT_ONCE, "p")
+    page.keyboard.press("5")
+    expect_at(page, "|5*")
+    assert_same_document(page)
 
 
 def test_by_address(open_page):
@@ -213,9 +231,9 @@ def test_strategies_and_views_are_switched_in_place(open_page):
     sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
     page.locator("#beside").select_option("uniform")
     sync_api.expect(page.locator("#board2")).to_be_visible()
-    page.get_by_label("best response").check()
+    page.get_by_label("best response from here on").check()
     sync_api.expect(page.locator("figcaption").first).to_contain_text("best response")
-    sync_api.expect(page.get_by_label("best response")).to_be_focused()  # arrows go on from there
+    sync_api.expect(page.get_by_label("best response from here on")).to_be_focused()  # arrows go on from there
     page.get_by_label("player 1", exact=True).check()
     sync_api.expect(page.get_by_role("heading", name="What player 1 does")).to_be_visible()
     assert asked(page)["second"] == ["uniform"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import re
 import socket
@@ -18,14 +19,15 @@ from kit import GAME, Lab, pttt, random_tensor, strategy_zip
 from patience import PATIENCE, wait_until
 from wing import answering, solve_game, uniform_profile
 
+import pttt_ooc
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore import jobs, profiles
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed, uniform
+from pttt_ooc.explore.sources import Fixed, Source, uniform
 from pttt_ooc.explore.webserver import app_of
-from pttt_ooc.explore.wire import BusyError, Client, RefusedError, listening, packed, received
+from pttt_ooc.explore.wire import BusyError, Client, ImpossibleError, RefusedError, listening, packed, received
 from pttt_ooc.grader.models import Fact, Submission
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
@@ -129,7 +131,7 @@ def test_wherever_a_page_leads_is_a_page(pages):
 
 def test_mirror_images_are_linked(pages):
     page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform").text
-    mirrored = page[page.index("Mirror images") :]
+    mirrored = page[page.index("Mirror images: ") :]
     assert {infoset_of(link) for link in links(mirrored[: mirrored.index("</p>")])} == {"|2*", "|3*", "|5*"}
 
 
@@ -183,6 +185,25 @@ def test_two_strategies_are_shown_side_by_side(pages):
     assert {beside for _, _, beside in rows} == {"0.2000"}
 
 
+def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infosets(pages, solved):
+    page = ready(pages, "/explore?at=|0*&second=uniform&beside=uniform").text
+    address = next(link for link in links(page) if "/differences" in link)
+    page = ready(pages, address, "This is being found out").text
+    mine, other = (pttt_ooc.Strategy.uniform(named_game(GAME), 0), pttt_ooc.load(solved)[0])
+    against = pttt_ooc.Strategy.uniform(named_game(GAME), 1)
+    found = pttt_ooc.compare(other, mine, against, top=50)
+    told = [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', page)]
+    assert told == pytest.approx([*found.values, found.values[1] - found.values[0]], abs=1e-6)
+    listed = [link for link in links(page) if "at=" in link][1:]
+    assert [infoset_of(link) for link in listed] == [x.infoset for x in found.losses.infosets if abs(x.loss) > 1e-12]
+    shown = pages.get(listed[0]).text
+    assert 'id="board1"' in shown and 'id="board2"' in shown
+    piece = pages.get(address, headers={"HX-Request": "true"}).text
+    assert "<html" not in piece and listed[0].replace("&", "&amp;") in piece
+    assert pages.get("/explore/differences?player=0").status_code == 404
+    assert pages.get("/explore/differences?player=0&beside=s12").status_code == 404
+
+
 # ---------------------------------------------------------------------------------------------
 # Whose strategies
 
@@ -221,6 +242,9 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     told = {}
     for key in (f"s{other}", f"s{waiting}", "s99", f"s{mine}"):
         for name in ("first", "second", "beside"):
+            if key != f"s{mine}":
+                query = {"first": "uniform", "second": "uniform", "beside": "uniform", name: key}
+                assert course.client.get("/explore/differences", params=query).status_code == 404
             answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})
             told[key, name] = answer.status_code, re.sub(r"s\d+", "", answer.text.split("<main")[1])
     assert {status for (key, name), (status, _) in told.items() if key != f"s{mine}"} == {404}
@@ -309,7 +333,7 @@ def test_an_answerer_outlives_nonsense(client):
             connection.connect(str(client._path))
             connection.sendall(data)
     pair = [uniform().as_record()] * 2
-    with pytest.raises(RefusedError, match="twice") as caught:
+    with pytest.raises(ImpossibleError, match="twice") as caught:
         ask(client, what="infoset", pair=pair, player=0, infoset="|0*0*", square=None)
     assert caught.value.nearest == "|0*"
 
@@ -342,6 +366,18 @@ def test_what_cannot_be_prepared_says_why(client, tmp_path):
             return "broken.zip" in str(error)
 
     wait_until(refused)
+
+
+def test_pages_tell_what_could_not_be_prepared_and_what_to_do(client, solved, tmp_path):
+    gone = Source("gone", "Gone", str(tmp_path / "gone.zip"), "gone")
+    part = part_of(Explorer(named_game(GAME), client, Fixed((gone, uniform()))))
+    with TestClient(make_application(Shell("Explored", GAME, [part]))) as made:
+        answer = ready(made, "/explore?first=gone&second=uniform&at=|0*")
+    assert answer.status_code == 503
+    told = answer.text[answer.text.index('role="alert"') :]
+    assert "gone.zip" in told and "Choose other strategies" in told
+    assert infoset_of(links(told)[0]) == "|0*" and "nearest possible" not in told
+    assert 'id="board1"' not in answer.text
 
 
 def test_only_so_many_preparations_wait():
@@ -378,20 +414,42 @@ def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
 
 
 def test_profiles_that_were_used_longest_ago_make_room(tmp_path):
-    found = profiles.Profiles(tmp_path, GAME, tmp_path, budget=2500)
-    try:
-        for n, name in enumerate(("oldest", "middle", "latest", "unfinished")):
-            (tmp_path / name).mkdir()
-            (tmp_path / name / "array").write_bytes(bytes(1000))
-            if name != "unfinished":
-                profiles.mark_whole(tmp_path / name, Path("x"), tmp_path, "none")
-                import os
+    for n, name in enumerate(("oldest", "middle", "latest", "new", "unfinished", "abandoned")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "array").write_bytes(bytes(10_000))
+        if name in ("oldest", "middle", "latest"):
+            profiles.mark_whole(tmp_path / name, Path("x"), tmp_path, "none")
+            os.utime(tmp_path / name / "whole.json", (n, n))
+    for path in (tmp_path / "abandoned", tmp_path / "abandoned" / "array"):
+        os.utime(path, (1, 1))
 
-                os.utime(tmp_path / name / "whole.json", (n, n))
-        found._make_room()
-        assert {path.name for path in tmp_path.iterdir()} == {"middle", "latest", "unfinished"}
-    finally:
-        found.close()
+    def left(budget, needed):
+        profiles.make_room(tmp_path, budget, needed, "new")
+        return {path.name for path in tmp_path.iterdir()}
+
+    everything = {"oldest", "middle", "latest", "new", "unfinished"}
+    assert left(60_000, 0) == everything
+    assert left(60_000, 12_000) == everything - {"oldest"}
+    assert left(45_000, 0) == everything - {"oldest"}
+    with pytest.raises(PtttError, match="more than the"):
+        left(11_000, 12_000)
+    assert left(12_000, 12_000) == {"new", "unfinished"}
+
+
+def test_the_budget_is_kept_to_when_strategies_are_prepared(solved, tmp_path):
+    pairs = [[{"name": str(solved), "digest": str(n)}, uniform().as_record()] for n in range(2)]
+    with answering(tmp_path, solved.parent.parent) as client:
+
+        def prepared(pair):
+            question = {"what": "infoset", "pair": pair, "player": 0, "infoset": "|", "square": None}
+            wait_until(lambda: "numbers" in ask(client, **question))
+            return [path.parent.name for path in tmp_path.glob("*/whole.json")]
+
+        found = client.answering.profiles
+        [first] = prepared(pairs[0])
+        found.budget = int(1.5 * profiles._bytes_in(tmp_path / first))
+        assert prepared(pairs[1]) == [found.key(pairs[1])]
+        assert set(found._open) == {found.key(pairs[1])}  # room on disk is free once nobody maps what was there
 
 
 # ---------------------------------------------------------------------------------------------
@@ -409,6 +467,17 @@ def test_the_command_refuses_what_it_cannot_show(tmp_path, solved):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = pttt("explore", solved, "--no-browser", "--port", taken.getsockname()[1])
     assert done.returncode == 1 and "Cannot listen on" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["explore", "serve"])
+def test_a_file_of_games_that_is_damaged_is_told_of_before_anything_is_served(command, tmp_path, solved):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "play.sqlite").write_text("no database" * 1000)
+    options = [solved, "--profiles", kept, "--no-browser"] if command == "explore" else ["--game", GAME, "--data", kept]
+    done = pttt(command, *options, "--port", 0)
+    assert done.returncode == 1 and "play.sqlite: file is not a database; move it away" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and not done.stdout
 
 
 def test_structures_are_taken_from_beside_a_solution(solved, tmp_path):

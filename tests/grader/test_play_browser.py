@@ -12,7 +12,7 @@ from wing import answering, solve_game
 from pttt_ooc.explore import play
 from pttt_ooc.explore.asked import Asked
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.games import GAMES, Games
+from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.local import local_sources
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed
@@ -30,7 +30,7 @@ def url(tmp_path_factory):
     rules, sources = local_sources([str(solved)], None)
     kept = tmp_path_factory.mktemp("kept")
     with answering(kept, solved.parent.parent) as client:
-        games = Games(kept / GAMES, Asked(rules, client, lambda: sources))
+        games = Games(kept, Asked(rules, client, lambda: sources))
         parts = [part_of(Explorer(rules, client, Fixed(tuple(sources)))), play.part_of(games)]
         with served(make_application(Shell("Explored", rules.name, parts))) as url:
             yield url

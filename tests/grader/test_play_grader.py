@@ -1,14 +1,16 @@
 """Play beside a grader: whom people meet there, to whom games belong, and what a look back says."""
 
 import re
+import shutil
 
 import pytest
 from fastapi.testclient import TestClient
-from kit import Lab, bearer, form_token, random_tensor, strategy_zip
+from kit import Lab, bearer, form_token, pttt, random_tensor, strategy_zip
 from patience import wait_until
 from wing import answering, solve_game
 
 from pttt_ooc.explore.webserver import app_of
+from pttt_ooc.explore.wire import Client
 from pttt_ooc.grader import submissions
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
@@ -106,3 +108,30 @@ def test_the_expectations_and_the_values_of_a_look_back_are_exact(course):
     lost = re.search(r"lost <strong class=\"figure\">([\d.]+)</strong>", page)
     each = re.findall(r'class="figure">([\d.]+)</td></tr>', page)
     assert float(lost[1]) == pytest.approx(sum(map(float, each)), abs=1e-3)
+
+
+def test_games_are_in_a_backup_and_come_back(course, tmp_path):
+    address = begin(course, "uniform", 0).headers["location"]
+    page = course.client.get(address).text
+    copy, again = tmp_path / "copy.tar", tmp_path / "again"
+    assert pttt("grader", "backup", copy, "--data", course.data).returncode == 0
+    play_out(course, address)  # what comes later is not in it
+    assert pttt("grader", "restore", copy, "--data", again).returncode == 0
+    restored = Lab(again)
+    restored.client = TestClient(app_of(restored.grader, Client(tmp_path / "nobody")), base_url="http://grader")
+    restored.client.cookies = course.client.cookies
+    without = re.compile(r'name="form_token" value="\w+"')
+    assert without.sub("", restored.client.get(address).text) == without.sub("", page)
+    restored.close()
+    assert (again / "play.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_backup_with_damaged_games_is_refused(course, tmp_path):
+    data = tmp_path / "grader"
+    shutil.copytree(course.data, data)
+    (data / "play.sqlite").write_text("no database" * 1000)
+    for file in data.glob("play.sqlite-*"):
+        file.unlink()
+    done = pttt("grader", "backup", tmp_path / "copy.tar", "--data", data)
+    assert done.returncode == 1 and "play.sqlite cannot be copied: file is not a database" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "copy.tar").exists()

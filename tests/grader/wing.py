@@ -6,6 +6,7 @@ from functools import cache
 
 from helpers import full_index, small_engine
 from kit import GAME
+from patience import wait_until
 
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.explore.answerer import answer_all
@@ -19,11 +20,24 @@ from pttt_ooc.structure.strategy import uniform_strategy
 SOLVED = {"algorithm": "pdcfr+", "target_nashconv": 1e-4, "max_iterations": 2000, "precision": "float64"}
 
 
-def solve_game(data, game=GAME):
+def solve_game(data, game=GAME, **changes):
     """Solve a small game as the workflow does; returns the directory of the solution."""
     directory = prepared(data, game, "full")
-    solve.run(game, "full", check_section(SolveConfig, SOLVED), directory, 2)
+    solve.run(game, "full", check_section(SolveConfig, {**SOLVED, **changes}), directory, 2)
     return directory
+
+
+def ready(pages, address, waits="being prepared", **options):
+    """The answer to a request, once what it is waiting for is there."""
+
+    def done():
+        nonlocal answer
+        answer = pages.get(address, **options)
+        return waits not in answer.text
+
+    answer = None
+    wait_until(done)
+    return answer
 
 
 @contextmanager

@@ -10,7 +10,7 @@
   }
 
   document.addEventListener("keydown", function (event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=radio]), select, textarea")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=radio]):not([type=range]), select, textarea")) return;
     var key = event.key, done = false;
     if (/^[0-9]$/.test(key)) done = press('[data-square="' + key + '"]');
     else if (key === "p") done = press('[data-outcome="placed"]');
@@ -18,6 +18,45 @@
     else if (key === "Backspace") done = press("[data-undo]");
     if (done) event.preventDefault();
   });
+
+  // The slider over iterations: what it stands for is shown while it moves, and asked for when it stays.
+  var sliding = false;
+
+  function slide(slider) {
+    var marks = document.querySelectorAll("#explore .curve"), chosen = slider.value;
+    marks.forEach(function (curve) {
+      curve.querySelectorAll("[data-snapshot]").forEach(function (mark) {
+        var is = mark.dataset.snapshot === chosen, dot = mark.querySelector(".dot");
+        dot.classList.toggle("chosen", is);
+        dot.setAttribute("r", is ? 7 : 4);
+        if (!is) return;
+        slider.setAttribute("aria-valuetext", mark.getAttribute("aria-label").toLowerCase());
+        document.getElementById("after").textContent = mark.getAttribute("aria-label") + ".";
+        var field = document.getElementById("iteration");
+        field.value = new URL(mark.getAttribute("href"), location).searchParams.get("iteration") || "";
+        field.disabled = !field.value;  // the last one is what is shown without
+      });
+    });
+  }
+
+  function show() {
+    var hidden = document.querySelector("#explore .slide[hidden]");
+    if (hidden) hidden.hidden = false;
+  }
+
+  document.addEventListener("input", function (event) {
+    if (event.target.id !== "slider") return;
+    sliding = true;
+    slide(event.target);
+  });
+  document.addEventListener("change", function (event) {
+    if (event.target.id === "slider") sliding = false;
+  }, true);
+  document.addEventListener("htmx:beforeSwap", function (event) {
+    if (sliding && event.detail.target.id === "explore") event.detail.shouldSwap = false;
+  });
+  document.addEventListener("htmx:load", show);
+  show();
 
   // A click on what is gone by now leads on to what comes next.
   document.addEventListener("htmx:afterSettle", function (event) {

@@ -1,0 +1,67 @@
+"""The page that tells where two strategies of one player differ most in value against the same opponent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse
+
+from pttt_ooc.explore.address import DIFFERENCES, Address
+from pttt_ooc.explore.explorer import Key, UsedExplorer, chosen
+from pttt_ooc.explore.wire import Message, RefusedError
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.shell import Account
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+_ROUNDING = 1e-12
+
+
+@router.get(DIFFERENCES)
+async def differences(
+    request: Request,
+    explorer: UsedExplorer,
+    account: Signed,
+    player: Annotated[int, Query(ge=0, le=1)] = 0,
+    first: Key = "",
+    second: Key = "",
+    beside: Key = "",
+) -> Response:
+    """Where the strategy of a player and the one beside it differ most in value."""
+    if not beside:
+        raise HTTPException(404, "Two strategies are compared: choose one beside the other on the page Explore.")
+    offered = await explorer.offered(account)
+    pair = chosen(offered, first, 0), chosen(offered, second, 1)
+    mine, theirs, other = pair[player], pair[1 - player], chosen(offered, beside, player)
+    address = Address(player, "|", (pair[0].key, pair[1].key), beside=other.key)
+    shown: dict[str, Any] = {"address": address, "mine": mine, "theirs": theirs, "other": other}
+    strategies = {"a": mine.as_record(), "b": other.as_record(), "opponent": theirs.as_record()}
+    try:
+        told = await explorer.client.ask("differences", player=player, **strategies)
+    except RefusedError as error:
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page.status_code = 503
+        return page
+    if "preparing" in told:
+        return await run_in_threadpool(_render, request, account, waiting=told["preparing"], **shown)
+    return await run_in_threadpool(_render, request, account, **shown, **_answered(told, address))
+
+
+def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
+    template = "parts/differences.html" if wants_part(request) else "differences.html"
+    return render(request, f"explore/{template}", account, **{"waiting": None, "failed": None, **shown})
+
+
+def _answered(told: Message, address: Address) -> dict[str, Any]:
+    """Both values, and the infosets where they differ, with the pages that show both strategies there."""
+    listed = [one for one in told["infosets"] if abs(one["loss"]) > _ROUNDING]
+    values = {"mine": told["best_value"] - told["total"], "other": told["best_value"]}
+    return {"values": values, "total": told["total"], "rows": [_row(one, address) for one in listed]}
+
+
+def _row(one: Mapping[str, Any], address: Address) -> dict[str, Any]:
+    named = {name: one[name] for name in ("infoset", "images", "loss", "reach")}
+    return {**named, "address": str(address.to(at=one["infoset"]))}
