@@ -56,20 +56,20 @@ def learn(
     """
     if evaluate_every <= 1:
         raise ConfigError(f"--evaluate-every is {evaluate_every:g}, but must be greater than 1.")
-    from pttt_ooc.config import _run
+    from pttt_ooc.config import check_section
     from pttt_ooc.learners.catalogue import checked_settings
     from pttt_ooc.learners.loop import Ends
     from pttt_ooc.learners.runs import Run
     from pttt_ooc.learners.runs import learn as run_learner
+    from pttt_ooc.learners.settings import RunConfig
     from pttt_ooc.rules.catalogue import named_game
 
     named_game(game)
     chosen = dict(_setting(text) for text in settings or [])
     checked_settings(algorithm, chosen)
-    try:
-        run = Run(game, symmetry, _run(name or algorithm), algorithm, chosen, seed, precision)
-    except ValueError as error:
-        raise ConfigError(f"--run is {name!r}, but must be {error}.") from None
+    asked = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
+    checked = check_section(RunConfig, asked, "The options")
+    run = Run(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
