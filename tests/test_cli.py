@@ -26,6 +26,7 @@ from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
 from pttt_ooc.disk import memory
 from pttt_ooc.disk.commits import Current
+from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.rules.catalogue import GAMES, named_game
@@ -205,8 +206,9 @@ def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
     file = place / GAME / "none" / "index.json"
-    manifest = json.loads(file.read_text())
-    file.write_text(json.dumps({**manifest, "sources": "others"}))
+    manifest = read_manifest(file, "index")
+    facts = {key: value for key, value in manifest.items() if key not in ("stage", "format_version")}
+    write_manifest(file, "index", **{**facts, "sources": "others"})
     assert pttt.ok("infosets", "--player", 0, data=place) == first
 
 

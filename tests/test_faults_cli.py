@@ -24,7 +24,7 @@ from pttt_ooc.cli import commands as cli
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import Current, State
 from pttt_ooc.disk.files import digest
-from pttt_ooc.disk.manifests import FORMAT_VERSION
+from pttt_ooc.disk.manifests import FORMAT_VERSION, write_manifest
 from pttt_ooc.solving import solver as solve
 from pttt_ooc.stages import common
 from pttt_ooc.stages import solve as stage
@@ -387,7 +387,7 @@ def test_fsck_finds_all_and_writes_nothing(pttt):
     assert pttt.fsck().out == "Checked 2 saved states and 4 products: all is well.\n"
     flip(next(f for f in sorted((pttt.data / "index.zarr" / "full" / "players").rglob("0")) if f.is_file()))
     shutil.rmtree(pttt.data / "views.zarr")
-    (pttt.data / "solve.json").write_text(json.dumps({"format_version": FORMAT_VERSION, "stage": "solve"}))
+    write_manifest(pttt.data / "solve.json", "solve")
     flip(snapshot / "regrets" / "0" / "0" / "c" / "0")
     (snapshot / "strategy_sums" / "1" / "2" / "zarr.json").unlink()
     before = contents(pttt.directory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,26 @@ def test_a_manifest_that_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path)
         read_manifest(file, "solve")
 
 
+def test_a_flipped_bit_is_blamed_on_the_manifest_itself(tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    write_manifest(file, "solve", products={"solution.zarr": {"digest": "d8318845", "extent": [42, 347551]}}, gap=1e-3)
+    good = file.read_bytes()
+    assert read_manifest(file, "solve")["gap"] == 1e-3
+    for position in range(8 * len(good)):
+        bad = bytearray(good)
+        bad[position // 8] ^= 1 << position % 8
+        file.write_bytes(bad)
+        with pytest.raises(StoreError, match=r"m\.json"):
+            read_manifest(file, "solve")
+    manifest = json.loads(good)
+    del manifest["checksum"]
+    file.write_text(json.dumps(manifest))
+    with pytest.raises(StoreError, match=r"m\.json is damaged: its content does not match its checksum; delete it"):
+        read_manifest(file, "solve")
+
+
 def test_a_manifest_of_bad_facts_is_not_written(tmp_path: Path) -> None:
-    for facts in ({"format_version": 3}, {"x": float("nan")}):
+    for facts in ({"format_version": 3}, {"checksum": "0"}, {"x": float("nan")}):
         with pytest.raises(ValueError):
             write_manifest(tmp_path / "m", "solve", **facts)
     with pytest.raises(TypeError):

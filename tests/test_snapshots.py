@@ -145,6 +145,30 @@ def test_kills_change_neither_the_snapshots_nor_a_bit(place, tmp_path, monkeypat
     assert kills > 8
 
 
+def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
+    """Else a run that is killed after some were deleted would have to begin anew."""
+    monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
+    make_room = snapshots.Snapshots.make_room
+
+    def stopping(self, iteration):
+        make_room(self, iteration)
+        if iteration == 8:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(snapshots.Snapshots, "make_room", stopping)
+        run(place, snapshots_mb=TIGHT)
+    capfd.readouterr()
+    run(place, snapshots_mb=TIGHT)
+    assert "Continuing from iteration 8." in capfd.readouterr().err
+
+
+def test_what_a_smaller_budget_has_deleted_is_made_anew(place, monkeypatch):
+    monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
+    assert run(place, snapshots_mb=TIGHT) != until(14)
+    assert run(place) == until(14)
+
+
 def test_a_budget_thins_the_schedule(place, monkeypatch):
     sizes = {}
     run(place)

@@ -5,6 +5,7 @@ A manifest is written when the result of its stage is whole on disk, and replace
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,22 +18,27 @@ FORMAT_VERSION = 2
 """Version of manifests and of the state's layout on disk; each incompatible change raises it."""
 
 
+_CHECKSUM = "checksum"  # of a manifest: tells damage of the manifest itself from damage of what it describes
+
+
 def write_manifest(path: Path, stage: str, /, **facts: Any) -> None:
     """Write the manifest of a stage: a JSON object of its `facts`, replaced atomically.
 
-    Keys are sorted, so equal facts are equal bytes.
+    Keys are sorted, so equal facts are equal bytes.  A ``checksum`` of all of it is added.
 
     Raises
     ------
     StoreError
         If it cannot be written.
     ValueError, TypeError
-        If a fact is no JSON value, or is called ``stage`` or ``format_version``.
+        If a fact is no JSON value, or is called ``stage``, ``format_version`` or ``checksum``.
     """
     own = {"format_version": FORMAT_VERSION, "stage": stage}
-    if own.keys() & facts.keys():
-        raise ValueError(f"a manifest's facts may not be called {' or '.join(own)}")
-    text = json.dumps({**own, **facts}, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False)
+    if {*own, _CHECKSUM} & facts.keys():
+        raise ValueError(f"a manifest's facts may not be called {' or '.join([*own, _CHECKSUM])}")
+    content = {**own, **facts}
+    sealed = {**content, _CHECKSUM: _checksum_of(content)}
+    text = json.dumps(sealed, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False)
     atomic_write_text(path, text + "\n")
 
 
@@ -42,15 +48,24 @@ def read_manifest(path: Path, stage: str) -> dict[str, Any]:
     Raises
     ------
     StoreError
-        If it is missing, no JSON object, of another stage, or of another format version.
+        If it is missing, no JSON object, damaged, of another stage, or of another format version.
     """
     manifest = read_json(path, f"the manifest of stage {stage!r}", "run that stage again")
     check_version(manifest, path, "run that stage again")
+    if manifest.pop(_CHECKSUM, None) != _checksum_of(manifest):
+        raise StoreError(
+            f"{path} is damaged: its content does not match its checksum; delete it, and run stage {stage!r} again."
+        )
     if manifest.get("stage") != stage:
         raise StoreError(
             f"{path} is the manifest of stage {manifest.get('stage')!r}, not {stage!r}; run stage {stage!r} again."
         )
     return manifest
+
+
+def _checksum_of(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def read_json(path: Path, what: str, advice: str) -> dict[str, Any]:

@@ -135,6 +135,11 @@ def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
     return {name: d["digest"] for facts in manifests.values() for name, d in facts["products"].items()}
 
 
+def timeless(facts: Mapping[str, Any]) -> Facts:
+    """Facts without run times, so that what is made of them has the same bits in each run."""
+    return {name: value for name, value in facts.items() if "second" not in name}
+
+
 def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
     """The name of a product in the manifests `before` of earlier stages that is not the one that was used; or empty."""
     there = digests(before)

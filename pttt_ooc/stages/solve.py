@@ -21,7 +21,7 @@ from pttt_ooc.show.numbers import size
 from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve, solver_arrays
-from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
+from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.provenance import fingerprint
@@ -106,8 +106,7 @@ def _others(work: Path) -> Iterator[str]:
 
 def _told(settings: SolveConfig, row: Mapping[str, Any]) -> Facts:
     """The attributes of the solution, without times, so that equal solutions have equal bytes."""
-    timeless = {name: value for name, value in row.items() if "second" not in name}
-    return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless}
+    return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless(row)}
 
 
 def parameters(settings: SolveConfig) -> dict[str, Any]:
