@@ -297,9 +297,12 @@ def _sentence(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
     return f"{_dotted(path)} is {shown(problem['input'])}, but must be {wanted(problem)}."
 
 
-def _model_at(model: type[BaseModel], path: tuple[str, ...]) -> type[BaseModel]:
+def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseModel]:
     for key in path:
-        annotation = model.model_fields[key].annotation
+        if isinstance(key, int):  # the position in a list, whose model is there already
+            continue
+        annotation: Any = model.model_fields[key].annotation
+        annotation = (get_args(annotation) or (annotation,))[0]
         assert isinstance(annotation, type) and issubclass(annotation, BaseModel)
         model = annotation
     return model

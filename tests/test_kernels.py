@@ -31,7 +31,7 @@ def modules():
 
 
 MODULES = modules()
-WINGS = ["smbc/kernels"]
+WINGS = ["learners/exact/kernels", "learners/sampled/kernels", "smbc/kernels"]
 """The modules of wings that have kernels, one for each wing."""
 ARENA = sorted(name for name in MODULES if name.startswith("arena/kernels/"))
 """The modules of the arena's kernels, which have a digest of their own."""

@@ -16,9 +16,10 @@ from pttt_ooc.cli import games, looking, playing, serving, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.extreme import commands as extreme
 from pttt_ooc.grader import commands as grader
+from pttt_ooc.learners import commands as learners
 from pttt_ooc.smbc import commands as smbc
 
-GROUPS = (games, strategies, looking, solutions, serving, playing, grader, smbc, arena, extreme)
+GROUPS = (games, strategies, looking, solutions, serving, playing, learners, grader, smbc, arena, extreme)
 """In the order in which `pttt --help` lists their commands."""
 
 app = typer.Typer(

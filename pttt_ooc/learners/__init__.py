@@ -1,0 +1,9 @@
+"""Every algorithm that the course names, on one axis: exact exploitability.
+
+Learners that use exact gradients are in the folder exact/, learners that play games in sampled/.
+
+Modules: ``ground``: one game's index and engine, and what learners make of them. ``learner``: the verbs of an
+algorithm. ``catalogue``: the algorithms by name. ``loop``: evaluations, saving, stopping. ``checkpoints``: through the
+core's commits. ``runs``: runs on disk. ``settings``: the section of the configuration. ``comparison``: the page that
+compares runs. ``commands``: the command line.
+"""

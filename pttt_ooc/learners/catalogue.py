@@ -1,0 +1,63 @@
+"""The algorithms by name, and their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pttt_ooc.config import check_section
+from pttt_ooc.errors import ConfigError, did_you_mean
+from pttt_ooc.stages.provenance import code_digest, dependencies
+
+if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numerics
+    from pttt_ooc.learners.learner import Learner, Settings
+
+ALGORITHMS = {
+    "xfp": ("exact.fictitious", "FictitiousPlay"),
+    "mmd-dilated": ("exact.mirror", "DilatedMirror"),
+    "mmd-annealed": ("exact.mirror", "AnnealedMirror"),
+    "mmd-magnet": ("exact.mirror", "MagnetMirror"),
+    "r-nad": ("exact.regularised", "RegularisedDynamics"),
+    "psro": ("exact.oracle", "PolicySpaceOracles"),
+    "sequence-oracle": ("exact.sequence_oracle", "SequenceFormOracle"),
+    "mccfr-external": ("sampled.mccfr", "ExternalSampling"),
+    "mccfr-outcome": ("sampled.mccfr", "OutcomeSampling"),
+    "vr-mccfr": ("sampled.mccfr", "BaselineSampling"),
+}
+"""Name: module in this room, class."""
+
+
+def learner_class(algorithm: str) -> type[Learner[Any]]:
+    """The class of an algorithm.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such algorithm.
+    """
+    if algorithm not in ALGORITHMS:
+        raise ConfigError(f"There is no learner {algorithm!r}{guess(algorithm)}.")
+    module, name = ALGORITHMS[algorithm]
+    found: type[Learner[Any]] = getattr(import_module(f"pttt_ooc.learners.{module}"), name)
+    return found
+
+
+def guess(algorithm: str) -> str:
+    """What was perhaps meant, or all names, to end a sentence about a wrong one."""
+    return did_you_mean(algorithm, ALGORITHMS) or f"; choose one of {', '.join(ALGORITHMS)}"
+
+
+def module_of(algorithm: str) -> str:
+    """The module of an algorithm, as :mod:`pttt_ooc.stages.provenance` names modules."""
+    return f"learners/{ALGORITHMS[algorithm][0].replace('.', '/')}"
+
+
+def sources_of(algorithm: str) -> str:
+    """A digest of the code of an algorithm and of all that it uses."""
+    return code_digest(dependencies(module_of(algorithm)))
+
+
+def checked_settings(algorithm: str, settings: Mapping[str, Any], source: str = "The settings") -> Settings:
+    """The settings of an algorithm; a ConfigError if a key or value is refused."""
+    return check_section(learner_class(algorithm).settings_model, settings, source)

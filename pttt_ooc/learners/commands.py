@@ -1,0 +1,100 @@
+"""The command ``pttt learn``.
+
+What it needs is imported when it runs, so that ``pttt --help`` comes at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+
+from pttt_ooc.aliases import Precision, Symmetry
+from pttt_ooc.errors import ConfigError
+
+DATA = Path("data")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the command to the command line."""
+    app.command(epilog="Example: pttt learn xfp --game pttt-abrupt --max-minutes 10 --set power=1")(learn)
+
+
+def learn(
+    algorithm: Annotated[str, typer.Argument(metavar="ALGORITHM", help="Its name; a wrong one lists all.")],
+    game: Annotated[str, typer.Option("--game", metavar="NAME", help="`pttt info` lists them.")] = "pttt-abrupt",
+    max_minutes: Annotated[
+        float, typer.Option(min=0, help="Stop after so many minutes of the processor, all threads together.")
+    ] = 10.0,
+    max_iterations: Annotated[int, typer.Option(min=1, help="Stop after so many iterations.")] = 10**12,
+    target_nashconv: Annotated[float, typer.Option(min=0, help="Stop at this gap; 0: never for that.")] = 0.0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of the algorithm; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
+    name: Annotated[
+        str | None, typer.Option("--run", metavar="NAME", help="The name of the run.  [default: the algorithm's]")
+    ] = None,
+    symmetry: Annotated[Symmetry, typer.Option(help="full: 7 times less work.")] = "full",
+    precision: Annotated[Precision, typer.Option(help="Of gradients, plans and policies.")] = "float32",
+    evaluate_every: Annotated[float, typer.Option(help="Factor of iterations between two exact evaluations.")] = 1.25,
+    commit_seconds: Annotated[float, typer.Option(min=0, help="Save the state this often.")] = 60.0,
+    threads: Annotated[int, typer.Option(min=1, metavar="N", help="Number of threads.")] = 1,
+    data: Annotated[
+        Path, typer.Option("--output", "--data", metavar="DIR", help="Results go to DIR/GAME/SYMMETRY/learners/NAME.")
+    ] = DATA,
+) -> None:
+    """Let an algorithm learn a game, or go on learning it, and measure it by exact best responses.
+
+    After an interruption, or with larger budgets, the same command continues.  `pttt export` writes the result in the
+    course's format, and all other commands read it like a solution.
+    """
+    if evaluate_every <= 1:
+        raise ConfigError(f"--evaluate-every is {evaluate_every:g}, but must be greater than 1.")
+    from pttt_ooc.config import check_section
+    from pttt_ooc.learners.catalogue import checked_settings
+    from pttt_ooc.learners.loop import Ends
+    from pttt_ooc.learners.runs import Run
+    from pttt_ooc.learners.runs import learn as run_learner
+    from pttt_ooc.learners.settings import RunConfig
+    from pttt_ooc.rules.catalogue import named_game
+
+    named_game(game)
+    chosen = dict(_setting(text) for text in settings or [])
+    checked_settings(algorithm, chosen)
+    asked = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
+    checked = check_section(RunConfig, asked, "The options")
+    run = Run(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
+    ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        directory = run_learner(run, ends, data, threads, _tell)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    print(directory)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, sign, value = text.partition("=")
+    if not sign:
+        raise ConfigError(f"--set is {text!r}, but must be KEY=VALUE.")
+    try:
+        return key, yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ConfigError(f"--set {key} has the value {value!r}, which is no number, word or list.") from None
+
+
+def _tell(row: dict[str, Any]) -> None:
+    """One line for an evaluation, on stderr."""
+    last = f", last iterate {row['last_nashconv']:.3e}" if "last_nashconv" in row else ""
+    print(
+        f"iteration {row['iteration']}, {row['seconds']:.1f} s, gap {row['nashconv']:.3e}{last}, "
+        f"value {row['value']:+.5f}, {row['states']:.3g} states",
+        file=sys.stderr,
+        flush=True,
+    )

@@ -1,0 +1,120 @@
+"""The page *Comparison*: one table and one figure of the exact gaps of several runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
+from pttt_ooc.errors import StoreError
+from pttt_ooc.learners.loop import Row
+from pttt_ooc.learners.runs import read_run
+from pttt_ooc.show.pictures import PALETTE, figure_bytes
+
+AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "states": "touched states"}
+TIMES = (60, 600, 3600)  # seconds at which the table tells the gap
+_COLOURS = ("accent", "warm", "muted", "shade", "ink")
+_STYLES = ("-", "--", ":", "-.")
+FIGURE = "comparison.svg"
+PAGE = "comparison.html"
+
+
+def half_gap_at(rows: Sequence[Row], seconds: float) -> float | None:
+    """Half of NashConv at the last evaluation that was not later; None if the run ended much before, or began later.
+
+    A run counts as one of that length if it came to nine tenths of it.
+    """
+    if not rows or rows[-1]["seconds"] < 0.9 * seconds:
+        return None
+    before = [row["nashconv"] for row in rows if row["seconds"] <= 1.02 * seconds]
+    return before[-1] / 2 if before else None
+
+
+def table_of(runs: Mapping[str, tuple[dict[str, Any], list[Row]]]) -> list[dict[str, Any]]:
+    """A row of the table for each run, by names; numbers as text."""
+    found = []
+    for name, (manifest, rows) in runs.items():
+        last = rows[-1]
+        gaps = {seconds: half_gap_at(rows, seconds) for seconds in TIMES}
+        found.append(
+            {
+                "name": name,
+                "algorithm": manifest["algorithm"],
+                "source": manifest["source"],
+                "settings": ", ".join(f"{key} {value}" for key, value in manifest["settings"].items()),
+                "gaps": {seconds: "–" if gap is None else f"{gap:.2e}" for seconds, gap in gaps.items()},
+                "last": f"{last['nashconv'] / 2:.2e}",
+                "seconds": f"{last['seconds']:.0f}",
+                "iterations": f"{last['iteration']:,}",
+                "states": f"{last['states']:.2e}",
+                "gradients": f"{last['gradients']:,}",
+                "value": f"{last['value']:+.5f}",
+            }
+        )
+    return found
+
+
+def figure_of(runs: Mapping[str, tuple[dict[str, Any], list[Row]]], uniform: float) -> Any:
+    """Half of NashConv by time, iterations and touched states, log-log.
+
+    Parameters
+    ----------
+    uniform
+        Half of NashConv of uniform play, for a dashed line.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12.6, 4.0 + 0.16 * math.ceil(len(runs) / 4)), dpi=150)
+    for k, (x, label) in enumerate(AXES.items()):
+        axes = figure.add_subplot(1, 3, k + 1)
+        for i, (name, (_, rows)) in enumerate(runs.items()):
+            points = [(row[x], row["nashconv"] / 2) for row in rows if row[x] > 0 and row["nashconv"] > 0]
+            colour, style = PALETTE[_COLOURS[i % len(_COLOURS)]], _STYLES[i // len(_COLOURS) % len(_STYLES)]
+            axes.plot(*zip(*points, strict=True) if points else ((), ()), color=colour, linestyle=style, label=name)
+        axes.axhline(uniform, color=PALETTE["line"], linewidth=1, linestyle=(0, (4, 3)))
+        axes.set(xscale="log", yscale="log", xlabel=label)
+        axes.grid(True, color=PALETTE["line"], linewidth=0.5)
+    figure.axes[0].set_ylabel("NashConv / 2")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncol=4, frameon=False, fontsize=9)
+    figure.tight_layout(rect=(0, 0.05 + 0.04 * math.ceil(len(runs) / 4), 1, 1))
+    return figure
+
+
+def compare(directories: Sequence[Path], into: Path) -> None:
+    """Write the page and its figure.
+
+    Parameters
+    ----------
+    directories
+        Of runs that have ended, in the order of the table.
+    into
+        An existing directory.
+
+    Raises
+    ------
+    StoreError
+        If there is no run, one has not ended, or the runs are of different games.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    runs = {}
+    for directory in directories:
+        manifest, rows = read_run(directory)
+        runs[manifest["name"]] = (manifest, rows)
+    games = sorted({manifest["game"] for manifest, _ in runs.values()})
+    if len(games) != 1:
+        said = f"runs of {' and '.join(games)}" if games else "no run"
+        raise StoreError(f"A comparison is of one game, but there are {said}; name runs of one game.")
+    uniform = next(manifest["uniform_nashconv"] for manifest, _ in runs.values()) / 2
+    figure = figure_bytes(figure_of(runs, uniform), "svg")
+    environment = Environment(
+        loader=PackageLoader("pttt_ooc.learners"), autoescape=True, trim_blocks=True, undefined=StrictUndefined
+    )
+    page = environment.get_template("comparison.html.j2").render(
+        game=games[0], rows=table_of(runs), times=TIMES, uniform=uniform, figure=FIGURE, palette=PALETTE
+    )
+    atomic_write_bytes(into / FIGURE, figure)
+    atomic_write_text(into / PAGE, page)

@@ -1,0 +1,86 @@
+"""Fictitious play in extensive form (XFP): average best responses to the opponent's average.
+
+With the best response ``b`` to the opponent's average, whose realization plan is mixed in (Heinrich, Lanctot and Silver
+2015, theorem 7)::
+
+    average plan of t  =  (1 - w) average plan of t - 1  +  w plan of b
+    w = t^power / (1 + 2^power + ... + t^power)
+
+The paper's rule is ``power`` 0, so ``w = 1 / t``.  Larger powers forget early responses sooner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+
+
+class FictitiousSettings(Settings):
+    """Settings of fictitious play."""
+
+    power: float = Field(default=0.0, ge=0, le=100, description="Response t weighs t^power in the average.")
+    updates: Literal["simultaneous", "alternating"] = Field(
+        default="simultaneous",
+        description="alternating: player 1 responds to player 0's new average; simultaneous: to the old one.",
+    )
+
+
+class FictitiousPlay(Learner[FictitiousSettings]):
+    """Fictitious play in extensive form."""
+
+    settings_model = FictitiousSettings
+    source = "Heinrich, Lanctot and Silver 2015, Fictitious self-play in extensive-form games"
+
+    def start(self, ground: Ground, settings: FictitiousSettings, seed: int) -> None:
+        """Begin with uniform play."""
+        self.ground, self.settings = ground, settings
+        self.total = 0.0
+        self.plans = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]
+
+    def step(self, iterations: int) -> None:
+        """Best responses, mixed in."""
+        for _ in range(iterations):
+            self.counts.iterations += 1
+            newest = float(self.counts.iterations**self.settings.power)
+            self.total += newest
+            weight = self.ground.scalar(newest / self.total)
+            for players in ((0,), (1,)) if self.settings.updates == "alternating" else ((0, 1),):
+                responses = [self.ground.best_response(p, self.plans[1 - p])[1] for p in players]
+                for p, behaviour in zip(players, responses, strict=True):
+                    self._mix(p, self.ground.reach(p, behaviour), weight)
+            self.counts.gradients += 2
+            self.counts.states += 2 * self.ground.nodes
+
+    def _mix(self, player: int, response: Any, weight: Any) -> None:
+        plan = self.plans[player]
+        for mine, theirs in ((plan.sequences, response.sequences), (plan.nodes, response.nodes)):
+            mine *= 1 - weight
+            theirs *= weight
+            mine += theirs
+        np.logical_or(plan.view_is_reached, response.view_is_reached, out=plan.view_is_reached)
+
+    def strategy(self) -> Pair:
+        """The average."""
+        first, second = (self.ground.strategy(p, self.plans[p].sequences) for p in (0, 1))
+        return first, second
+
+    def state(self) -> Arrays:
+        """Both average plans."""
+        found: Arrays = {"total": np.array([self.total])}
+        for p in (0, 1):
+            found |= {f"{name}/{p}": array for name, array in self.plans[p]._asdict().items()}
+        return found
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take both average plans."""
+        self.total = float(state["total"][0])
+        for p in (0, 1):
+            for name, array in self.plans[p]._asdict().items():
+                array[:] = state[f"{name}/{p}"]

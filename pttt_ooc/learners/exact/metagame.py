@@ -1,0 +1,127 @@
+"""Meta-solvers: mixtures of two finite populations of strategies, from the matrix of their payoffs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.errors import ConfigError
+
+Matrix = NDArray[np.float64]
+Mixtures = tuple[Matrix, Matrix]
+
+
+def uniform(payoffs: Matrix) -> Mixtures:
+    """All strategies of a population weigh the same; then PSRO is fictitious play.
+
+    Parameters
+    ----------
+    payoffs
+        Shape (strategies of player 0, strategies of player 1): what player 0 gets.
+
+    Returns
+    -------
+    Each player's mixture.
+    """
+    m, n = payoffs.shape
+    return np.full(m, 1 / m), np.full(n, 1 / n)
+
+
+def nash(payoffs: Matrix) -> Mixtures:
+    """An equilibrium of the matrix game, by linear programming; then PSRO is a double oracle (McMahan et al. 2003).
+
+    Raises
+    ------
+    ConfigError
+        If scipy is not installed.
+    """
+    return _maximin(payoffs), _maximin(-payoffs.T)
+
+
+def _maximin(payoffs: Matrix) -> Matrix:
+    """The mixture of the rows that gets most in the worst case."""
+    try:
+        from scipy.optimize import linprog
+    except ImportError:
+        raise ConfigError(
+            "The meta-solver nash needs scipy, which is not installed; install the extra pttt-ooc[learners]."
+        ) from None
+    m, n = payoffs.shape
+    # Variables: the mixture, and the value, which is maximised.
+    costs = np.append(np.zeros(m), -1.0)
+    below = np.hstack([-payoffs.T, np.ones((n, 1))])
+    total = np.append(np.ones(m), 0.0)[None]
+    bounds = [(0, None)] * m + [(None, None)]
+    found = linprog(costs, A_ub=below, b_ub=np.zeros(n), A_eq=total, b_eq=[1.0], bounds=bounds, method="highs")
+    if not found.success:
+        raise RuntimeError(f"the linear program of a matrix game failed: {found.message}")
+    return normalised(found.x[:m])
+
+
+def normalised(mixture: Matrix) -> Matrix:
+    """The same without negative entries, summing to 1."""
+    positive = np.maximum(mixture, 0)
+    share: Matrix = positive / positive.sum()
+    return share
+
+
+def regret_matching(payoffs: Matrix, iterations: int = 20_000, floor: float = 1e-4) -> Mixtures:
+    """Averages of regret matching (Hart and Mas-Colell 2000); no strategy weighs less than `floor` / their number."""
+    regrets = [np.zeros(size) for size in payoffs.shape]
+    sums = [np.zeros(size) for size in payoffs.shape]
+    for _ in range(iterations):
+        mixtures = [_match(r, floor) for r in regrets]
+        for total, mixture in zip(sums, mixtures, strict=True):
+            total += mixture
+        gains = (payoffs @ mixtures[1], -(mixtures[0] @ payoffs))
+        for regret, mixture, gain in zip(regrets, mixtures, gains, strict=True):
+            regret += gain - mixture @ gain
+    return normalised(sums[0]), normalised(sums[1])
+
+
+def _match(regrets: Matrix, floor: float) -> Matrix:
+    positive = np.maximum(regrets, 0)
+    total = positive.sum()
+    size = len(regrets)
+    mixture = positive / total if total > 0 else np.full(size, 1 / size)
+    found: Matrix = (1 - floor) * mixture + floor / size
+    return found
+
+
+def projected_replicator(
+    payoffs: Matrix, iterations: int = 20_000, step: float = 1e-2, floor: float = 1e-6
+) -> Mixtures:
+    """Averages of replicator dynamics that are projected (Lanctot et al. 2017, section 3.2).
+
+    Each step is ``x(a) <- x(a) + step x(a) (gain(a) - mean gain)``, projected to the mixtures of which no entry is
+    below `floor` / their number.
+    """
+    mixtures = list(uniform(payoffs))
+    sums = [np.zeros(size) for size in payoffs.shape]
+    for _ in range(iterations):
+        gains = (payoffs @ mixtures[1], -(mixtures[0] @ payoffs))
+        for p, gain in enumerate(gains):
+            x = mixtures[p]
+            mixtures[p] = projected(x + step * x * (gain - x @ gain), floor / len(x))
+            sums[p] += mixtures[p]
+    return normalised(sums[0]), normalised(sums[1])
+
+
+def projected(point: Matrix, floor: float) -> Matrix:
+    """The nearest point whose entries are at least `floor` and sum to 1 (Duchi et al. 2008, figure 1)."""
+    room = 1 - floor * len(point)
+    ordered = np.sort(point - floor)[::-1]
+    excess = (np.cumsum(ordered) - room) / np.arange(1, len(point) + 1)
+    threshold = excess[np.flatnonzero(ordered > excess)[-1]]
+    found: Matrix = np.maximum(point - floor - threshold, 0) + floor
+    return found
+
+
+META_SOLVERS: dict[str, Callable[[Matrix], Mixtures]] = {
+    "uniform": uniform,
+    "nash": nash,
+    "regret-matching": regret_matching,
+    "projected-replicator": projected_replicator,
+}

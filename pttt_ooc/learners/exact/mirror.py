@@ -1,0 +1,189 @@
+"""Magnetic mirror descent (MMD), with exact gradients; its last iterate converges.
+
+A step of size eta goes uphill, and is held back by the divergence from the policy before and, with the strength alpha,
+by the one from a *magnet* (Sokota et al. 2023, equation 2).  With fixed alpha and a fixed magnet, it converges to a
+quantal response equilibrium.  The three learners differ in how they go on from there to a Nash equilibrium:
+
+- :class:`AnnealedMirror`: at each infoset on its own, with values ``Q`` of actions given that the infoset is reached.
+  The magnet is uniform, and alpha and eta fall with the square root of the iteration.
+- :class:`MagnetMirror`: the same with constant alpha and eta.  The magnet follows the policy slowly.
+- :class:`DilatedMirror`: over realization plans, with dilated entropy.  The magnet is uniform, and alpha falls.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from pttt_ooc.learners.exact import kernels
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.sweep.tree import Slice
+
+SOURCE = "Sokota et al. 2023, A unified approach to reinforcement learning, quantal response equilibria, ..."
+
+
+class MirrorSettings(Settings):
+    """Settings of all three."""
+
+    updates: Literal["simultaneous", "alternating"] = Field(
+        default="alternating",
+        description="alternating: player 1 steps against player 0's new policy; simultaneous: against the old one.",
+    )
+
+
+Chosen = TypeVar("Chosen", bound=MirrorSettings)
+
+
+class Mirror(Learner[Chosen]):
+    """What the three learners have in common: policies, their logits, and the order of updates."""
+
+    source = SOURCE
+
+    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+        """Begin with uniform play."""
+        self.ground, self.settings = ground, settings
+        self.policies = [ground.uniform(p) for p in (0, 1)]
+        self.logits = [ground.zeros(p) for p in (0, 1)]
+        self.reaches = [ground.reach(p, self.policies[p]) for p in (0, 1)]
+
+    def step(self, iterations: int) -> None:
+        """A step of both players."""
+        for _ in range(iterations):
+            self.counts.iterations += 1
+            for players in ((0,), (1,)) if self.settings.updates == "alternating" else ((0, 1),):
+                for p in players:
+                    self._update(p)
+                for p in players:
+                    self.ground.reach(p, self.policies[p], self.reaches[p])
+            self.counts.gradients += 2
+            self.counts.states += 2 * self.ground.nodes
+
+    @abstractmethod
+    def _update(self, player: int) -> None:
+        """A step of one player, against the opponent's reach."""
+
+    def strategy(self) -> Pair:
+        """The last iterate."""
+        first, second = (self.ground.strategy(p, self.policies[p]) for p in (0, 1))
+        return first, second
+
+    def state(self) -> Arrays:
+        """Policies and logits."""
+        named = {"policies": self.policies, "logits": self.logits}
+        return {f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take policies and logits."""
+        for name, array in self.state().items():
+            array[:] = state[name]
+        for p in (0, 1):
+            self.ground.reach(p, self.policies[p], self.reaches[p])
+
+
+class BehaviouralMirror(Mirror[Chosen]):
+    """Steps at each infoset on its own."""
+
+    def _step_sizes(self) -> tuple[float, float, float]:
+        """The step size eta, the strength alpha, and how fast the magnet follows."""
+        raise NotImplementedError
+
+    def _magnet(self, player: int, part: slice) -> NDArray[Any]:
+        """Logarithms of the magnet, or an empty array for the uniform one."""
+        return self.logits[player][:0]
+
+    def _update(self, player: int) -> None:
+        ground, visits = self.ground, self.policies[player][:0]
+        opponent = self.reaches[1 - player]
+        sizes = [ground.scalar(size) for size in self._step_sizes()]
+
+        def look(n: int, part: Slice) -> None:
+            nonlocal visits
+            visits = ground.visits_of(player, n, opponent).sequences
+
+        def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
+            mine = (self.policies[player][part], self.logits[player][part])
+            return (visits, *mine, self._magnet(player, part), *sizes)
+
+        ground.upward(player, opponent, kernels.mirror, arguments, look)
+
+
+class AnnealedSettings(MirrorSettings):
+    """Settings of the annealed learner."""
+
+    eta: float = Field(default=1.0, gt=0, le=1e6, description="Step size of iteration 1; it falls as 1 / sqrt(t).")
+    alpha: float = Field(default=1.0, ge=0, le=1e6, description="Strength of the magnet; it falls as 1 / sqrt(t).")
+
+
+class AnnealedMirror(BehaviouralMirror[AnnealedSettings]):
+    """Behavioural form, annealed."""
+
+    settings_model = AnnealedSettings
+
+    def _step_sizes(self) -> tuple[float, float, float]:
+        root = math.sqrt(self.counts.iterations)
+        return self.settings.eta / root, self.settings.alpha / root, 0.0
+
+
+class MagnetSettings(MirrorSettings):
+    """Settings of the learner with a moving magnet."""
+
+    eta: float = Field(default=0.1, gt=0, le=1e6, description="Step size.")
+    alpha: float = Field(default=1.0, ge=0, le=1e6, description="Strength of the magnet.")
+    pull: float = Field(default=0.05, gt=0, le=1, description="magnet <- magnet^(1 - pull) policy^pull.")
+
+
+class MagnetMirror(BehaviouralMirror[MagnetSettings]):
+    """Behavioural form with a moving magnet."""
+
+    settings_model = MagnetSettings
+
+    def start(self, ground: Ground, settings: MagnetSettings, seed: int) -> None:
+        """Begin with uniform play and a uniform magnet."""
+        super().start(ground, settings, seed)
+        self.magnets = [ground.zeros(p) for p in (0, 1)]
+
+    def _step_sizes(self) -> tuple[float, float, float]:
+        return self.settings.eta, self.settings.alpha, self.settings.pull
+
+    def _magnet(self, player: int, part: slice) -> NDArray[Any]:
+        return self.magnets[player][part]
+
+    def state(self) -> Arrays:
+        """Policies, logits and magnets."""
+        return {**super().state(), **{f"magnets/{p}": self.magnets[p] for p in (0, 1)}}
+
+
+class DilatedSettings(MirrorSettings):
+    """Settings of the learner in sequence form."""
+
+    eta: float = Field(default=1.0, gt=0, le=1e9, description="Step size.")
+    alpha: float = Field(default=1.0, ge=0, le=1e6, description="Strength of the magnet in iteration 1.")
+    power: float = Field(default=1.0, ge=0, le=10, description="The strength falls as 1 / t^power.")
+
+
+class DilatedMirror(Mirror[DilatedSettings]):
+    """Sequence form with dilated entropy."""
+
+    settings_model = DilatedSettings
+
+    def start(self, ground: Ground, settings: DilatedSettings, seed: int) -> None:
+        """Begin with uniform play."""
+        super().start(ground, settings, seed)
+        for p in (0, 1):
+            self.logits[p][:] = np.log(self.policies[p])
+
+    def _update(self, player: int) -> None:
+        strength = self.settings.alpha / self.counts.iterations**self.settings.power
+        sizes = (self.ground.scalar(self.settings.eta), self.ground.scalar(strength))
+
+        def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
+            return (self.policies[player][part], self.logits[player][part], *sizes)
+
+        self.ground.upward(player, self.reaches[1 - player], kernels.dilated, arguments)

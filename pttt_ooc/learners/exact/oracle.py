@@ -1,0 +1,129 @@
+"""Double oracle over whole strategies: policy-space response oracles (PSRO) with exact best responses.
+
+Each player has a population.  A meta-solver mixes both populations by the matrix of their payoffs; each player's exact
+best response to the other's mixture joins its population (Lanctot et al. 2017, algorithm 1).  Mixtures are mixed as
+realization plans.
+
+A best response plays in few places: it has reach at a few hundred sequences of millions.  So a population is kept as
+lists of these, 8 bytes for each, and the payoffs of a new strategy against all others come from one gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from pttt_ooc.learners.exact.metagame import META_SOLVERS
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.sweep.tree import Floats, Reach
+
+Sparse = tuple[NDArray[np.int32], Floats]
+"""The sequences where a plan has reach, and the reach there."""
+
+
+def _sparse(plan: Reach) -> Sparse:
+    sequences = np.flatnonzero(plan.sequences).astype(np.int32)
+    return sequences, plan.sequences[sequences]
+
+
+class OracleSettings(Settings):
+    """Settings of PSRO."""
+
+    meta_solver: Literal["nash", "uniform", "projected-replicator", "regret-matching"] = Field(
+        default="nash", description="How the populations are mixed."
+    )
+
+
+class PolicySpaceOracles(Learner[OracleSettings]):
+    """PSRO with exact best responses; its strategies are the mixtures."""
+
+    settings_model = OracleSettings
+    source = "Lanctot et al. 2017, A unified game-theoretic approach to multiagent reinforcement learning"
+
+    def start(self, ground: Ground, settings: OracleSettings, seed: int) -> None:
+        """Begin with best responses to uniform play."""
+        self.ground, self.solve = ground, META_SOLVERS[settings.meta_solver]
+        self.populations: tuple[list[Sparse], list[Sparse]] = ([], [])
+        self.payoffs = np.zeros((0, 0))
+
+    def step(self, iterations: int) -> None:
+        """Mix, respond, and add the responses."""
+        for _ in range(iterations):
+            self.counts.iterations += 1
+            plans = self._mixed()
+            responses = [self.ground.best_response(p, plans[1 - p])[1] for p in (0, 1)]
+            self._add([self.ground.reach(p, responses[p]) for p in (0, 1)])
+            self.counts.gradients += 4
+            self.counts.states += 4 * self.ground.nodes
+
+    def _mixed(self) -> tuple[Reach, Reach]:
+        """Both players' mixtures as plans; before the first response, uniform play."""
+        weights = self._mixed_sequences()
+        return self.ground.reach(0, weights[0]), self.ground.reach(1, weights[1])
+
+    def _mixed_sequences(self) -> tuple[Floats, Floats]:
+        if not self.payoffs.size:
+            return self.ground.uniform(0), self.ground.uniform(1)
+        found = []
+        for p, mixture in enumerate(self.solve(self.payoffs)):
+            plan = self.ground.zeros(p)
+            for share, (sequences, reach) in zip(mixture, self.populations[p], strict=True):
+                plan[sequences] += share * reach
+            found.append(plan)
+        return found[0], found[1]
+
+    def _add(self, plans: list[Reach]) -> None:
+        """Let plans join the populations, with their payoffs against all others, unless both are there already.
+
+        For the meta-solver ``uniform`` a strategy that joins again counts once more.
+        """
+        sparse = [_sparse(plan) for plan in plans]
+        if self.solve is not META_SOLVERS["uniform"] and all(
+            any(np.array_equal(at, there) for there, _ in population)
+            for (at, _), population in zip(sparse, self.populations, strict=True)
+        ):
+            return
+        for population, newest in zip(self.populations, sparse, strict=True):
+            population.append(newest)
+        size = len(self.payoffs) + 1
+        payoffs = np.zeros((size, size))
+        payoffs[:-1, :-1] = self.payoffs
+        payoffs[-1, :] = [-value for value in self._values(1, plans[0])]
+        payoffs[:, -1] = self._values(0, plans[1])
+        self.payoffs = payoffs
+
+    def _values(self, player: int, opponent: Reach) -> list[float]:
+        """What each strategy of a population gets against a plan."""
+        constant, gradient = self.ground.gradient(player, opponent)
+        weights = self.ground.weights[player]
+        return [
+            constant + float(np.dot((weights[at] * gradient[at]).astype(np.float64), reach))
+            for at, reach in self.populations[player]
+        ]
+
+    def strategy(self) -> Pair:
+        """The mixtures that the meta-solver asks for now."""
+        weights = self._mixed_sequences()
+        return self.ground.strategy(0, weights[0]), self.ground.strategy(1, weights[1])
+
+    def state(self) -> Arrays:
+        """Populations, one list after the other, and payoffs."""
+        found: Arrays = {"payoffs": self.payoffs}
+        for p, population in enumerate(self.populations):
+            found[f"sizes/{p}"] = np.array([len(at) for at, _ in population], np.int64)
+            found[f"sequences/{p}"] = np.concatenate([np.zeros(0, np.int32), *(at for at, _ in population)])
+            found[f"reach/{p}"] = np.concatenate([self.ground.zeros(p)[:0], *(reach for _, reach in population)])
+        return found
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take populations and payoffs."""
+        self.payoffs = state["payoffs"].copy()
+        for p, population in enumerate(self.populations):
+            ends = np.cumsum(state[f"sizes/{p}"])
+            first, second = (np.split(state[f"{name}/{p}"].copy(), ends)[:-1] for name in ("sequences", "reach"))
+            population[:] = list(zip(first, second, strict=True))

@@ -1,0 +1,126 @@
+"""Regularised Nash dynamics (R-NaD), tabular, with exact values.
+
+Rewards are changed so that leaving a reference policy costs something, and following the opponent's departure gains
+something: ``r - eta log(own policy / own reference) + eta log(opponent's policy / its reference)``, which keeps the
+game zero-sum.  Neural replicator dynamics (NeuRD) go to the fixed point of the changed game, and the policy there
+becomes the next reference (Perolat et al. 2022, section "Learning approach", and the supplement: the reference moves
+from the one before to the new one during the first half of a phase).
+
+Only what comes after an infoset matters there.  The opponent's own term needs sums over all its moves and not only over
+those that win, which :meth:`pttt_ooc.learners.ground.Ground.visits_of` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from pttt_ooc.learners.exact import kernels
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.sweep.tree import Reach, Slice
+
+
+class RegularisedSettings(Settings):
+    """Settings of R-NaD."""
+
+    eta: float = Field(default=0.2, ge=0, le=100, description="Weight of the regularisation.")
+    rate: float = Field(default=1.0, gt=0, le=1e3, description="Step size of the logits.")
+    phase: int = Field(default=50, ge=1, le=10**6, description="Iterations with one reference.")
+    bound: float = Field(default=20.0, gt=0, le=1e3, description="Logits move no further than this from their mean.")
+
+
+class RegularisedDynamics(Learner[RegularisedSettings]):
+    """R-NaD with NeuRD updates; its strategies are the last iterate."""
+
+    settings_model = RegularisedSettings
+    source = "Perolat et al. 2022, Mastering the game of Stratego with model-free multiagent reinforcement learning"
+
+    def start(self, ground: Ground, settings: RegularisedSettings, seed: int) -> None:
+        """Begin with uniform play, which is the first reference too."""
+        self.ground, self.settings = ground, settings
+        self.policies = [ground.uniform(p) for p in (0, 1)]
+        self.logits = [ground.zeros(p) for p in (0, 1)]
+        self.now, self.before = ([ground.zeros(p) for p in (0, 1)] for _ in range(2))
+        for p in (0, 1):
+            self._refer(p)
+            self.before[p][:] = self.now[p]
+        self.reaches = [ground.reach(p, self.policies[p]) for p in (0, 1)]
+        self._scaled = [ground.reach(p, self.policies[p]) for p in (0, 1)]
+
+    def _refer(self, player: int) -> None:
+        """Make the policy the reference."""
+        self.before[player][:] = self.now[player]
+        self.now[player][:] = np.log(np.maximum(self.policies[player], np.finfo(self.ground.dtype).tiny))
+
+    def step(self, iterations: int) -> None:
+        """A step of both players against each other's policies before it."""
+        for _ in range(iterations):
+            self.counts.iterations += 1
+            blend = self._blend()
+            opponents = [self._with_log_ratio(p, blend) for p in (0, 1)]
+            for p in (0, 1):
+                self._update(p, opponents[1 - p], blend)
+            for p in (0, 1):
+                self.ground.reach(p, self.policies[p], self.reaches[p])
+                if self.counts.iterations % self.settings.phase == 0:
+                    self._refer(p)
+            self.counts.gradients += 2
+            self.counts.states += 2 * self.ground.nodes
+
+    def _blend(self) -> Any:
+        done = (self.counts.iterations - 1) % self.settings.phase
+        return self.ground.scalar(min(1.0, 2 * done / self.settings.phase))
+
+    def _update(self, player: int, opponent: Reach, blend: Any) -> None:
+        ground, visits = self.ground, self.policies[player][:0]
+        eta, rate, bound = (
+            ground.scalar(size) for size in (self.settings.eta, self.settings.rate, self.settings.bound)
+        )
+
+        def look(n: int, part: Slice) -> None:
+            nonlocal visits
+            found = ground.visits_of(player, n, opponent)
+            visits = found.sequences
+            part.nodes[:] -= eta * found.nodes
+
+        def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
+            mine = (self.policies[player][part], self.logits[player][part])
+            references = (self.now[player][part], self.before[player][part])
+            return (visits, *mine, *references, blend, eta, rate, bound)
+
+        ground.upward(player, self.reaches[1 - player], kernels.regularised, arguments, look)
+
+    def _with_log_ratio(self, player: int, blend: Any) -> Reach:
+        """A player's plan, whose sequences are multiplied by the logarithm of policy over reference."""
+        plan, scaled = self.reaches[player], self._scaled[player]
+        for mine, theirs in zip(scaled, plan, strict=True):
+            mine[:] = theirs
+        arrays = (self.policies[player], self.now[player], self.before[player])
+
+        def arguments(part: slice) -> tuple[Any, ...]:
+            return (part.start, *(array[part] for array in arrays), blend, scaled.sequences[part])
+
+        self.ground.run(player, kernels.log_ratio, arguments)
+        return scaled
+
+    def strategy(self) -> Pair:
+        """The last iterate."""
+        first, second = (self.ground.strategy(p, self.policies[p]) for p in (0, 1))
+        return first, second
+
+    def state(self) -> Arrays:
+        """Policies, logits, references."""
+        named = {"policies": self.policies, "logits": self.logits, "now": self.now, "before": self.before}
+        return {f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take them."""
+        for name, array in self.state().items():
+            array[:] = state[name]
+        for p in (0, 1):
+            self.ground.reach(p, self.policies[p], self.reaches[p])

@@ -1,0 +1,157 @@
+"""The loop around any learner: when it is evaluated, saved and stopped."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.learners.checkpoints import Checkpoints
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learner import Counts, Learner, Pair
+from pttt_ooc.solving.resuming import schedule
+
+Row = dict[str, Any]
+LOG = "log.jsonl"
+STEP_SECONDS = 0.5  # the loop looks at the clock about this often
+
+
+@dataclass(frozen=True)
+class Ends:
+    """When a run ends, and how often it is evaluated and saved.
+
+    Attributes
+    ----------
+    max_minutes
+        Minutes of the processor, all threads together; evaluations and saving are not counted.
+    max_iterations, target_nashconv
+        The other two ends; a target of 0 is never reached.
+    evaluate_every
+        The pair is evaluated after iteration 1, and each time that their number has grown by this factor.
+    commit_seconds
+        Seconds between two savings.
+    """
+
+    max_minutes: float = 10.0
+    max_iterations: int = 10**12
+    target_nashconv: float = 0.0
+    evaluate_every: float = 1.25
+    commit_seconds: float = 60.0
+
+
+class Loop:
+    """A learner at work until one of its ends.
+
+    Parameters
+    ----------
+    learner
+        Started.
+    checkpoints
+        Where it is saved, and where its last state is taken from; None: nowhere.
+    log
+        A file for the rows, written anew with each of them; None: no file.
+    on_row
+        Called with each row.
+    """
+
+    def __init__(
+        self,
+        learner: Learner[Any],
+        ground: Ground,
+        ends: Ends,
+        checkpoints: Checkpoints | None = None,
+        log: Path | None = None,
+        on_row: Callable[[Row], None] = lambda row: None,
+    ) -> None:
+        self.learner, self.ground, self.ends = learner, ground, ends
+        self.checkpoints, self.log, self.on_row = checkpoints, log, on_row
+        self.rows: list[Row] = []
+        self.seconds = self.wall_seconds = 0.0
+        found = checkpoints.latest() if checkpoints else None
+        if found:
+            arrays, values = found
+            learner.counts = Counts(**values["counts"])
+            learner.restore(arrays)
+            self.rows, self.seconds, self.wall_seconds = values["rows"], values["seconds"], values["wall_seconds"]
+
+    @property
+    def iteration(self) -> int:
+        """Iterations made so far, all runs together."""
+        return self.learner.counts.iterations
+
+    def run(self) -> str:
+        """Learn until an end; return its name: ``max_minutes``, ``max_iterations`` or ``target_nashconv``.
+
+        The last row is then of the learner as it is.
+        """
+        saved = time.monotonic()
+        for due in self._looks():
+            stopped_by = self._learn(due)
+            if not self.rows or self.rows[-1]["iteration"] != self.iteration:
+                self._evaluate()
+                if self.ends.target_nashconv and self.rows[-1]["nashconv"] <= self.ends.target_nashconv:
+                    stopped_by = "target_nashconv"
+            if stopped_by or time.monotonic() - saved >= self.ends.commit_seconds:
+                self._save()
+                saved = time.monotonic()
+            if stopped_by:
+                return stopped_by
+        raise AssertionError("the schedule has no end")
+
+    def _looks(self) -> Iterator[int]:
+        """Iterations at which the pair is evaluated."""
+        for due in schedule(self.ends.evaluate_every):
+            if due > self.iteration or due >= self.ends.max_iterations:
+                yield due
+
+    def _learn(self, due: int) -> str:
+        """Step up to an iteration; the name of an end that comes before or at it, or an empty text."""
+        size, saved = 1, time.monotonic()
+        while True:
+            if self.iteration >= self.ends.max_iterations:
+                return "max_iterations"
+            if self.seconds >= 60 * self.ends.max_minutes:
+                return "max_minutes"
+            if self.iteration >= due:
+                return ""
+            if time.monotonic() - saved >= self.ends.commit_seconds:
+                self._save()
+                saved = time.monotonic()
+            steps = min(size, due - self.iteration, self.ends.max_iterations - self.iteration)
+            before, begun = time.process_time(), time.monotonic()
+            self.learner.step(steps)
+            spent = time.process_time() - before
+            self.seconds += spent
+            self.wall_seconds += time.monotonic() - begun
+            if spent < STEP_SECONDS / 2:
+                size *= 2
+            elif spent > 2 * STEP_SECONDS:
+                size = max(size // 2, 1)
+
+    def _evaluate(self) -> None:
+        found = self.ground.evaluator(*self.learner.strategy())
+        row = {**asdict(self.learner.counts), "seconds": self.seconds, "wall_seconds": self.wall_seconds}
+        row["iteration"] = row.pop("iterations")
+        row |= {"value": found.value, "best_response_0": found.best_response_0}
+        row |= {"best_response_1": found.best_response_1, "nashconv": found.nashconv}
+        last = self.learner.last()
+        if last is not None:
+            row["last_nashconv"] = self.ground.evaluator(*last).nashconv
+        self.rows = [r for r in self.rows if r["iteration"] < row["iteration"]] + [row]
+        if self.log:
+            atomic_write_text(self.log, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))
+        self.on_row(row)
+
+    def _save(self) -> None:
+        if self.checkpoints:
+            values: dict[str, Any] = {"counts": asdict(self.learner.counts), "rows": self.rows}
+            values |= {"seconds": self.seconds, "wall_seconds": self.wall_seconds}
+            self.checkpoints.save(self.iteration, self.learner.state(), values)
+
+    def result(self) -> Pair:
+        """The pair that the learner recommends now."""
+        return self.learner.strategy()

@@ -1,0 +1,128 @@
+"""Runs of learners on disk: where they are, what they depend on, and what they leave.
+
+A run has the directory ``data/GAME/SYMMETRY/learners/NAME``:
+
+========================= =================================================================================
+``work/<fingerprint>/``   its checkpoints and its log, as far as it has come
+``solution.zarr``         the pair of strategies at the end, which all commands read as a solution
+``log.jsonl``             one row for each exact evaluation
+``learn.json``            the manifest: what was run, and how it ended
+========================= =================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.aliases import Precision, Symmetry
+from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store, make_directory
+from pttt_ooc.disk.manifests import read_manifest, write_manifest
+from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_of
+from pttt_ooc.learners.checkpoints import Checkpoints
+from pttt_ooc.learners.ground import Ground, open_ground
+from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
+from pttt_ooc.products.solution import write_solution
+from pttt_ooc.stages.directories import results_of
+from pttt_ooc.stages.provenance import code_digest, dependencies, fingerprint, versions
+from pttt_ooc.structure.strategy import uniform_strategy
+
+STAGE = "learn"
+MANIFEST = "learn.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a learner.
+
+    Attributes
+    ----------
+    game, symmetry
+        What is learned, and on which index.
+    name
+        Of the run: of its directory, and in tables.
+    algorithm
+        A key of :data:`pttt_ooc.learners.catalogue.ALGORITHMS`.
+    settings
+        Of the algorithm; what is left out has the paper's default.
+    seed
+        Of all that is random.
+    precision
+        Of gradients, plans and policies.  Evaluations are always in double precision.
+    """
+
+    game: str
+    symmetry: Symmetry
+    name: str
+    algorithm: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    precision: Precision = "float32"
+
+    def described(self) -> dict[str, Any]:
+        """All that the iterates depend on besides the code, as JSON values."""
+        settings = checked_settings(self.algorithm, self.settings).model_dump(mode="json")
+        facts = {"game": self.game, "symmetry": self.symmetry, "algorithm": self.algorithm}
+        return {**facts, "settings": settings, "seed": self.seed, "precision": self.precision}
+
+    def fingerprint(self) -> str:
+        """Names all that the iterates depend on, code included."""
+        code = code_digest(name for name in dependencies(module_of(self.algorithm)) if name.startswith("learners/"))
+        return fingerprint({**self.described(), "learner": code})
+
+
+def directory_of(data: Path, run: Run) -> Path:
+    """The directory of a run."""
+    return results_of(data, run.game, run.symmetry) / "learners" / run.name
+
+
+def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None) -> Path:
+    """Run a learner until an end, or go on with it, and write its result.
+
+    Returns
+    -------
+    Path
+        The directory of the run.
+
+    Raises
+    ------
+    PtttError
+        If game, algorithm or settings are refused, the run is at work already, or the disk cannot be written to.
+    """
+    settings = checked_settings(run.algorithm, run.settings)
+    directory, name = directory_of(data, run), run.fingerprint()
+    with open_ground(data, run.game, run.symmetry, run.precision, threads) as ground:
+        work = directory / "work" / name
+        with Checkpoints(work, name) as checkpoints:
+            learner = learner_class(run.algorithm)()
+            learner.start(ground, settings, run.seed)
+            loop = Loop(learner, ground, ends, checkpoints, work / LOG, on_row)
+            stopped_by = loop.run()
+            _write(run, directory, loop, stopped_by, ground)
+    return directory
+
+
+def _write(run: Run, directory: Path, loop: Loop, stopped_by: str, ground: Ground) -> None:
+    last = loop.rows[-1]
+    make_directory(directory)
+    (directory / MANIFEST).unlink(missing_ok=True)
+    timeless = {key: value for key, value in last.items() if "seconds" not in key}
+    with fresh_store(directory / "solution.zarr") as store:
+        write_solution(store, loop.result(), {"algorithm": run.algorithm, "learner": run.described(), **timeless})
+    atomic_write_text(directory / LOG, "".join(json.dumps(row, sort_keys=True) + "\n" for row in loop.rows))
+    products = {name: {"digest": digest(directory / name)} for name in ("solution.zarr", LOG)}
+    facts = {"name": run.name, **run.described(), "ends": asdict(loop.ends), "result": last, "stopped_by": stopped_by}
+    facts["source"] = learner_class(run.algorithm).source
+    uniform = uniform_strategy(ground.index, 0), uniform_strategy(ground.index, 1)
+    facts["uniform_nashconv"] = ground.evaluator(*uniform).nashconv
+    write_manifest(directory / MANIFEST, STAGE, products=products, versions=versions(), **facts)
+
+
+def read_run(directory: Path) -> tuple[dict[str, Any], list[Row]]:
+    """Manifest and rows of a run that has ended; a StoreError if there is none."""
+    manifest = read_manifest(directory / MANIFEST, STAGE)
+    lines = (directory / LOG).read_text(encoding="utf-8").splitlines()
+    return manifest, [json.loads(line) for line in lines]

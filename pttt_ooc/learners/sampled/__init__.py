@@ -1,0 +1,5 @@
+"""Sampled learners and their environment: histories are played, attempt by attempt, in constant time for each.
+
+``kernels``: the state machine, and traversals. ``rules``: its tables. ``environment``: many games side by side.
+``mccfr``: Monte Carlo counterfactual regret minimisation, by external and by outcome sampling, with baselines.
+"""

@@ -1,0 +1,93 @@
+"""Many games side by side, for learners that choose actions in batches, such as networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.learners.sampled import kernels
+from pttt_ooc.learners.sampled.rules import rules_of
+from pttt_ooc.structure.index import Index
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """What the movers of some games see; one row for each game.
+
+    Attributes
+    ----------
+    movers
+        int64 (games,).
+    infosets
+        int64 (games,): the number of the mover's node in the index.
+    counts
+        int64 (games,): how many actions there are.
+    squares
+        int64 (games, squares of the board): the square of each action on the board; only the first `counts` are valid.
+    """
+
+    movers: Ints
+    infosets: Ints
+    counts: Ints
+    squares: Ints
+
+
+class Games:
+    """Games that are played side by side; one that ends begins anew at once.
+
+    Parameters
+    ----------
+    index
+        With symmetry or without: infosets are numbered as there.
+    number
+        How many games.
+    """
+
+    def __init__(self, index: Index, number: int) -> None:
+        self.rules = rules_of(index)
+        self._places = np.empty((number, kernels.FIELDS), np.int64)
+        self._squares = index.game.squares
+        kernels.begin_games(self.rules, self._places)
+
+    def observe(self) -> Observation:
+        """What the movers see, in new arrays."""
+        games = len(self._places)
+        movers, infosets, counts = (np.empty(games, np.int64) for _ in range(3))
+        found = Observation(movers, infosets, counts, np.empty((games, self._squares), np.int64))
+        kernels.look_at_games(self.rules, self._places, found.movers, found.infosets, found.counts, found.squares)
+        return found
+
+    def step(self, actions: Ints) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        """Let the movers act.
+
+        Parameters
+        ----------
+        actions
+            int64 (games,): the number of each mover's action, below its count.
+
+        Returns
+        -------
+        ended, payoffs
+            bool and float32 (games,): which games have ended with that, and what player 0 gets there.
+
+        Raises
+        ------
+        ValueError
+            If there is no such action.
+        """
+        counts = self.observe().counts
+        if actions.shape != counts.shape or (actions < 0).any() or (actions >= counts).any():
+            raise ValueError("an action is not below the number of its mover's actions")
+        ended, payoffs = np.empty(len(actions), np.bool_), np.empty(len(actions), np.float32)
+        kernels.attempt_in_games(self.rules, self._places, actions.astype(np.int64), ended, payoffs)
+        return ended, payoffs
+
+
+def random_state(seed: int) -> NDArray[Any]:
+    """The state of the kernels' random numbers."""
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64)

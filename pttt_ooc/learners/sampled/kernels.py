@@ -1,0 +1,431 @@
+"""The kernels of the sampled learners: a state machine for histories, random games, and traversals.
+
+All of them are here, and use nothing of other modules: numba's own stamp of this file is then enough to tell what has
+to be compiled anew.
+
+A *place* is one history as nine numbers: for each player the marks on the board, the number of its view in the index,
+the rank of its order there, and the symmetry that takes the board to that view; and who is to move.  One attempt
+changes a place in constant time, because the index has, for each action of a view, the block of the children's ranks.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pttt_ooc.jit import kernel, piece
+
+PLACED, VIEW, RANK, SYMMETRY, MOVER = 0, 2, 4, 6, 8  # fields of a place; the first four have one number a player
+FIELDS = 9
+GOES_ON, WON, DRAWN = 0, 1, 2  # how an attempt ends
+
+
+class Rules(NamedTuple):
+    """The tables of the state machine; arrays of both players are padded to the longer one.
+
+    V views, A actions, G symmetries, S squares.
+
+    Attributes
+    ----------
+    node_start, sequence_start : int64 (2, V + 1)
+        As in :class:`pttt_ooc.structure.index.PlayerIndex`.
+    actions : int64 (2, V)
+        Number of actions of a view.
+    square : int64 (2, V, A)
+        The square of an action, on the view's own board.
+    child_view, child_rank, child_map, child_symmetry : int64 (2, V, A, 2)
+        For each action and outcome (0 failed, 1 placed): the view afterwards (-1: the player moves no more), the rank
+        of its first order with that attempt last, where its renamed ranks begin (-1: as before), and the symmetry that
+        takes the board afterwards to that view.
+    relabelling : uint16 (any,)
+        Renamed ranks, of both players.
+    inverse, product : int64 (G, S), (G, G)
+        Inverse permutations of squares; ``product[h, g]`` is the symmetry that does `g` and then `h`.
+    wins : bool (2, 2^S)
+        Whether a player's marks win.
+    marks : int64 (2,)
+        The setup.
+    first : int64
+        The player who moves first.
+    full : int64
+        All squares.
+    stays : bool
+        Whether a failed attempt keeps the turn.
+    """
+
+    node_start: Any
+    sequence_start: Any
+    actions: Any
+    square: Any
+    child_view: Any
+    child_rank: Any
+    child_map: Any
+    child_symmetry: Any
+    relabelling: Any
+    inverse: Any
+    product: Any
+    wins: Any
+    marks: Any
+    first: int
+    full: int
+    stays: bool
+
+
+# ---------------------------------------------------------------------------------------------
+# The state machine
+
+
+@piece
+def begin(rules, place):
+    """Write the history before the first attempt."""
+    for p in range(2):
+        place[PLACED + p] = rules.marks[p]
+        place[VIEW + p] = 0
+        place[RANK + p] = 0
+        place[SYMMETRY + p] = 0
+    place[MOVER] = rules.first
+
+
+@piece
+def attempt(rules, place, action):
+    """Let the mover take an action of its view; return how that ends."""
+    p = place[MOVER]
+    view, symmetry = place[VIEW + p], place[SYMMETRY + p]
+    bit = np.int64(1) << rules.inverse[symmetry, rules.square[p, view, action]]
+    placed = 1 if place[PLACED + 1 - p] & bit == 0 else 0
+    child = rules.child_view[p, view, action, placed]
+    if child >= 0:
+        rank, table = place[RANK + p], rules.child_map[p, view, action, placed]
+        renamed = rank if table < 0 else np.int64(rules.relabelling[table + rank])
+        place[RANK + p] = rules.child_rank[p, view, action, placed] + renamed
+        place[SYMMETRY + p] = rules.product[rules.child_symmetry[p, view, action, placed], symmetry]
+    place[VIEW + p] = child
+    if placed:
+        place[PLACED + p] |= bit
+        if rules.wins[p, place[PLACED + p]]:
+            return WON
+        if place[PLACED] | place[PLACED + 1] == rules.full:
+            return DRAWN
+    if placed or not rules.stays:
+        place[MOVER] = 1 - p
+    return GOES_ON
+
+
+@piece
+def first_sequence(rules, place):
+    """The sequence of the first action of the mover's infoset, the distance to the next one, and their number."""
+    p = place[MOVER]
+    view = place[VIEW + p]
+    orders = rules.node_start[p, view + 1] - rules.node_start[p, view]
+    return rules.sequence_start[p, view] + place[RANK + p], orders, rules.actions[p, view]
+
+
+@piece
+def draw(random):
+    """A number from 0 to 1, 1 excluded, by splitmix64 (Steele, Lea and Flood 2014); `random` is uint64 (1,)."""
+    random[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = random[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@piece
+def _pick(weights, actions, random):
+    """Draw an action with these probabilities."""
+    left = draw(random)
+    for a in range(actions - 1):
+        left -= weights[a]
+        if left < 0:
+            return a
+    last = actions - 1
+    while weights[last] == 0:  # rounding must not lead to what cannot happen
+        last -= 1
+    return last
+
+
+@kernel
+def play_at_random(rules, games, random):
+    """Play games in which both players move uniformly at random; attempts, wins of player 0, wins of player 1."""
+    place = np.empty(FIELDS, np.int64)
+    found = np.zeros(3, np.int64)
+    for _ in range(games):
+        begin(rules, place)
+        ended = GOES_ON
+        while ended == GOES_ON:
+            p = place[MOVER]
+            _, _, actions = first_sequence(rules, place)
+            ended = attempt(rules, place, np.int64(draw(random) * actions))
+            found[0] += 1
+            if ended == WON:
+                found[1 + p] += 1
+    return found
+
+
+@kernel
+def begin_games(rules, places):
+    """Write the beginning of a game to each row of `places`, int64, shape (games, FIELDS)."""
+    for g in range(len(places)):
+        begin(rules, places[g])
+
+
+@kernel
+def attempt_in_games(rules, places, actions, ended, payoffs):
+    """Let the movers of games take `actions`; games that end begin anew.
+
+    Written: `ended`, bool, shape (games,), and `payoffs`, float32, the same: of player 0, where a game has ended.
+    """
+    for g in range(len(places)):
+        p = places[g, MOVER]
+        how = attempt(rules, places[g], actions[g])
+        ended[g] = how != GOES_ON
+        payoffs[g] = 0
+        if how == WON:
+            payoffs[g] = 1 if p == 0 else -1
+        if ended[g]:
+            begin(rules, places[g])
+
+
+@kernel
+def look_at_games(rules, places, movers, infosets, counts, squares):
+    """What the movers of games see.
+
+    Written: `movers`; `infosets`, the mover's node numbers; `counts`, the number of actions; all int64, shape (games,);
+    and `squares`, int64, shape (games, A): the square of each action on the board.
+    """
+    for g in range(len(places)):
+        p = places[g, MOVER]
+        view, symmetry = places[g, VIEW + p], places[g, SYMMETRY + p]
+        movers[g] = p
+        infosets[g] = rules.node_start[p, view] + places[g, RANK + p]
+        counts[g] = rules.actions[p, view]
+        for a in range(counts[g]):
+            squares[g, a] = rules.inverse[symmetry, rules.square[p, view, a]]
+
+
+# ---------------------------------------------------------------------------------------------
+# Traversals
+
+
+class Tables(NamedTuple):
+    """What traversals read and write: for each player, a number for each sequence.
+
+    Attributes
+    ----------
+    regrets, sums : float64 (sequences of both players,)
+        Sums of regrets and of strategies; player 1's begin at `second`.
+    baselines : float32, the same shape
+        Expected payoffs of player 0 after an action; empty: none are kept.
+    second
+        Number of player 0's sequences.
+    """
+
+    regrets: Any
+    sums: Any
+    baselines: Any
+    second: int
+
+
+@piece
+def _match(regrets, first, orders, actions, policy):
+    """Regret matching: probabilities in proportion to the positive parts."""
+    total = 0.0
+    for a in range(actions):
+        policy[a] = max(np.float64(regrets[first + a * orders]), 0.0)
+        total += policy[a]
+    for a in range(actions):
+        policy[a] = policy[a] / total if total > 0 else 1.0 / actions
+
+
+class Scratch(NamedTuple):
+    """What a traversal works in: a row for each depth of its history.
+
+    Attributes
+    ----------
+    places : int64 (D, FIELDS)
+    infosets : int64 (D, 3)
+        First sequence, distance to the next action's, number of actions.
+    turns : int64 (D, 2)
+        The next action to follow, and the one after the last.
+    policies, chances, values : float64 (D, A)
+        Of the actions: the strategy, the chances to be drawn, and what was found.
+    """
+
+    places: Any
+    infosets: Any
+    turns: Any
+    policies: Any
+    chances: Any
+    values: Any
+
+
+def scratch_of(squares):
+    """Arrays for the traversals of games on a board of that many squares."""
+    depths = 2 * squares + 2
+    rows = [np.zeros((depths, squares)) for _ in range(3)]
+    numbers = [np.zeros((depths, width), np.int64) for width in (FIELDS, 3, 2)]
+    return Scratch(*numbers, *rows)
+
+
+@piece
+def _arrive(rules, tables, scratch, depth, counted):
+    """Find the infoset of a history and its strategy; return the mover."""
+    counted[0] += 1
+    place, infoset = scratch.places[depth], scratch.infosets[depth]
+    p = place[MOVER]
+    first, orders, actions = first_sequence(rules, place)
+    infoset[0], infoset[1], infoset[2] = first + p * tables.second, orders, actions
+    _match(tables.regrets, infoset[0], orders, actions, scratch.policies[depth])
+    return p
+
+
+@piece
+def _go(rules, scratch, depth, action):
+    """Write the history after an action into the next row; return how that ends."""
+    for k in range(FIELDS):
+        scratch.places[depth + 1, k] = scratch.places[depth, k]
+    return attempt(rules, scratch.places[depth + 1], action)
+
+
+@kernel
+def external(rules, tables, player, scratch, weight, floor, random, counted):
+    """A traversal of external sampling (Lanctot et al. 2009, section 4.2); returns an estimate of `player`'s value.
+
+    At the player's infosets all actions are followed and regrets updated.  At the opponent's infosets one is drawn, and
+    the strategy is added to the sums.
+
+    Parameters
+    ----------
+    weight
+        Of the regrets and strategies that are added.
+    floor
+        Whether sums of regrets below zero are set to zero.
+    counted
+        int64, shape (1,): histories that were come to.
+    """
+    # Numba's cache does not keep functions that call themselves, so the way back is in `scratch`.
+    turns, policies, values = scratch.turns, scratch.policies, scratch.values
+    begin(rules, scratch.places[0])
+    depth, arrived, value = 0, True, 0.0
+    while True:
+        infoset, policy = scratch.infosets[depth], policies[depth]
+        if arrived:
+            p = _arrive(rules, tables, scratch, depth, counted)
+            turns[depth, 0], turns[depth, 1] = 0, infoset[2]
+            if p != player:
+                drawn = _pick(policy, infoset[2], random)
+                turns[depth, 0], turns[depth, 1] = drawn, drawn + 1
+                for a in range(infoset[2]):
+                    tables.sums[infoset[0] + a * infoset[1]] += weight * policy[a]
+        else:
+            values[depth, turns[depth, 0]] = value
+            turns[depth, 0] += 1
+        p = scratch.places[depth, MOVER]
+        if turns[depth, 0] < turns[depth, 1]:
+            ended = _go(rules, scratch, depth, turns[depth, 0])
+            arrived = ended == GOES_ON
+            if arrived:
+                depth += 1
+            else:
+                counted[0] += 1
+                value = 0.0 if ended == DRAWN else (1.0 if p == player else -1.0)
+            continue
+        if p == player:
+            value = 0.0
+            for a in range(infoset[2]):
+                value += policy[a] * values[depth, a]
+            for a in range(infoset[2]):
+                at = infoset[0] + a * infoset[1]
+                regret = tables.regrets[at] + weight * (values[depth, a] - value)
+                tables.regrets[at] = max(regret, 0.0) if floor else regret
+        if depth == 0:
+            return value
+        depth -= 1
+        arrived = False
+
+
+@kernel
+def outcome(rules, tables, player, scratch, explored, rate, weight, floor, random, counted):
+    """A traversal of outcome sampling: one game; returns an unbiased estimate of player 0's value.
+
+    Actions are drawn with the chances ``explored / actions + (1 - explored) policy`` at the player's infosets, and with
+    the policy at the opponent's.  With baselines ``b`` (Schmid et al. 2019, equations 9 to 11; without any, ``b`` is
+    zero, and this is Lanctot et al. 2009, section 4.1), from the end of the game upward::
+
+        value(a)  =  b(a) + [a is drawn] (value after a - b(a)) / chance of a,     value  =  sum of policy(a) value(a)
+        regret(a) +=  weight (value(a) - value) / (chance of the player's own draws before)
+        b(drawn)  +=  rate (value after it - b(drawn))
+
+    The chance of the opponent's draws is its reach, and so cancels out of the regrets.  At the opponent's infosets the
+    strategy is added to the sums, over the chance of the player's own draws before.
+
+    Parameters
+    ----------
+    explored
+        The part of the player's draws that is uniform.
+    rate
+        How fast baselines follow.
+    """
+    infosets, policies, chances, turns = scratch.infosets, scratch.policies, scratch.chances, scratch.turns
+    begin(rules, scratch.places[0])
+    depth, ended, own = -1, GOES_ON, 1.0
+    while ended == GOES_ON:
+        depth += 1
+        p = _arrive(rules, tables, scratch, depth, counted)
+        actions, share = infosets[depth, 2], explored if p == player else 0.0
+        for a in range(actions):
+            chances[depth, a] = share / actions + (1 - share) * policies[depth, a]
+        drawn = _pick(chances[depth], actions, random)
+        turns[depth, 0] = drawn
+        scratch.values[depth, 0] = own
+        if p == player:
+            own *= chances[depth, drawn]
+        else:
+            for a in range(actions):
+                tables.sums[infosets[depth, 0] + a * infosets[depth, 1]] += weight * policies[depth, a] / own
+        ended = _go(rules, scratch, depth, drawn)
+    counted[0] += 1
+    after = 0.0 if ended == DRAWN else (1.0 if p == 0 else -1.0)
+    known = len(tables.baselines) > 0
+    while depth >= 0:
+        first, orders, actions = infosets[depth, 0], infosets[depth, 1], infosets[depth, 2]
+        p, drawn, own = scratch.places[depth, MOVER], turns[depth, 0], scratch.values[depth, 0]
+        base = np.float64(tables.baselines[first + drawn * orders]) if known else 0.0
+        corrected = base + (after - base) / chances[depth, drawn]
+        expected = policies[depth, drawn] * corrected
+        for a in range(actions if known else 0):
+            if a != drawn:
+                expected += policies[depth, a] * tables.baselines[first + a * orders]
+        if p == player:
+            sign = (1.0 if p == 0 else -1.0) * weight / own
+            for a in range(actions):
+                at = first + a * orders
+                value = corrected if a == drawn else (np.float64(tables.baselines[at]) if known else 0.0)
+                regret = tables.regrets[at] + sign * (value - expected)
+                tables.regrets[at] = max(regret, 0.0) if floor else regret
+        if known:
+            tables.baselines[first + drawn * orders] += rate * (after - base)
+        after = expected
+        depth -= 1
+    return after
+
+
+@kernel
+def external_iterations(rules, tables, scratch, begun, iterations, power, floor, random, counted):
+    """Iterations of external sampling, `begun` of which were made before: a traversal for each player.
+
+    Iteration t has the weight ``t^power``.
+    """
+    for t in range(begun + 1, begun + iterations + 1):
+        for player in range(2):
+            external(rules, tables, player, scratch, np.float64(t) ** power, floor, random, counted)
+
+
+@kernel
+def outcome_iterations(rules, tables, scratch, begun, iterations, power, floor, explored, rate, random, counted):
+    """The same of outcome sampling."""
+    for t in range(begun + 1, begun + iterations + 1):
+        for player in range(2):
+            outcome(rules, tables, player, scratch, explored, rate, np.float64(t) ** power, floor, random, counted)

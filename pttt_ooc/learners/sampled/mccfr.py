@@ -1,0 +1,151 @@
+"""Monte Carlo counterfactual regret minimisation (MCCFR), tabular, on symmetric representatives.
+
+One iteration is a traversal for each player.  Regrets of traversed infosets are estimated without bias; strategies
+follow from their sums by regret matching.  The average strategy is what comes close to an equilibrium.
+
+- :class:`ExternalSampling` follows all own actions, and one of the opponent's at each of its infosets.
+- :class:`OutcomeSampling` plays a single game.  With a ``baseline_rate``, expected values of actions, learned on the
+  way, take the place of what was not played (VR-MCCFR).
+
+The variants: ``plus`` never lets sums of regrets be negative, and ``power`` p gives iteration t the weight t^p in both
+sums (1: linear).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.learners.sampled import kernels
+from pttt_ooc.learners.sampled.environment import random_state
+from pttt_ooc.learners.sampled.kernels import Tables
+from pttt_ooc.learners.sampled.rules import rules_of
+
+
+class SamplingSettings(Settings):
+    """Settings of both."""
+
+    power: float = Field(default=0.0, ge=0, le=10, description="Iteration t weighs t^power; 1: linear.")
+    plus: bool = Field(default=False, description="Whether sums of regrets are never negative.")
+
+
+Chosen = TypeVar("Chosen", bound=SamplingSettings)
+
+
+class MonteCarlo(Learner[Chosen]):
+    """What both have in common: the tables, and the average strategy."""
+
+    with_baselines = False
+
+    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+        """Begin with uniform play."""
+        self.ground, self.settings = ground, settings
+        self.rules = rules_of(ground.index)
+        self.random, self.scratch = random_state(seed), kernels.scratch_of(ground.game.squares)  # type: ignore[no-untyped-call]
+        sizes = [i.sequences for i in ground.players]
+        regrets, sums = (np.zeros(sum(sizes)) for _ in range(2))
+        baselines = np.zeros(sum(sizes) if self.with_baselines else 0, np.float32)
+        self.tables = Tables(regrets, sums, baselines, sizes[0])
+
+    def step(self, iterations: int) -> None:
+        """A traversal for each player, as often as that."""
+        counted = np.zeros(1, np.int64)
+        self._traverse(iterations, counted)
+        self.counts.iterations += iterations
+        self.counts.states += int(counted[0])
+
+    @abstractmethod
+    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
+        """Make iterations, and add up the histories that were come to."""
+
+    def _parts(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
+        return [numbers[: self.tables.second], numbers[self.tables.second :]]
+
+    def _read(self, numbers: NDArray[Any]) -> Pair:
+        """The pair that plays in proportion to numbers of both players' sequences.
+
+        Histories that mirror each other may come to different nodes of a view that is symmetric itself, or all to one
+        of them.  So the numbers of these nodes are put together before they become probabilities.
+        """
+        found = []
+        for p, part in enumerate(self._parts(numbers)):
+            together = part.copy()
+            self.ground.symmetrise(p, together)
+            found.append(self.ground.strategy(p, together))
+        return found[0], found[1]
+
+    def strategy(self) -> Pair:
+        """The average."""
+        return self._read(self.tables.sums)
+
+    def last(self) -> Pair:
+        """What the regrets ask for now."""
+        return self._read(np.maximum(self.tables.regrets, 0))
+
+    def state(self) -> Arrays:
+        """The tables and the random numbers."""
+        found: Arrays = {"regrets": self.tables.regrets, "sums": self.tables.sums, "random": self.random}
+        return {**found, "baselines": self.tables.baselines} if self.with_baselines else found
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take them."""
+        for name, array in self.state().items():
+            array[:] = state[name]
+
+
+class ExternalSampling(MonteCarlo[SamplingSettings]):
+    """MCCFR by external sampling."""
+
+    settings_model = SamplingSettings
+    source = "Lanctot et al. 2009, Monte Carlo sampling for regret minimization in extensive games"
+
+    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
+        begun, chosen = self.counts.iterations, self.settings
+        rest = (chosen.power, chosen.plus, self.random, counted)
+        kernels.external_iterations(self.rules, self.tables, self.scratch, begun, iterations, *rest)
+
+
+class OutcomeSettings(SamplingSettings):
+    """Settings of outcome sampling."""
+
+    epsilon: float = Field(default=0.6, gt=0, le=1, description="The part of own draws that is uniform.")
+
+
+class OutcomeSampling(MonteCarlo[OutcomeSettings]):
+    """MCCFR by outcome sampling."""
+
+    settings_model = OutcomeSettings
+    source = ExternalSampling.source
+
+    def _rate(self) -> float:
+        return 0.0
+
+    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
+        begun, chosen = self.counts.iterations, self.settings
+        rest = (chosen.power, chosen.plus, chosen.epsilon, self._rate(), self.random, counted)
+        kernels.outcome_iterations(self.rules, self.tables, self.scratch, begun, iterations, *rest)
+
+
+class BaselineSettings(OutcomeSettings):
+    """Settings of outcome sampling with baselines."""
+
+    baseline_rate: float = Field(default=0.5, gt=0, le=1, description="How fast baselines follow.")
+
+
+class BaselineSampling(OutcomeSampling):
+    """MCCFR by outcome sampling with learned baselines (VR-MCCFR)."""
+
+    settings_model = BaselineSettings
+    source = "Schmid et al. 2019, Variance reduction in Monte Carlo counterfactual regret minimization (VR-MCCFR)"
+    with_baselines = True
+
+    def _rate(self) -> float:
+        assert isinstance(self.settings, BaselineSettings)
+        return self.settings.baseline_rate

@@ -1,0 +1,176 @@
+"""The loop around learners: same bits after a kill, ends, growing arrays, results that all commands read."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runner import main
+from learning import MINI, small_ground, started
+from patience import wait_until
+
+from pttt_ooc.errors import ConfigError, StoreError
+from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings
+from pttt_ooc.learners.checkpoints import Checkpoints
+from pttt_ooc.learners.loop import Ends, Loop
+from pttt_ooc.learners.runs import Run, read_run
+from pttt_ooc.products.solution import read_solution
+
+TABULAR = sorted(ALGORITHMS)
+
+
+def same(first, second):
+    assert first.keys() == second.keys()
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+@pytest.mark.parametrize("algorithm", TABULAR)
+def test_steps_and_restoring_change_no_bit(algorithm):
+    if algorithm == "psro":
+        pytest.importorskip("scipy")
+    ground = small_ground(MINI)
+    whole, parts = started(algorithm, ground, 3), started(algorithm, ground, 3)
+    whole.step(12)
+    parts.step(5)
+    kept = {name: array.copy() for name, array in parts.state().items()}
+    other = started(algorithm, ground, 3)
+    other.restore(kept)
+    other.counts = replace(parts.counts)
+    parts.step(2)  # restored arrays are copies
+    other.step(3)
+    other.step(4)
+    same(whole.state(), other.state())
+    for a, b in zip(whole.strategy(), other.strategy(), strict=True):
+        np.testing.assert_array_equal(a.probabilities, b.probabilities)
+
+
+def loop(ends, work=None, log=None, algorithm="mmd-annealed", rows=None):
+    ground = small_ground(MINI)
+    checkpoints = Checkpoints(work, "print") if work else None
+    made = Loop(started(algorithm, ground), ground, ends, checkpoints, log, (rows if rows is not None else []).append)
+    return made, checkpoints
+
+
+def test_a_run_that_goes_on_is_the_run_that_went_through(tmp_path):
+    ends = Ends(max_iterations=40, commit_seconds=0)
+    whole, _ = loop(ends)
+    assert whole.run() == "max_iterations"
+    first, checkpoints = loop(Ends(max_iterations=17, commit_seconds=0), tmp_path / "work")
+    with checkpoints:
+        first.run()
+    second, checkpoints = loop(ends, tmp_path / "work", tmp_path / "log")
+    with checkpoints:
+        assert second.iteration == 17
+        second.run()
+    same(whole.learner.state(), second.learner.state())
+    timeless = [{k: v for k, v in row.items() if "seconds" not in k} for row in whole.rows]
+    looks = {row["iteration"] for row in timeless}
+    gone_on = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert [{k: row[k] for k in timeless[0]} for row in gone_on if row["iteration"] in looks] == timeless
+
+
+def test_the_ends(tmp_path):
+    run, _ = loop(Ends(max_iterations=10**6, target_nashconv=0.2))
+    assert run.run() == "target_nashconv" and run.rows[-1]["nashconv"] <= 0.2 < run.rows[-2]["nashconv"]
+    run, _ = loop(Ends(max_minutes=0))
+    assert run.run() == "max_minutes" and run.iteration == 0 and run.rows[-1]["iteration"] == 0
+
+
+def test_states_that_grow_are_saved_and_the_smaller_ones_deleted(tmp_path):
+    with Checkpoints(tmp_path, "print") as checkpoints:
+        assert checkpoints.latest() is None
+        for size in (0, 3, 3, 5):
+            checkpoints.save(size, {"numbers": np.arange(size)}, {"size": size})
+            assert len([place for place in tmp_path.iterdir() if place.is_dir()]) == 1
+    with Checkpoints(tmp_path, "print") as checkpoints:
+        arrays, values = checkpoints.latest()
+        assert values == {"size": 5} and arrays["numbers"].tolist() == [0, 1, 2, 3, 4]
+        with pytest.raises(StoreError, match="at work"):
+            Checkpoints(tmp_path, "print")
+    with pytest.raises(StoreError, match="another configuration"), Checkpoints(tmp_path, "other") as checkpoints:
+        checkpoints.latest()
+
+
+def test_a_growth_that_is_killed_leaves_the_state_before(tmp_path, monkeypatch):
+    with Checkpoints(tmp_path, "print") as checkpoints:
+        checkpoints.save(1, {"numbers": np.arange(2)}, {"size": 2})
+
+        def killed(*arguments):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr("pttt_ooc.disk.commits.State.commit", killed)
+            checkpoints.save(2, {"numbers": np.arange(4)}, {"size": 4})
+    with Checkpoints(tmp_path, "print") as checkpoints:
+        assert checkpoints.latest()[1] == {"size": 2}
+
+
+def command(data, *more):
+    return [sys.executable, "-m", "pttt_ooc.cli", "learn", *map(str, more), "--game", MINI, "--data", str(data)]
+
+
+def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
+    """SIGKILL at any time, and the same command again."""
+    asked = ["mmd-magnet", "--max-iterations", 700, "--max-minutes", 100, "--commit-seconds", 0.1]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
+    directory = tmp_path / "killed" / MINI / "full" / "learners" / "mmd-magnet"
+    with subprocess.Popen(command(tmp_path / "killed", *asked), env=environment, stderr=subprocess.PIPE) as process:
+        wait_until(lambda: list(directory.glob("work/*/*/commits/*/zarr.json")))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert not (directory / "solution.zarr").exists()
+    for data in ("killed", "whole"):
+        subprocess.run(command(tmp_path / data, *asked), env=environment, check=True, capture_output=True)
+    index = small_ground(MINI).index
+    found = [
+        read_solution(tmp_path / data / MINI / "full/learners/mmd-magnet/solution.zarr", index)
+        for data in ("killed", "whole")
+    ]
+    for p in (0, 1):
+        np.testing.assert_array_equal(found[0][p].probabilities, found[1][p].probabilities)
+
+
+def test_a_result_is_a_solution_for_all_commands(tmp_path, capsys):
+    def pttt(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main([*map(str, arguments), "--data", str(tmp_path)])
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    out = pttt("learn", "mmd-dilated", "--game", MINI, "--max-iterations", 50, "--run", "mine", "--set", "eta=2")
+    directory = tmp_path / MINI / "full" / "learners" / "mine"
+    assert out.strip() == str(directory)
+    manifest, rows = read_run(directory)
+    assert manifest["settings"]["eta"] == 2 and manifest["result"] == rows[-1] and rows[-1]["iteration"] == 50
+    told = json.loads(pttt("evaluate", directory, directory, "--json"))
+    assert told["nashconv"] == pytest.approx(rows[-1]["nashconv"], abs=1e-9)
+    pttt("export", directory, "--output", tmp_path / "files")
+    assert (tmp_path / "files" / "pttt_pl0.zip").exists()
+
+
+def test_what_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"no learner 'xpf' \(did you mean xfp"):
+        checked_settings("xpf", {})
+    with pytest.raises(ConfigError, match="no key speed"):
+        checked_settings("xfp", {"speed": 1})
+    with pytest.raises(ConfigError, match=r"power is -1, but must be greater"):
+        checked_settings("xfp", {"power": -1})
+
+
+def test_a_fingerprint_names_what_the_bits_depend_on():
+    base = Run(MINI, "full", "name", "xfp")
+    assert base.fingerprint() == Run(MINI, "full", "other", "xfp", {"power": 0}).fingerprint()
+    others = [
+        Run(MINI, "none", "name", "xfp"),
+        Run(MINI, "full", "name", "xfp", seed=1),
+        Run(MINI, "full", "name", "xfp", {"power": 1}),
+        Run(MINI, "full", "name", "xfp", precision="float64"),
+        Run(MINI, "full", "name", "mmd-dilated"),
+    ]
+    assert len({run.fingerprint() for run in (base, *others)}) == 6

@@ -1,0 +1,291 @@
+"""The sampled environment against the rules and OpenSpiel, and the sampled learners against exact values."""
+
+from random import Random
+
+import helpers
+import numpy as np
+import pytest
+from learning import HIDDEN, MINI, gap, small_ground, started
+
+import naive
+from pttt_ooc.learners.catalogue import ALGORITHMS
+from pttt_ooc.learners.sampled import kernels
+from pttt_ooc.learners.sampled.environment import Games, random_state
+from pttt_ooc.learners.sampled.rules import rules_of
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.play import start
+from pttt_ooc.structure.index import build_index
+from pttt_ooc.structure.symmetry import Symmetriser
+
+NAMES = [*helpers.TINY, *helpers.SMALL]
+
+
+def image_fits(game, text, theirs):
+    """Whether some symmetry of the board takes one infoset to the other."""
+    return any(naive.image(game, text, g) == theirs for g in game.symmetries)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", NAMES)
+def test_games_are_those_of_the_rules(name, symmetry):
+    """Movers, infosets by number, legal squares, ends and payoffs, over random games."""
+    game = named_game(name)
+    index = build_index(game, symmetry)
+    games, number, rng = Games(index, 50), 50, Random(5)
+    histories = [start(game) for _ in range(number)]
+    texts = [helpers.node_texts(index, p) for p in (0, 1)]
+    seen, ends = set(), 0
+    for _ in range(60):
+        found = games.observe()
+        actions = np.zeros(number, np.int64)
+        for g, history in enumerate(histories):
+            assert found.movers[g] == history.player
+            squares = found.squares[g, : found.counts[g]].tolist()
+            assert sorted(squares) == history.legal()
+            mine, theirs = history.infoset(history.player), texts[history.player][found.infosets[g]]
+            assert mine == theirs if symmetry == "none" else image_fits(game, mine, theirs)
+            seen.add((history.player, mine))
+            actions[g] = rng.randrange(len(squares))
+            histories[g] = history.step(squares[actions[g]])
+        ended, payoffs = games.step(actions)
+        for g, history in enumerate(histories):
+            assert ended[g] == history.is_terminal
+            assert payoffs[g] == history.returns[0]
+            if history.is_terminal:
+                ends += 1
+                histories[g] = start(game)
+    assert ends > 100 and len(seen) > 8
+
+
+def test_games_refuse_actions_that_there_are_not():
+    games = Games(build_index(named_game(MINI), "full"), 2)
+    with pytest.raises(ValueError, match="not below"):
+        games.step(np.array([0, 6]))
+    with pytest.raises(ValueError, match="not below"):
+        games.step(np.array([-1, 0]))
+
+
+@pytest.mark.parametrize("rule", ["abrupt", "classical"])
+def test_games_are_openspiels(rule):
+    """Its phantom_ttt after the setup: who moves, what is legal, the end, the payoffs."""
+    pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: games go without their referee")
+    game = named_game(f"pttt-{rule}-after-1-0-3-2-4-8")
+
+    def opened():
+        state = pyspiel.load_game(f"phantom_ttt(gameversion={rule})").new_initial_state()
+        for k in range(6):
+            state.apply_action(game.setup[k % 2][k // 2])
+        return state
+
+    games, rng = Games(build_index(game, "full"), 40), Random(1)
+    states, ends = [opened() for _ in range(40)], 0
+    for _ in range(60):
+        found, actions = games.observe(), np.zeros(40, np.int64)
+        for g, state in enumerate(states):
+            squares = found.squares[g, : found.counts[g]].tolist()
+            assert found.movers[g] == state.current_player() and sorted(squares) == state.legal_actions()
+            actions[g] = rng.randrange(len(squares))
+            state.apply_action(squares[actions[g]])
+        ended, payoffs = games.step(actions)
+        for g, state in enumerate(states):
+            assert ended[g] == state.is_terminal()
+            if ended[g]:
+                assert payoffs[g] == state.returns()[0]
+                states[g] = opened()
+                ends += 1
+    assert ends > 100
+
+
+def test_random_games_have_the_value_of_uniform_play():
+    ground = small_ground(MINI)
+    games = 200_000
+    attempts, first, second = kernels.play_at_random(rules_of(ground.index), games, random_state(2))
+    game = ground.game
+    value = naive.value(game, naive.uniform(game, 0), naive.uniform(game, 1))
+    assert abs((first - second) / games - value) < 5 / np.sqrt(games)
+    assert 2 * games < attempts < 2 * game.squares * games
+
+
+# ---------------------------------------------------------------------------------------------
+# Estimates
+
+
+def exact_values(game, tables):
+    """By player, infoset and square: counterfactual values of actions; and the value of the game for player 0."""
+    worth = [{}, {}]
+
+    def walk(history, reaches):
+        """Player 0's expected payoff from here on."""
+        if history.is_terminal():
+            return history.returns()[0]
+        p, text = history.player, history.nodes[history.player]
+        total = 0.0
+        for square in history.legal():
+            chance = tables[p][text][square]
+            after = walk(
+                history.attempt(square),
+                (reaches[0] * chance, reaches[1]) if p == 0 else (reaches[0], reaches[1] * chance),
+            )
+            signed = after if p == 0 else -after
+            worth[p][text, square] = worth[p].get((text, square), 0.0) + signed * reaches[1 - p]
+            total += chance * after
+        return total
+
+    return worth, walk(naive.History.start(game), (1.0, 1.0))
+
+
+def random_regrets(ground, seed):
+    """Positive numbers for all sequences, the same for mirror images, and the strategies that they ask for, by text."""
+    rng, parts, tables = np.random.default_rng(seed), [], []
+    for p in (0, 1):
+        numbers = rng.random(ground.players[p].sequences) + 0.05
+        Symmetriser(ground.index, p)(numbers)
+        parts.append(numbers)
+        table = naive.uniform(ground.game, p)
+        own = {}
+        for (text, square), number in zip(helpers.sequence_texts(ground.index, p), numbers, strict=True):
+            own[text, square] = number
+        for text in table:
+            legal = naive.legal_squares(ground.game, text)
+            for g in ground.game.symmetries if ground.index.symmetry == "full" else ground.game.symmetries[:1]:
+                there = naive.image(ground.game, text, g)
+                if (there, g[legal[0]]) in own:
+                    row = {s: own[there, g[s]] for s in legal}
+                    total = sum(row.values())
+                    table[text] = [row.get(s, 0.0) / total for s in range(ground.game.squares)]
+                    break
+            else:
+                raise AssertionError(f"{text} has no representative")
+        tables.append(table)
+    return np.concatenate(parts), tables
+
+
+def estimates(ground, regrets, samples, traverse):
+    """Means, standard errors and numbers of sampled regrets of all sequences; and the returned values."""
+    rules, random, counted = rules_of(ground.index), random_state(7), np.zeros(1, np.int64)
+    scratch, weight = kernels.scratch_of(ground.game.squares), 1e-9  # so small that the strategy stays what it is
+    total, squares, drawn = (np.zeros(len(regrets)) for _ in range(3))
+    returned = []
+    together = mirrored(ground) if ground.index.symmetry == "full" else None
+    for _ in range(samples):
+        tables = traverse.tables(regrets.copy())
+        returned.append(traverse(rules, tables, scratch, weight, random, counted))
+        found = (tables.regrets - regrets) / weight
+        if together is not None:
+            found = together @ found
+        total += found
+        squares += found**2
+        drawn += np.abs(found) > 1e-6
+    mean = total / samples
+    errors = np.sqrt(np.maximum(squares / samples - mean**2, 0) / samples)
+    return mean, errors, drawn, np.array(returned)
+
+
+def mirrored(ground):
+    """The matrix that takes the mean over mirror images within views that are symmetric themselves."""
+    sizes = [i.sequences for i in ground.players]
+    matrix = np.eye(sum(sizes))
+    for p, first in ((0, 0), (1, sizes[0])):
+        for k in range(first, first + sizes[p]):
+            ground.symmetrise(p, matrix[k, first : first + sizes[p]])
+    return matrix.T
+
+
+class Traversal:
+    """One of the kernels, for a player, with or without baselines."""
+
+    def __init__(self, ground, player, kind, seed=3):
+        self.second, self.player, self.kind = ground.players[0].sequences, player, kind
+        size = sum(i.sequences for i in ground.players) if kind == "baselines" else 0
+        self.baselines = np.random.default_rng(seed).normal(size=size).astype(np.float32)
+
+    def tables(self, regrets):
+        return kernels.Tables(regrets, np.zeros_like(regrets), self.baselines.copy(), self.second)
+
+    def __call__(self, rules, tables, scratch, weight, random, counted):
+        if self.kind == "external":
+            return kernels.external(rules, tables, self.player, scratch, weight, False, random, counted)
+        return kernels.outcome(rules, tables, self.player, scratch, 0.6, 0.5, weight, False, random, counted)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("kind", ["external", "outcome", "baselines"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_estimates_are_unbiased(kind, player, symmetry):
+    """Means of sampled regrets and values within five standard errors of the exact ones, at each sequence."""
+    ground = small_ground(MINI, symmetry)
+    regrets, tables = random_regrets(ground, 4)
+    worth, value = exact_values(ground.game, tables)
+    expected = []
+    for p in (0, 1):
+        of_infoset = {}
+        for (text, square), number in worth[p].items():
+            of_infoset[text] = of_infoset.get(text, 0.0) + tables[p][text][square] * number
+        texts = helpers.sequence_texts(ground.index, p)
+        numbers = np.array([worth[p][text, square] - of_infoset[text] for text, square in texts])
+        expected.append(numbers * ground.weights[p] if p == player else 0 * numbers)
+    expected = np.concatenate(expected)
+    samples = 3000 if kind == "external" else 15_000
+    mean, errors, drawn, returned = estimates(ground, regrets, samples, Traversal(ground, player, kind))
+    expected = mirrored(ground) @ np.where(np.abs(expected) > 1e-12, expected, 0)
+    seen = drawn >= 100  # of fewer draws, the standard error is not known
+    assert seen.sum() > 30
+    assert (np.abs(mean - expected)[seen] < 5 * errors[seen] + 1e-6).all()
+    sign = 1 if kind != "external" or player == 0 else -1
+    assert abs(returned.mean() - sign * value) < 5 * returned.std() / np.sqrt(samples) + 1e-9
+    assert errors[seen].max() > 0.001
+
+
+def test_baselines_that_are_right_leave_less_variance():
+    """Learned at a fixed strategy, they make the returned values vary less."""
+    ground = small_ground(MINI)
+    spread = {}
+    for algorithm in ("mccfr-outcome", "vr-mccfr"):
+        learner = started(algorithm, ground, 1)
+        learner.step(20_000)
+        rules, random, counted = learner.rules, random_state(1), np.zeros(1, np.int64)
+        scratch = kernels.scratch_of(ground.game.squares)
+        found = [
+            kernels.outcome(rules, learner.tables, 0, scratch, 0.6, 0.1, 0.0, False, random, counted)
+            for _ in range(3000)
+        ]
+        spread[algorithm] = np.std(found)
+    assert spread["vr-mccfr"] < 0.7 * spread["mccfr-outcome"]
+
+
+# ---------------------------------------------------------------------------------------------
+# How well they learn
+
+BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI and of HIDDEN
+    ("mccfr-external",): (5_000, 0.02, 0.09),
+    ("mccfr-external", ("plus", True)): (5_000, 0.02, 0.09),
+    ("mccfr-external", ("power", 1)): (5_000, 0.02, 0.09),
+    ("mccfr-outcome",): (200_000, 0.03, 0.2),
+    ("vr-mccfr",): (200_000, 0.02, 0.15),
+    ("vr-mccfr", ("plus", True), ("power", 1)): (200_000, 0.02, 0.15),
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("game", [MINI, HIDDEN])
+@pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
+def test_sampled_learners_come_below_a_bound(chosen, game, seed):
+    algorithm, *settings = chosen
+    iterations, *bounds = BOUNDS[chosen]
+    ground = small_ground(game)
+    learner = started(algorithm, ground, seed, **dict(settings))
+    learner.step(iterations)
+    assert gap(ground, learner.strategy()) < bounds[[MINI, HIDDEN].index(game)]
+    assert learner.counts.states > iterations * 4 and learner.counts.gradients == 0
+
+
+def test_every_sampled_algorithm_has_a_bound():
+    sampled = {name for name, (module, _) in ALGORITHMS.items() if module.startswith("sampled.")}
+    assert sampled == {algorithm for algorithm, *_ in BOUNDS}
+
+
+def test_symmetry_is_an_option():
+    ground = small_ground(MINI, "none")
+    learner = started("mccfr-external", ground, 0)
+    learner.step(5_000)
+    assert gap(ground, learner.strategy()) < 0.05

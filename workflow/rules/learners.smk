@@ -1,0 +1,55 @@
+# Learners, and the page that compares them: `snakemake learners`.  One job a run, each on one thread, so that
+# `--cores N` or a cluster runs them side by side.  What a run resumes from is in its work/, where Snakemake
+# deletes nothing.
+
+from pttt_ooc.learners.catalogue import sources_of
+
+LEARNER_RUNS = {run.name: run for run in WINGS["learners"].runs}
+
+
+rule learners:
+    input:
+        f"{DATA}/learners/comparison.html",
+    message:
+        "The learners are compared."
+
+
+rule learn:
+    input:
+        f"{DATA}/enumerate.json",
+        f"{DATA}/index.json",
+    output:
+        manifest=f"{DATA}/learners/{{name}}/learn.json",
+    log:
+        f"{DATA}/logs/learn-{{name}}.log",
+    wildcard_constraints:
+        name="[A-Za-z0-9][A-Za-z0-9_+-]*",
+    conda:
+        "../../envs/pttt.yaml"
+    resources:
+        mem_mb=2000,
+    params:
+        game=CONFIG.game,
+        symmetry=CONFIG.symmetry,
+        run=lambda wildcards: LEARNER_RUNS[wildcards.name].model_dump(mode="json"),
+        sources=lambda wildcards: sources_of(LEARNER_RUNS[wildcards.name].algorithm),
+    message:
+        "Let {params.run[algorithm]} learn {params.game} for {params.run[max_minutes]} minutes of the processor."
+    script:
+        "../scripts/learners_learn.py"
+
+
+rule compare_learners:
+    input:
+        [f"{DATA}/learners/{name}/learn.json" for name in LEARNER_RUNS],
+    output:
+        report(f"{DATA}/learners/comparison.html", caption="../report/learners.rst", category="Learners"),
+        report(f"{DATA}/learners/comparison.svg", caption="../report/learners.rst", category="Learners"),
+    log:
+        f"{DATA}/logs/compare_learners.log",
+    conda:
+        "../../envs/pttt.yaml"
+    message:
+        "Compare the learners."
+    script:
+        "../scripts/learners_compare.py"

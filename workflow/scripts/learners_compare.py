@@ -1,0 +1,9 @@
+"""Compare learners: ``comparison.html`` and ``comparison.svg``."""
+
+from pathlib import Path
+
+from pttt_ooc.learners.comparison import compare
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    compare([Path(file).parent for file in snakemake.input], Path(snakemake.output[0]).parent)
