@@ -7,6 +7,7 @@ import pytest
 import yaml
 from test_workflow import Workflow
 
+from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.smbc.pipeline import MODULES, asked
 from pttt_ooc.smbc.settings import Settings, SmbcConfig
 
@@ -90,9 +91,10 @@ def test_a_deleted_product_is_made_again(workflow):
 def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(workflow):
     """What `pttt smbc solve` has made with other settings is set aside, with a sentence."""
     file = workflow.directory / "data/smbc/solve.json"
-    content = json.loads(file.read_text())
-    content["settings"]["horizon"] = 7
-    file.write_text(json.dumps(content))
+    written = json.loads(file.read_text())
+    manifest = read_manifest(file, written["stage"])
+    manifest["settings"]["horizon"] = 7
+    write_manifest(file, manifest.pop("stage"), **{k: v for k, v in manifest.items() if k != "format_version"})
     told = workflow.succeed("smbc", "--dry-run")
     assert "solve.json was made with horizon 7, not 1000; stage solve runs again." in told
 
