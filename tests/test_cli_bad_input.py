@@ -344,7 +344,7 @@ def solution():
     ],
 )
 def test_an_unknown_game(pttt, command):
-    refused(pttt, *command, game="chess", says=("There is no game called 'chess'", "pttt-abrupt"))
+    refused(pttt, *command, game="chess", says=("There is no game called 'chess'", "`pttt info` lists games"))
 
 
 @pytest.mark.parametrize(

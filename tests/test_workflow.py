@@ -445,7 +445,8 @@ def test_lint(workflow):
 
 def test_scripts_are_short():
     scripts = list((ROOT / "workflow/scripts").glob("*.py"))
-    assert {script.stem for script in scripts} == set(STAGES)
+    wings = {"learners_compare", "learners_learn", "smbc_findings", "smbc_report", "smbc_solve"}
+    assert {script.stem for script in scripts} == set(STAGES) | wings
     for script in scripts:
         text = script.read_text()
         assert len(text.splitlines()) <= 40 and text.startswith('"""')

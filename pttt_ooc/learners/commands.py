@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from pttt_ooc.aliases import Precision, Symmetry
 from pttt_ooc.errors import ConfigError
@@ -83,6 +82,8 @@ def _setting(text: str) -> tuple[str, Any]:
     key, sign, value = text.partition("=")
     if not sign:
         raise ConfigError(f"--set is {text!r}, but must be KEY=VALUE.")
+    import yaml
+
     try:
         return key, yaml.safe_load(value)
     except yaml.YAMLError:

@@ -364,8 +364,8 @@ def test_shapes_of_tensors(name):
 
 def test_the_value_of_a_big_game_is_not_invented():
     with pytest.raises(PtttError, match="write it into settings.yaml as game_value"):
-        value.check_value_is_known(Settings(game="pttt-classical"))
-    assert value.told_value(Settings(game="pttt-classical", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
+        value.check_value_is_known(Settings(game="pttt-2x5k3-abrupt"))
+    assert value.told_value(Settings(game="pttt-2x5k3-abrupt", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
     course = value.told_value(Settings(game="pttt-abrupt"))
     assert 0.5501 < course.interval[0] < course.interval[1] < 0.5503
 
