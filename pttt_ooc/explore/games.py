@@ -11,23 +11,21 @@ from __future__ import annotations
 import random
 import secrets
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import Index, String, delete, func, select, update
-from sqlalchemy.exc import DatabaseError
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from pttt_ooc.errors import PlayError, StoreError
+from pttt_ooc.errors import PlayError
 from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.opponents import Opponent, Opponents
 from pttt_ooc.explore.results import Played, Tally, answered
 from pttt_ooc.explore.seat import Seat, seat_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
-from pttt_ooc.web.sqlite import sqlite_engine
+from pttt_ooc.web.kept import Kept
 
 UNDER_WAY = 20
 """How many unfinished games one person may have."""
@@ -114,10 +112,9 @@ class Games:
 
     def __init__(self, directory: Path, opponents: Opponents, draw: Callable[[], float] | None = None) -> None:
         self.opponents = opponents
-        self._file, self._draw = games_file(directory), draw or random.SystemRandom().random
-        self._engine = sqlite_engine(f"sqlite:///{self._file.resolve()}")
-        with self._writing() as session:
-            Base.metadata.create_all(session.connection())
+        self._draw = draw or random.SystemRandom().random
+        self._kept = Kept(games_file(directory), "games", Base.metadata)
+        with self._kept.writing() as session:
             old = time.time() - _FORGOTTEN
             session.execute(delete(Row).where(Row.owner.startswith(_VISITOR), Row.changed_at < old))
 
@@ -128,7 +125,7 @@ class Games:
 
     def close(self) -> None:
         """Close the database."""
-        self._engine.dispose()
+        self._kept.close()
 
     # -----------------------------------------------------------------------------------------
     # Playing
@@ -160,7 +157,7 @@ class Games:
             result=_result(history, player),
             resigned=False,
         )
-        with self._writing() as session:
+        with self._kept.writing() as session:
             session.add(row)
         return _seat(row, history)
 
@@ -222,7 +219,7 @@ class Games:
         """A person's games, the latest first."""
         over = Row.result.is_not(None) if finished else Row.result.is_(None)
         query = select(Row).where(Row.owner == owner, Row.rules == self.game.name, over)
-        with self._reading() as session:
+        with self._kept.reading() as session:
             rows = session.scalars(query.order_by(Row.started_at.desc(), Row.id).limit(most)).all()
         seats = [_seat(row, self._history(row)) for row in rows]
         return [
@@ -239,7 +236,7 @@ class Games:
             .group_by(*kept, Row.result)
         )
         counts: dict[Opponent, dict[int, int]] = {}
-        with self._reading() as session:
+        with self._kept.reading() as session:
             for key, name, digest, player, result, count in session.execute(query):
                 counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
         found = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
@@ -248,14 +245,14 @@ class Games:
     def under_way(self, owner: str) -> set[str]:
         """The keys of the opponents against which a person has games under way."""
         query = select(Row.opponent).where(Row.owner == owner, Row.rules == self.game.name, Row.result.is_(None))
-        with self._reading() as session:
+        with self._kept.reading() as session:
             return set(session.scalars(query))
 
     # -----------------------------------------------------------------------------------------
     # Rows
 
     def _check_room(self, owner: str) -> None:
-        with self._reading() as session:
+        with self._kept.reading() as session:
             count = select(func.count()).select_from(Row)
             own = session.scalar(count.where(Row.owner == owner, Row.result.is_(None))) or 0
             visitor = owner.startswith(_VISITOR)
@@ -266,7 +263,7 @@ class Games:
             raise PlayError("There is no room for more games of people who are not signed in.", 429)
 
     def _row(self, owner: str, id: str) -> Row:
-        with self._reading() as session:
+        with self._kept.reading() as session:
             row = session.get(Row, id)
         if row is None or row.owner != owner or row.rules != self.game.name:
             raise PlayError("There is no such game of yours.", 404)
@@ -278,29 +275,10 @@ class Games:
     def _change(self, row: Row, **values: object) -> None:
         """Change a game that is still as it was read, or raise a PlayError."""
         unchanged = (Row.id == row.id, Row.attempts == row.attempts, Row.result.is_(None))
-        with self._writing() as session:
+        with self._kept.writing() as session:
             done = session.execute(update(Row).where(*unchanged).values(changed_at=time.time(), **values))
             if done.rowcount != 1:  # type: ignore[attr-defined]
                 raise PlayError("This attempt has been made already; nothing has changed.")
-
-    @contextmanager
-    def _reading(self) -> Iterator[Session]:
-        with self._explained(), Session(self._engine, expire_on_commit=False) as session:
-            yield session
-
-    @contextmanager
-    def _writing(self) -> Iterator[Session]:
-        writing = self._engine.execution_options(writes=True)
-        with self._explained(), Session(writing, expire_on_commit=False) as session, session.begin():
-            yield session
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except DatabaseError as error:
-            what = str(error.orig).strip().splitlines()[0]
-            raise StoreError(f"The games in {self._file} cannot be used: {what}.") from error
 
 
 def _check(seat: Seat, made: int, square: int | None = None) -> None:

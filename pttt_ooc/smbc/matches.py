@@ -7,25 +7,23 @@ that of two moves at the same moment only one counts.
 from __future__ import annotations
 
 import json
-import os
 import random
 import secrets
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Index, String, Text, delete, func, select, update
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from pttt_ooc.errors import PlayError, StoreError
+from pttt_ooc.errors import PlayError
 from pttt_ooc.smbc.asked import AskedBot
 from pttt_ooc.smbc.playing import BOT, Draw, Match, Round, new_match
 from pttt_ooc.smbc.seat import Seat, seat_of
 from pttt_ooc.smbc.tally import Tally, tallies
-from pttt_ooc.web.sqlite import sqlite_engine
+from pttt_ooc.web.kept import Kept
+from pttt_ooc.web.kept_file import kept_file
 
 MATCHES = "matches.sqlite"
 UNDER_WAY = 20
@@ -100,22 +98,15 @@ class Matches:
     """
 
     def __init__(self, file: Path, bot: AskedBot, draw: Draw | None = None) -> None:
-        self.bot, self._file, self._draw = bot, file, draw or random.SystemRandom().random
-        try:
-            # SQLite gives its other files the rights of this one.
-            os.close(os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-            os.chmod(file, 0o600)
-        except OSError as error:
-            raise StoreError(f"The matches cannot be kept in {file}: {error.strerror}.") from error
-        self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
-        with self._writing() as session:
-            Base.metadata.create_all(session.connection())
+        self.bot, self._draw = bot, draw or random.SystemRandom().random
+        self._kept = Kept(kept_file(file, "Matches"), "matches", Base.metadata)
+        with self._kept.writing() as session:
             old = time.time() - _FORGOTTEN
             session.execute(delete(Row).where(Row.owner.startswith(_VISITOR), Row.changed_at < old))
 
     def close(self) -> None:
         """Close the database."""
-        self._engine.dispose()
+        self._kept.close()
 
     # -----------------------------------------------------------------------------------------
     # Playing
@@ -148,7 +139,7 @@ class Matches:
             started_at=now,
             changed_at=now,
         )
-        with self._writing() as session:
+        with self._kept.writing() as session:
             session.add(row)
         return row.id
 
@@ -182,7 +173,7 @@ class Matches:
         """A person's matches, the latest first."""
         over = Row.winner.is_not(None) if finished else Row.winner.is_(None)
         query = select(Row).where(Row.owner == owner, over).order_by(Row.started_at.desc(), Row.id).limit(most)
-        with self._reading() as session:
+        with self._kept.reading() as session:
             rows = session.scalars(query).all()
         read = [(row, _read(row.match)) for row in rows]
         return [Listed(row.id, match.points, row.started_at, row.winner, match.resigned) for row, match in read]
@@ -192,7 +183,7 @@ class Matches:
         query = select(Row.first, Row.winner).where(
             Row.owner == owner, Row.winner.is_not(None), Row.solution == self.bot.facts.digest
         )
-        with self._reading() as session:
+        with self._kept.reading() as session:
             return tallies((first, BOT if winner is None else winner) for first, winner in session.execute(query))
 
     # -----------------------------------------------------------------------------------------
@@ -214,20 +205,20 @@ class Matches:
         match = changed(_read(row.match))
         unchanged = (Row.id == row.id, Row.version == version)
         values = {"match": _written(match), "winner": match.winner, "version": version + 1, "changed_at": time.time()}
-        with self._writing() as session:
+        with self._kept.writing() as session:
             done = session.execute(update(Row).where(*unchanged).values(**values))
             if done.rowcount != 1:  # type: ignore[attr-defined]
                 raise PlayError("This has been done already; nothing has changed.")
 
     def _row(self, owner: str, id: str) -> Row:
-        with self._reading() as session:
+        with self._kept.reading() as session:
             row = session.get(Row, id)
         if row is None or row.owner != owner:
             raise PlayError("There is no such match of yours.", 404)
         return row
 
     def _check_room(self, owner: str) -> None:
-        with self._reading() as session:
+        with self._kept.reading() as session:
             count = select(func.count()).select_from(Row)
             own = session.scalar(count.where(Row.owner == owner, Row.winner.is_(None))) or 0
             visitor = owner.startswith(_VISITOR)
@@ -236,25 +227,6 @@ class Matches:
             raise PlayError(f"You have {own} matches under way, the most that is possible; finish or give up one.", 429)
         if visitors >= MOST_VISITORS:
             raise PlayError("There is no room for more matches of people who are not signed in.", 429)
-
-    @contextmanager
-    def _reading(self) -> Iterator[Session]:
-        with self._explained(), Session(self._engine, expire_on_commit=False) as session:
-            yield session
-
-    @contextmanager
-    def _writing(self) -> Iterator[Session]:
-        writing = self._engine.execution_options(writes=True)
-        with self._explained(), Session(writing, expire_on_commit=False) as session, session.begin():
-            yield session
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except OperationalError as error:
-            what = str(error.orig).strip().splitlines()[0]
-            raise StoreError(f"The matches in {self._file} cannot be used: {what}.") from error
 
 
 def _written(match: Match) -> str:

@@ -29,7 +29,7 @@ def games(tmp_path):
 
 
 def rows(games):
-    with games._reading() as session:
+    with games._kept.reading() as session:
         return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]
 
 
@@ -120,7 +120,7 @@ def test_a_file_that_is_no_database_gets_a_sentence_and_stays(tmp_path):
 
 def test_damage_that_is_met_later_gets_a_sentence(games):
     games.begin(ME, "uniform", 0)
-    with games._writing() as session:
+    with games._kept.writing() as session:
         session.connection().exec_driver_sql("DROP TABLE games")
     with pytest.raises(StoreError, match="no such table"):
         games.listed(ME, finished=False)
@@ -214,7 +214,7 @@ def test_a_person_has_a_limited_number_of_games(games, monkeypatch):
 def test_what_a_visitor_has_left_long_ago_is_forgotten(tmp_path):
     games = make_games(tmp_path)
     kept = [games.begin(owner, "uniform", 0).id for owner in ("account:1", ME, OTHER)]
-    with games._writing() as session:
+    with games._kept.writing() as session:
         session.execute(text("UPDATE games SET changed_at = 1000 WHERE owner != :me"), {"me": ME})
     games.close()
     games = make_games(tmp_path)

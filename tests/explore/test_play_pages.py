@@ -24,7 +24,7 @@ def app(games):
 
 
 def rows(games):
-    with games._reading() as session:
+    with games._kept.reading() as session:
         return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]
 
 
