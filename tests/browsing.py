@@ -33,6 +33,26 @@ def patient(make, **options):
     return made
 
 
+@contextmanager
+def pages_of(browser, url):
+    """Opens pages, each in a context of its own; what goes wrong in them is in their `errors`."""
+    contexts = []
+
+    def opened(path, **options):
+        context = patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
 def picture(page, name):
     """Take a picture of the whole page, if somebody wants to look at it."""
     if PICTURES:

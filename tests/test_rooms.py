@@ -75,3 +75,9 @@ def test_an_import_that_goes_the_other_way_is_found(tmp_path, monkeypatch):
     assert upward([file]) == {("disk/files.py", "pttt_ooc.solving")}
     file.write_text("from pttt_ooc.rules.game import Game\nfrom pttt_ooc import errors, jit\n")
     assert upward([file]) == set()
+
+
+def test_files_of_tests_have_names_of_their_own():
+    """Each folder of tests is on the path: of two modules with the same name only one would ever be imported."""
+    names = [path.name for path in Path(__file__).parent.rglob("*.py") if path.name != "conftest.py"]
+    assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)

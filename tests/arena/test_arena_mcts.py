@@ -1,26 +1,15 @@
 """Monte Carlo tree search: what it proves is true, what it keeps is what it knew, and it gets stronger with games."""
 
-import functools
-
 import numpy as np
 import pytest
 
 from pttt_ooc.arena.agents.catalogue import agent
-from pttt_ooc.arena.games.base import PLAYER, ArenaError, mover_score
-from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.kernels import search
 from pttt_ooc.arena.kernels.mcts import growing, tree
 from pttt_ooc.arena.kernels.rng import generator
 from tests.arena import naive_ultimate as naive
-
-ULTIMATE = game("ultimate")
-
-
-@functools.cache
-def seated(text):
-    made = agent(text)
-    made.seat(ULTIMATE)
-    return made
+from tests.arena.arenakit import ULTIMATE, points, seated
 
 
 def solved(position):
@@ -122,16 +111,7 @@ def test_a_full_tree_goes_on_without_growing():
 
 
 def test_it_beats_chance():
-    player, other, points = seated("mcts:nodes=100,room=20000"), seated("random"), 0.0
-    for number in range(10):
-        player.begin(number)
-        other.begin(number)
-        state = ULTIMATE.start()
-        while ULTIMATE.legal(state):
-            mover = player if state[PLAYER] == number % 2 else other
-            state = ULTIMATE.play(state, mover.choose(state))
-        points += mover_score(state, number % 2)
-    assert points >= 8.5
+    assert points(seated("mcts:nodes=100,room=20000"), seated("random"), 10) >= 8.5
 
 
 @pytest.mark.parametrize(("text", "part"), [("mcts:depth=3", "no depth"), ("mcts:room=5", "at least 100")])

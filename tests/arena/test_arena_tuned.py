@@ -1,26 +1,15 @@
 """The tuned alpha-beta: it sees the ends that a plain search sees, and does more with the same nodes."""
 
-import functools
-
 import numpy as np
 import pytest
 
 from pttt_ooc.arena.agents.catalogue import agent
-from pttt_ooc.arena.games.base import PLAYER, ArenaError, mover_score
-from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.games.base import PLAYER, ArenaError
 from pttt_ooc.arena.kernels import search, ultimate_values
 from pttt_ooc.arena.kernels.tuned import WIN
 from tests.arena import naive_ultimate as naive
+from tests.arena.arenakit import ULTIMATE, points, seated
 from tests.arena.test_arena_mcts import late, solved
-
-ULTIMATE = game("ultimate")
-
-
-@functools.cache
-def seated(text):
-    made = agent(text)
-    made.seat(ULTIMATE)
-    return made
 
 
 def test_it_solves_ends_as_the_plain_rules_do():
@@ -80,17 +69,11 @@ def test_sharp_moves_win_the_small_board():
 
 
 def test_it_is_stronger_than_plain_alpha_beta_with_the_same_nodes():
-    player, other, points = seated("tuned:nodes=600,slots=65536"), seated("alphabeta:nodes=600"), 0.0
-    for number in range(40):
-        player.begin(number)
-        other.begin(number)
-        state = ULTIMATE.start()
-        while ULTIMATE.legal(state):
-            mover = player if state[PLAYER] == number % 2 else other
-            state = ULTIMATE.play(state, mover.choose(state))
-            assert mover.effort.nodes <= 601
-        points += mover_score(state, number % 2)
-    assert points > 24
+    def within(mover):
+        assert mover.effort.nodes <= 601
+
+    player, other = seated("tuned:nodes=600,slots=65536"), seated("alphabeta:nodes=600")
+    assert points(player, other, 40, after=within) > 24
 
 
 def test_it_forgets_between_games():

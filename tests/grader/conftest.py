@@ -42,3 +42,21 @@ def server(tmp_path_factory):
     yield made
     made.stop()
     made.close()
+
+
+@pytest.fixture
+def course(tmp_path, client, solved):
+    """A grader with two teams, and this wing beside it."""
+    from fastapi.testclient import TestClient
+
+    from pttt_ooc.explore.webserver import app_of
+    from pttt_ooc.grader.models import Fact
+
+    lab = Lab(tmp_path / "grader", solution=str(solved))
+    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    with lab.database.writing() as session:
+        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
+    for name in ("Team A", "Team B"):
+        lab.team(name)
+    yield lab
+    lab.close()

@@ -4,7 +4,7 @@ import re
 from urllib.parse import parse_qs
 
 import pytest
-from browsing import DESKTOP, WIDTHS, assert_accessible, chromium, patient, served
+from browsing import DESKTOP, WIDTHS, assert_accessible, chromium, pages_of, patient, served
 from kit import Lab, strategy_zip
 from patience import wait_until
 from test_grader_accessibility import CONTRAST
@@ -69,26 +69,18 @@ def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
 
 @pytest.fixture
 def open_page(browser, url):
-    contexts = []
+    with pages_of(browser, url) as any_page:
 
-    def opened(path, ready=True, **options):
-        context = patient(browser.new_context, base_url=url, viewport=DESKTOP, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
-        page.goto(path)
-        if ready:
-            if options.get("java_script_enabled", True):
-                page.locator("#board1").wait_for()
-            else:
-                wait_until(lambda: page.goto(path) and page.locator("#board1").count())
-        return page
+        def opened(path, ready=True, **options):
+            page = any_page(path, **options)
+            if ready:
+                if options.get("java_script_enabled", True):
+                    page.locator("#board1").wait_for()
+                else:
+                    wait_until(lambda: page.goto(path) and page.locator("#board1").count())
+            return page
 
-    yield opened
-    for context in contexts:
-        context.close()
+        yield opened
 
 
 def at(page):

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from kit import GAME, Lab, strategy_zip
+from kit import GAME, strategy_zip
 from patience import wait_until
 from wing import answering, ready, solve_game
 
@@ -15,8 +15,6 @@ from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local import local_sources
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed
-from pttt_ooc.explore.webserver import app_of
-from pttt_ooc.grader.models import Fact
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.questions.beliefs import beliefs
@@ -208,18 +206,6 @@ def test_the_interface_is_described(pages):
 
 # ---------------------------------------------------------------------------------------------
 # In a grader
-
-
-@pytest.fixture
-def course(tmp_path, client, solved):
-    lab = Lab(tmp_path / "grader", solution=str(solved))
-    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
-    with lab.database.writing() as session:
-        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
-    for name in ("Team A", "Team B"):
-        lab.team(name)
-    yield lab
-    lab.close()
 
 
 def test_only_its_own_team_reads_a_submission(course):

@@ -27,7 +27,7 @@ from pttt_ooc.explore.local import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source, uniform
 from pttt_ooc.explore.webserver import app_of
-from pttt_ooc.grader.models import Fact, Submission
+from pttt_ooc.grader.models import Submission
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
@@ -202,19 +202,6 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
 
 # ---------------------------------------------------------------------------------------------
 # Whose strategies
-
-
-@pytest.fixture
-def course(tmp_path, client, solved):
-    """A grader with two teams, and this wing beside it."""
-    lab = Lab(tmp_path / "grader", solution=str(solved))
-    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
-    with lab.database.writing() as session:
-        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
-    for name in ("Team A", "Team B"):
-        lab.team(name)
-    yield lab
-    lab.close()
 
 
 def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):

@@ -5,17 +5,13 @@ The grader runs in this process, so that a state is a row of its database.
 
 import datetime
 import itertools
-import socket
-import threading
 import time
 from contextlib import contextmanager
 
 import pytest
-import uvicorn
-from browsing import LOOKS, WIDTHS, assert_accessible, chromium, patient, picture
+from browsing import LOOKS, WIDTHS, assert_accessible, chromium, patient, picture, served
 from fastapi import HTTPException
 from kit import Lab, random_tensor, strategy_zip, zip_bytes
-from patience import PATIENCE
 
 from pttt_ooc.grader import standings
 from pttt_ooc.grader.models import Fact, Submission, Team
@@ -32,18 +28,12 @@ TOKYO = datetime.timezone(datetime.timedelta(hours=9))
 
 
 @contextmanager
-def served(lab):
-    """The application of `lab` on a port of its own, from a thread of this process."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(lab.client.app, log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
+def served_lab(lab):
+    """The application of `lab` on a port of its own; the lab is closed in the end."""
     try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        with served(lab.client.app) as url:
+            yield url
     finally:
-        server.should_exit = True
-        thread.join(PATIENCE)
-        listening.close()
         lab.close()
 
 
@@ -51,7 +41,7 @@ def served(lab):
 def empty(tmp_path_factory):
     """A grader that has just started: no teams, no value of the game."""
     lab = Lab(tmp_path_factory.mktemp("empty") / "grader", game_value=None)
-    with served(lab) as url:
+    with served_lab(lab) as url:
         lab.url = url
         yield lab
 
@@ -83,7 +73,7 @@ def full(tmp_path_factory):
         with lab.database.writing() as session:
             session.get(Submission, lab.numbers[status]).status = status
             session.get(Submission, lab.numbers[status]).progress = 0.4
-    with served(lab) as url:
+    with served_lab(lab) as url:
         lab.url = url
         yield lab
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import DESKTOP, assert_accessible, chromium, patient, picture, served
+from browsing import assert_accessible, chromium, pages_of, picture, served
 from patience import wait_until
 from wing import answering
 
@@ -36,26 +36,13 @@ def url(solved, prepared, tmp_path_factory):
 
 @pytest.fixture
 def open_page(browser, url):
-    contexts = []
-
-    def opened(path="/play", **options):
-        context = patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, "locale": "en-GB", **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
-        page.goto(path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
+    with pages_of(browser, url) as opened:
+        yield lambda path="/play", **options: opened(path, **{"locale": "en-GB", **options})
 
 
 def begin(page, player=0, opponent=None):
     if opponent:
-        page.get_by_label(opponent).check()
+        page.get_by_label(opponent, exact=True).check()
     page.get_by_label(f"player {player}").check()
     page.get_by_role("button", name="Begin").click()
     page.locator("#table").wait_for()

@@ -4,7 +4,7 @@ import random
 import re
 
 import pytest
-from browsing import DESKTOP, assert_accessible, chromium, patient, picture, served
+from browsing import assert_accessible, chromium, pages_of, picture, served
 from webkit import application
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -19,21 +19,8 @@ def url(coarse, tmp_path_factory):
 
 @pytest.fixture
 def open_page(browser, url):
-    contexts = []
-
-    def opened(path="/smbc/play", **options):
-        context = patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, "locale": "en-GB", **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
-        page.goto(path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
+    with pages_of(browser, url) as opened:
+        yield lambda path="/smbc/play", **options: opened(path, **{"locale": "en-GB", **options})
 
 
 def begin(page, first="you"):

@@ -3,10 +3,10 @@
 import functools
 import itertools
 
+import naive_rounds as naive
 import numpy as np
 import pytest
 
-import naive
 from pttt_ooc.errors import GameError, StoreError
 from pttt_ooc.smbc.finding import open_values
 from pttt_ooc.smbc.looking import Lookouts, believed, reach_at
@@ -25,7 +25,7 @@ def lookouts(coarse):
 
 
 def strategies(tree, strategy):
-    """What :mod:`naive` wants: for each goal, a probability for each square; anything where the round is decided."""
+    """What :mod:`naive_rounds` wants: a probability for each goal and square; anything where the round is decided."""
 
     def at(history):
         place = Place(tree)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from smbc import naive
+from smbc import naive_rounds as naive
 
 from pttt_ooc.errors import ConfigError, GameError
 from pttt_ooc.smbc import rules, tree
