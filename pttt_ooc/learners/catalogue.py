@@ -24,6 +24,7 @@ ALGORITHMS = {
     "mccfr-external": ("sampled.mccfr", "ExternalSampling"),
     "mccfr-outcome": ("sampled.mccfr", "OutcomeSampling"),
     "vr-mccfr": ("sampled.mccfr", "BaselineSampling"),
+    "escher": ("sampled.mccfr", "FixedSampling"),
 }
 """Name: module in this room, class."""
 

@@ -196,7 +196,7 @@ class Traversal:
 
     def __init__(self, ground, player, kind, seed=3):
         self.second, self.player, self.kind = ground.players[0].sequences, player, kind
-        size = sum(i.sequences for i in ground.players) if kind == "baselines" else 0
+        size = sum(i.sequences for i in ground.players) if kind in ("baselines", "fixed") else 0
         self.baselines = np.random.default_rng(seed).normal(size=size).astype(np.float32)
 
     def tables(self, regrets):
@@ -205,6 +205,8 @@ class Traversal:
     def __call__(self, rules, tables, scratch, weight, random, counted):
         if self.kind == "external":
             return kernels.external(rules, tables, self.player, scratch, weight, False, random, counted)
+        if self.kind == "fixed":
+            return kernels.fixed(rules, tables, self.player, scratch, 1e-9, weight, False, random, counted)
         return kernels.outcome(rules, tables, self.player, scratch, 0.6, 0.5, weight, False, random, counted)
 
 
@@ -236,6 +238,81 @@ def test_estimates_are_unbiased(kind, player, symmetry):
     assert errors[seen].max() > 0.001
 
 
+def values_of_actions(ground, worth, tables):
+    """Player 0's expected payoff after each action, given that its infoset is reached; the chance of its player's
+    uniform play to come there; and the opponent's, over all histories.  All for each sequence of both players."""
+    game, visits = ground.game, [{}, {}]
+
+    def walk(history, reaches):
+        if history.is_terminal():
+            return
+        p, text = history.player, history.nodes[history.player]
+        visits[p][text] = visits[p].get(text, 0.0) + reaches[1 - p]
+        for square in history.legal():
+            chance = tables[p][text][square]
+            walk(
+                history.attempt(square),
+                (reaches[0] * chance, reaches[1]) if p == 0 else (reaches[0], reaches[1] * chance),
+            )
+
+    walk(naive.History.start(game), (1.0, 1.0))
+    values, own, others = [], [], []
+    for p in (0, 1):
+        uniform = ground.reach(p, ground.uniform(p)).sequences
+        for (text, square), reach in zip(helpers.sequence_texts(ground.index, p), uniform, strict=True):
+            values.append((1 - 2 * p) * worth[p][text, square] / visits[p][text])
+            own.append(reach * len(naive.legal_squares(game, text)))
+            others.append(visits[p][text])
+    return np.array(values), np.array(own), np.array(others) * np.concatenate(ground.weights)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_fixed_policy_estimates_regrets_up_to_its_own_chances(player, symmetry):
+    """With exact values of actions, the mean of what is added is the exact regret times the uniform player's reach."""
+    ground = small_ground(MINI, symmetry)
+    regrets, policies = random_regrets(ground, 4)
+    worth, value = exact_values(ground.game, policies)
+    values, own, _ = values_of_actions(ground, worth, policies)
+    traversal, expected = Traversal(ground, player, "fixed"), []
+    traversal.baselines = values.astype(np.float32)
+    for p in (0, 1):
+        texts = helpers.sequence_texts(ground.index, p)
+        means = {}
+        for text, square in texts:
+            means[text] = means.get(text, 0.0) + policies[p][text][square] * worth[p][text, square]
+        numbers = np.array([worth[p][text, square] - means[text] for text, square in texts])
+        expected.append(numbers * ground.weights[p] * (p == player))
+    mean, errors, drawn, returned = estimates(ground, regrets, 15_000, traversal)
+    seen = drawn >= 100
+    expected = mirrored(ground) @ (np.concatenate(expected) * own)
+    assert seen.sum() > 30 and errors[seen].max() > 0.001
+    assert (np.abs(mean - expected)[seen] < 5 * errors[seen] + 1e-5).all()
+    assert abs(returned.mean() - value) < 5 * returned.std() / np.sqrt(len(returned)) + 1e-6
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_values_that_are_learned_at_a_fixed_strategy_come_to_the_exact_ones(player):
+    ground = small_ground(MINI, "none")
+    regrets, policies = random_regrets(ground, 4)
+    worth, _ = exact_values(ground.game, policies)
+    values, own, others = values_of_actions(ground, worth, policies)
+    rules, random, counted = rules_of(ground.index), random_state(7), np.zeros(1, np.int64)
+    scratch, second = kernels.scratch_of(ground.game.squares), ground.players[0].sequences
+    tables = kernels.Tables(regrets, np.zeros_like(regrets), np.zeros(len(regrets), np.float32), second)
+    mean = np.zeros(len(regrets))
+    for k in range(60_000):
+        kernels.fixed(rules, tables, player, scratch, 0.05, 0.0, False, random, counted)
+        if k >= 20_000:
+            mean += tables.baselines / 40_000
+    mine = np.arange(len(values)) < second if player == 0 else np.arange(len(values)) >= second
+    assert not mean[~mine].any()
+    often = mine & (own * others > 0.02)
+    assert often.sum() > 20 and values[often].std() > 0.2
+    wrong = np.abs(mean - values)[often]
+    assert wrong.max() < 0.2 and wrong.mean() < 0.05
+
+
 def test_baselines_that_are_right_leave_less_variance():
     """Learned at a fixed strategy, they make the returned values vary less."""
     ground = small_ground(MINI)
@@ -263,6 +340,8 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
     ("mccfr-outcome",): (200_000, 0.03, 0.2),
     ("vr-mccfr",): (200_000, 0.02, 0.15),
     ("vr-mccfr", ("plus", True), ("power", 1)): (200_000, 0.02, 0.15),
+    ("escher",): (200_000, 0.04, 0.12),
+    ("escher", ("plus", True), ("power", 1)): (200_000, 0.03, 0.12),
 }
 
 

@@ -413,6 +413,62 @@ def outcome(rules, tables, player, scratch, explored, rate, weight, floor, rando
 
 
 @kernel
+def fixed(rules, tables, player, scratch, rate, weight, floor, random, counted):
+    """A traversal of ESCHER (McAleer et al. 2023, algorithm 2): one game, without importance sampling.
+
+    At the player's infosets actions are drawn uniformly, whatever the policy, and at the opponent's with its policy.
+    So an infoset is come to with the opponent's reach times a chance that never changes, and that constant factor
+    matters neither to regret matching nor to an average.  With learned expected values ``q`` of actions, given that the
+    infoset is reached, from the end of the game upward::
+
+        value  =  sum of policy(a) q(a)
+        regret(a)  +=  weight (q(a) - value)
+        q(drawn)  +=  rate (value of the player's next infoset, or the payoff  -  q(drawn))
+
+    The infoset's history is drawn with the opponent's reach, so values of infosets serve as well as the paper's values
+    of histories: the expectation of ``q(a) - value`` over its histories is the same.  At the opponent's infosets the
+    strategy is added to the sums.
+
+    Returns
+    -------
+    float
+        The value of the player's first infoset, for player 0.
+    """
+    infosets, policies, turns = scratch.infosets, scratch.policies, scratch.turns
+    begin(rules, scratch.places[0])
+    depth, ended = -1, GOES_ON
+    while ended == GOES_ON:
+        depth += 1
+        p = _arrive(rules, tables, scratch, depth, counted)
+        actions = infosets[depth, 2]
+        if p == player:
+            turns[depth, 0] = np.int64(draw(random) * actions)
+        else:
+            turns[depth, 0] = _pick(policies[depth], actions, random)
+            for a in range(actions):
+                tables.sums[infosets[depth, 0] + a * infosets[depth, 1]] += weight * policies[depth, a]
+        ended = _go(rules, scratch, depth, turns[depth, 0])
+    counted[0] += 1
+    after = 0.0 if ended == DRAWN else (1.0 if p == 0 else -1.0)
+    sign = weight if player == 0 else -weight
+    for at_depth in range(depth, -1, -1):
+        if scratch.places[at_depth, MOVER] == player:
+            first, orders, actions = infosets[at_depth, 0], infosets[at_depth, 1], infosets[at_depth, 2]
+            expected = 0.0
+            for a in range(actions):
+                expected += policies[at_depth, a] * tables.baselines[first + a * orders]
+            for a in range(actions):
+                at = first + a * orders
+                regret = tables.regrets[at] + sign * (tables.baselines[at] - expected)
+                tables.regrets[at] = max(regret, 0.0) if floor else regret
+            at = first + turns[at_depth, 0] * orders
+            change = rate * (after - tables.baselines[at])
+            tables.baselines[at] += change
+            after = expected + policies[at_depth, turns[at_depth, 0]] * change
+    return after
+
+
+@kernel
 def external_iterations(rules, tables, scratch, begun, iterations, power, floor, random, counted):
     """Iterations of external sampling, `begun` of which were made before: a traversal for each player.
 
@@ -429,3 +485,11 @@ def outcome_iterations(rules, tables, scratch, begun, iterations, power, floor, 
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
             outcome(rules, tables, player, scratch, explored, rate, np.float64(t) ** power, floor, random, counted)
+
+
+@kernel
+def fixed_iterations(rules, tables, scratch, begun, iterations, power, floor, rate, random, counted):
+    """The same of ESCHER."""
+    for t in range(begun + 1, begun + iterations + 1):
+        for player in range(2):
+            fixed(rules, tables, player, scratch, rate, np.float64(t) ** power, floor, random, counted)

@@ -1,11 +1,13 @@
 """Monte Carlo counterfactual regret minimisation (MCCFR), tabular, on symmetric representatives.
 
-One iteration is a traversal for each player.  Regrets of traversed infosets are estimated without bias; strategies
-follow from their sums by regret matching.  The average strategy is what comes close to an equilibrium.
+One iteration is a traversal for each player.  It estimates regrets of the infosets that it comes to; strategies follow
+from their sums by regret matching.  The average strategy is what comes close to an equilibrium.
 
 - :class:`ExternalSampling` follows all own actions, and one of the opponent's at each of its infosets.
 - :class:`OutcomeSampling` plays a single game.  With a ``baseline_rate``, expected values of actions, learned on the
-  way, take the place of what was not played (VR-MCCFR).
+  way, take the place of what was not played (VR-MCCFR).  Without and with them, regrets are estimated without bias.
+- :class:`FixedSampling` plays a single game too.  Own actions are uniform, so nothing is divided by chances (ESCHER).
+  Regrets are as right as the expected values that it learns.
 
 The variants: ``plus`` never lets sums of regrets be negative, and ``power`` p gives iteration t the weight t^p in both
 sums (1: linear).
@@ -149,3 +151,22 @@ class BaselineSampling(OutcomeSampling):
     def _rate(self) -> float:
         assert isinstance(self.settings, BaselineSettings)
         return self.settings.baseline_rate
+
+
+class FixedSettings(SamplingSettings):
+    """Settings of ESCHER."""
+
+    value_rate: float = Field(default=0.5, gt=0, le=1, description="How fast expected values follow.")
+
+
+class FixedSampling(MonteCarlo[FixedSettings]):
+    """ESCHER with tables: a fixed sampling policy, and learned values."""
+
+    settings_model = FixedSettings
+    source = "McAleer et al. 2023, ESCHER: eschewing importance sampling in games by computing a history value function"
+    with_baselines = True
+
+    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
+        begun, chosen = self.counts.iterations, self.settings
+        rest = (chosen.power, chosen.plus, chosen.value_rate, self.random, counted)
+        kernels.fixed_iterations(self.rules, self.tables, self.scratch, begun, iterations, *rest)
