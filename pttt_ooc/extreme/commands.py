@@ -181,9 +181,10 @@ def tournament(
     After an interruption, the same command goes on: no match is played twice.
     """
     from pttt_ooc.extreme import showing
+    from pttt_ooc.extreme.cores import free_cores
     from pttt_ooc.extreme.match import check_walls
     from pttt_ooc.extreme.process import Conditions
-    from pttt_ooc.extreme.tournament import Settings, Tournament, free_cores
+    from pttt_ooc.extreme.tournament import Settings, Tournament, entries_of
     from pttt_ooc.extreme.walls import ExtremeError
 
     stages = showing.read_stages(pools, qualify, marks)
@@ -196,12 +197,12 @@ def tournament(
     if sandbox:
         check_walls()
     settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
-    played = Tournament(output or directory / "tournament", files, settings)
+    played = Tournament(output or directory / "tournament", entries_of(files), settings)
     try:
         tables = played.play(cores[:workers], showing.tell_match)
     finally:
         played.close()
     if as_json:
-        print(json.dumps(showing.as_json(played, tables)))
+        print(json.dumps(showing.as_json(played.record, tables)))
     else:
-        showing.show(played, tables)
+        showing.show(played.record, tables)

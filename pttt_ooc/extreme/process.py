@@ -180,6 +180,7 @@ class BotProcess:
     def __init__(self, program: Program, interpreter: Interpreter, conditions: Conditions) -> None:
         self._conditions = conditions
         self._asked = 0
+        self._unread = b""  # the beginning of a message
         self._process: int | None = None
         self._open: list[int] = []
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
@@ -322,34 +323,35 @@ class BotProcess:
                 raise _GoneError from None
 
     def _receive(self, end: float, watch: _Watch | None = None) -> dict[str, Any]:
-        (size,) = struct.unpack(">I", self._read(4, end, watch))
+        (size,) = struct.unpack(">I", self._begun(4, end, watch))
         if size > LONGEST:
             raise ForfeitError("THREW AN EXCEPTION", "Its answer is too long.")
+        data = self._begun(4 + size, end, watch)[4:]
+        self._unread = b""
         try:
-            message = json.loads(self._read(size, end, watch))
+            message = json.loads(data)
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
             raise ForfeitError("THREW AN EXCEPTION", "Its answer cannot be read.")
         return message
 
-    def _read(self, size: int, end: float, watch: _Watch | None) -> bytes:
-        parts = []
-        while size:
+    def _begun(self, size: int, end: float, watch: _Watch | None) -> bytes:
+        """The first bytes of the message, which stay there: what comes too late may be waited for again."""
+        while len(self._unread) < size:
             left = end - time.monotonic()
             if watch:
                 watch.look()
             if _ready(self._from, select.POLLIN, min(left, TICK)):
-                part = os.read(self._from, size)
+                part = os.read(self._from, size - len(self._unread))
                 if not part:
                     raise _GoneError
-                parts.append(part)
-                size -= len(part)
+                self._unread += part
             elif left <= 0:
                 raise _TooLateError
         if watch and time.monotonic() > end:
             raise _TooLateError
-        return b"".join(parts)
+        return self._unread
 
     # -----------------------------------------------------------------------------------------
     # Freezing and ending

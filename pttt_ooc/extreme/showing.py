@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pttt_ooc.extreme.league import COURSE, Pairing, Stage, Table
-from pttt_ooc.extreme.tournament import Tournament
+from pttt_ooc.extreme.record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 
 
@@ -45,21 +45,21 @@ def tell_match(pairing: Pairing, found: dict[str, Any]) -> None:
     )
 
 
-def as_json(played: Tournament, tables: Sequence[Table]) -> dict[str, Any]:
+def as_json(record: Record, tables: Sequence[Table]) -> dict[str, Any]:
     """The result of a tournament."""
     return {
-        "seed": played.settings.seed,
-        "teams": len(played.programs),
+        "seed": record.seed,
+        "teams": len(record.teams),
         "matches": sum(table.matches for table in tables),
         "winners": [row.team for row in tables[-1].rows if row.qualified],
         "standings": [asdict(table) for table in tables],
-        "marks": played.marks(tables),
+        "marks": record.marks(tables),
     }
 
 
-def show(played: Tournament, tables: Sequence[Table]) -> None:
+def show(record: Record, tables: Sequence[Table]) -> None:
     """Print all pools, and the marks."""
-    width = max(map(len, played.programs))
+    width = max(map(len, record.teams))
     for table in tables:
         print(f"\n{table.stage}, pool {table.pool + 1} ({table.played} of {table.matches} matches)")
         print(f"     {'team':{width}}  score  won drawn lost  marks")
@@ -68,6 +68,6 @@ def show(played: Tournament, tables: Sequence[Table]) -> None:
             counts = f"{row.score:5}  {row.won:3} {row.drawn:5} {row.lost:4}  {row.marks:5.2f}"
             print(f"{row.rank:3}{star} {row.team:{width}}  {counts}")
     print("\nmarks")
-    for team, marks in sorted(played.marks(tables).items(), key=lambda item: -item[1]["total"]):
+    for team, marks in sorted(record.marks(tables).items(), key=lambda item: -item[1]["total"]):
         print(f"     {team:{width}}  {marks['total']:5.2f}")
-    print(f"\nThe lots were drawn with the seed {played.settings.seed}.")
+    print(f"\nThe lots were drawn with the seed {record.seed}.")

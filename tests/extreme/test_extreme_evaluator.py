@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,11 @@ from random_extreme import random_games
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
+from pttt_ooc.extreme import process as process_module
 from pttt_ooc.extreme import programs, walls
-from pttt_ooc.extreme.match import Referee, play_match
+from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import BotProcess, Conditions
+from pttt_ooc.extreme.referee import Referee
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -361,6 +364,21 @@ def test_a_move_within_the_limit_is_asked_for_once(thinker):
     answer, seconds, again = process.ask(REQUEST)
     assert (answer["move"], again, calls.read_text()) == ([0, 0, 0], 0, "x") or again > 0  # a busy machine interrupts
     assert 0.4 < seconds < 4
+
+
+def test_an_answer_that_is_begun_when_the_time_ends_is_read_to_its_end():
+    process = object.__new__(BotProcess)
+    process._from, to = os.pipe()
+    process._unread, data = b"", b'{"number": 1}'
+    os.set_blocking(process._from, False)
+    for part in (len(data).to_bytes(4, "big"), data):
+        os.write(to, part)
+        if part is not data:
+            with pytest.raises(process_module._TooLateError):
+                process._receive(time.monotonic() + 0.05)
+    assert process._receive(time.monotonic() + 60) == {"number": 1} and process._unread == b""
+    os.close(to)
+    os.close(process._from)
 
 
 def test_a_bot_does_not_think_while_it_is_not_asked(tmp_path):

@@ -15,7 +15,7 @@ from botkit import bot_text, walls_missing
 from patience import wait_until
 
 from pttt_ooc.cli import commands
-from pttt_ooc.extreme import league, showing, tournament
+from pttt_ooc.extreme import cores, league, showing, tournament
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.extreme.match import Match
 from pttt_ooc.extreme.walls import ExtremeError
@@ -257,11 +257,11 @@ def test_the_bots_are_stored_as_they_were_handed_in(tmp_path, instant, capsys):
 
 
 def test_no_two_matches_share_a_core(tmp_path, instant, monkeypatch):
-    monkeypatch.setattr(tournament, "free_cores", lambda: [0, 7])
+    monkeypatch.setattr(cores, "free_cores", lambda: [0, 7])
     assert run(*options(hand_in(tmp_path / "bots", 4), tmp_path / "out", *SMALL)) == 0
     assert set(instant.cores) <= {0, 7}
     assert run(*options(tmp_path / "bots", tmp_path / "out", *SMALL, "--workers", "3")) == 1
-    assert set(tournament.free_cores()) <= {0, 7}
+    assert set(cores.free_cores()) <= {0, 7}
 
 
 def test_other_bots_or_another_seed_are_refused(tmp_path, instant, capsys):

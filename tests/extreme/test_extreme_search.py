@@ -14,9 +14,10 @@ from random_extreme import random_games
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.arena.kernels import extreme_search as kernels
-from pttt_ooc.extreme.match import FLAGS, Referee, play_match
+from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import Conditions
 from pttt_ooc.extreme.programs import read_program
+from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.search import Searcher
 from pttt_ooc.extreme.walls import python2
 

@@ -1,0 +1,74 @@
+"""Cores for bots that are timed: one bot on each, whoever plays matches on this machine."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.locks import lock_open
+
+_POLL = 0.02  # seconds between two looks
+
+
+def free_cores() -> list[int]:
+    """The processors that this process may use, one of each core: two bots that are timed never share one."""
+    seen: set[str] = set()
+    found = []
+    for number in sorted(os.sched_getaffinity(0)):
+        place = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        try:
+            siblings = place.read_text().strip()
+        except OSError:
+            siblings = str(number)
+        if siblings not in seen:
+            seen.add(siblings)
+            found.append(number)
+    return found
+
+
+@contextmanager
+def taken_core(cores: Sequence[int], stopping: threading.Event | None = None) -> Iterator[int | None]:
+    """A core of these that nobody else has taken, taken until the block ends; it is waited for.
+
+    Parameters
+    ----------
+    stopping
+        When it is set, nothing is waited for any more, and there is no core.
+
+    Raises
+    ------
+    StoreError
+        If the locks of the cores cannot be made.
+    """
+    with explained("lock a core"):
+        taken = _taken(cores, stopping)
+    if taken is None:
+        yield None
+        return
+    core, file = taken
+    with file:
+        yield core
+
+
+def _taken(cores: Sequence[int], stopping: threading.Event | None) -> tuple[int, IO[bytes]] | None:
+    directory = Path(tempfile.gettempdir(), f"pttt-cores-{os.getuid()}")
+    with suppress(FileExistsError):
+        directory.mkdir(mode=0o700)
+    if directory.is_symlink() or directory.stat().st_uid != os.getuid():
+        raise PermissionError(errno.EPERM, f"{directory} belongs to somebody else")
+    while stopping is None or not stopping.is_set():
+        for core in cores:
+            file = open(directory / str(core), "ab")  # noqa: SIM115  (closed by `taken_core`)
+            if lock_open(file):
+                return core, file
+            file.close()
+        time.sleep(_POLL)
+    return None

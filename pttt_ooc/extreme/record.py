@@ -1,0 +1,211 @@
+"""What a tournament's directory holds, read: its settings, its matches, and the standings that follow from them.
+
+The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots), ``bots/`` (their
+files as they were handed in), ``matches/`` (one file of JSON for each match, there when the match has been played),
+``curves/`` (what our strong bot thinks of the positions of a match) and, made anew from these, ``standings.json``,
+``standings.csv`` and ``marks.csv``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.extreme import league
+from pttt_ooc.extreme.league import Pairing, Score, Stage, Table
+from pttt_ooc.extreme.walls import ExtremeError
+
+FACTS = "tournament.json"
+"""The file that makes a directory a tournament."""
+
+
+@dataclass(frozen=True)
+class Team:
+    """A team of a tournament.
+
+    Attributes
+    ----------
+    key
+        Names it in files and addresses.
+    name
+        That people see.
+    file
+        The name under which its bot was handed in.
+    digest
+        Of the bot's file: SHA-256, in hex.
+    """
+
+    key: str
+    name: str
+    file: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Played:
+    """A match that has been played, in short.
+
+    Attributes
+    ----------
+    score
+        Its pairing, and both teams' points.
+    winner
+        ``P1``, ``P2`` or ``NONE``.
+    message
+        How it ended.
+    plies, seconds
+        How many moves it had, and how long it took.
+    """
+
+    score: Score
+    winner: str
+    message: str
+    plies: int
+    seconds: float
+
+    @property
+    def pairing(self) -> Pairing:
+        """Who played whom."""
+        return self.score.pairing
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a tournament has come.
+
+    Attributes
+    ----------
+    tables
+        The standings of all stages that have begun.
+    waiting
+        The matches that can be played now.
+    played
+        All matches that have been played, in their order.
+    """
+
+    tables: list[Table]
+    waiting: list[Pairing]
+    played: list[Played]
+
+
+class Record:
+    """A tournament in a directory, which may be played by another process meanwhile.
+
+    Attributes
+    ----------
+    seed
+        Of the lots.
+    stages
+        In their order.
+    conditions
+        How the bots are run.
+    teams
+        By their keys.
+    lots
+        Of the teams.
+
+    Raises
+    ------
+    ExtremeError
+        If there is no tournament, or it is damaged; so do the methods.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        if not (directory / FACTS).is_file():
+            raise ExtremeError(f"{directory} holds no tournament; `pttt extreme tournament` plays one.")
+        told = read_json(directory / FACTS)
+        try:
+            self.seed = int(told["seed"])
+            self.stages = tuple(Stage(**stage) for stage in told["stages"])
+            self.conditions: dict[str, Any] = dict(told["conditions"])
+            self.teams = {key: Team(key, **facts) for key, facts in told["teams"].items()}
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise ExtremeError(f"{directory / FACTS} is damaged, or of another version of this package.") from None
+        self.lots = league.lots(self.teams, self.seed)
+        self._played: dict[Pairing, Played] = {}  # of matches on disk
+
+    def log(self, pairing: Pairing) -> Path:
+        """The file of a match."""
+        return self.directory / "matches" / f"{pairing.name}.json"
+
+    def curve(self, pairing: Pairing) -> Path:
+        """The file of what our strong bot thinks of a match."""
+        return self.directory / "curves" / f"{pairing.name}.json"
+
+    def bot(self, key: str) -> Path:
+        """The file of a team's bot, as it was handed in."""
+        return self.directory / "bots" / f"{key}.py"
+
+    def played(self, pairing: Pairing) -> Played | None:
+        """What a match gave; None if it has not been played."""
+        if pairing not in self._played:
+            file = self.log(pairing)
+            if not file.exists():
+                return None
+            try:
+                told = read_json(file)
+                first, second = told["points"]
+                score = Score(pairing, (int(first), int(second)))
+                self._played[pairing] = Played(
+                    score, str(told["winner"]), str(told["message"]), int(told["plies"]), float(told["seconds"])
+                )
+            except (ExtremeError, ValueError, KeyError, TypeError):
+                raise ExtremeError(f"{file} is damaged; delete it, and its match is played again.") from None
+        return self._played[pairing]
+
+    def match(self, pairing: Pairing) -> dict[str, Any]:
+        """All that is known of a match that has been played."""
+        return read_json(self.log(pairing))
+
+    def state(self) -> State:
+        """How far it has come."""
+        tables: list[Table] = []
+        before: list[Table] = []
+        there: list[Played] = []
+        for index, stage in enumerate(self.stages):
+            if index == 0:
+                pools = league.first_pools(self.lots, stage)
+            else:
+                pools = league.next_pools(before, stage, self.lots)
+            wanted = league.pairings(stage, pools)
+            found = {pairing: self.played(pairing) for pairing in wanted}
+            done = [played for played in found.values() if played]
+            there += done
+            scores = [played.score for played in done]
+            before = [league.standings(stage, number, pool, scores, self.lots) for number, pool in enumerate(pools)]
+            tables += before
+            waiting = [pairing for pairing, played in found.items() if played is None]
+            if waiting:
+                return State(tables, waiting, there)
+        return State(tables, [], there)
+
+    def marks(self, tables: Sequence[Table]) -> dict[str, dict[str, float]]:
+        """Each team's marks by stage, and their sum."""
+        found: dict[str, dict[str, float]] = {team: {} for team in self.teams}
+        for table in tables:
+            for row in table.rows:
+                found[row.team][table.stage] = row.marks
+        for marks in found.values():
+            marks["total"] = round(sum(marks.values()), 2)
+        return found
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """A file that a tournament has written.
+
+    Raises
+    ------
+    ExtremeError
+        If it is damaged.
+    """
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ExtremeError(f"{file} cannot be read: {error}.") from None
+    if not isinstance(found, dict):
+        raise ExtremeError(f"{file} is damaged: it holds no object of JSON.")
+    return found
