@@ -64,11 +64,21 @@ def _taken(cores: Sequence[int], stopping: threading.Event | None) -> tuple[int,
         directory.mkdir(mode=0o700)
     if directory.is_symlink() or directory.stat().st_uid != os.getuid():
         raise PermissionError(errno.EPERM, f"{directory} belongs to somebody else")
+    turn = _polled([directory / "turn"], stopping)  # else who has just given a core back would take it again
+    if turn is None:
+        return None
+    with turn:
+        file = _polled([directory / str(core) for core in cores], stopping)
+    return None if file is None else (int(Path(file.name).name), file)
+
+
+def _polled(files: Sequence[Path], stopping: threading.Event | None) -> IO[bytes] | None:
+    """One of the files, locked, once one of them can be."""
     while stopping is None or not stopping.is_set():
-        for core in cores:
-            file = open(directory / str(core), "ab")  # noqa: SIM115  (closed by `taken_core`)
+        for path in files:
+            file = open(path, "ab")  # noqa: SIM115  (closed by who gets it)
             if lock_open(file):
-                return core, file
+                return file
             file.close()
         time.sleep(_POLL)
     return None

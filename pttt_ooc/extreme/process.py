@@ -34,7 +34,7 @@ from pttt_ooc.extreme.walls import (
 )
 
 LONGEST = 1 << 20  # bytes of a message
-AGAIN = 3
+AGAIN = 10
 """So often a bot is asked again for one move."""
 SHOWN = 20_000  # characters of what a bot printed that are kept
 
@@ -97,7 +97,7 @@ def _ready(descriptor: int, event: int, seconds: float | None) -> bool:
     return bool(poll.poll(None if seconds is None else max(0.0, seconds) * 1000))
 
 
-TICK = 0.1  # seconds between two looks at a process that thinks
+TICK = 0.1  # seconds between two looks at a process that thinks, at most
 
 
 class _Watch:
@@ -113,6 +113,7 @@ class _Watch:
 
     def __init__(self, pid: int, limit: float) -> None:
         self._pid, self.limit, self.restarts = pid, limit, 0
+        self.tick = min(TICK, limit / 10)
         self._begin_again()
 
     def _begin_again(self) -> None:
@@ -131,15 +132,15 @@ class _Watch:
         return time.monotonic() - self._begin
 
     def look(self) -> None:
-        """Look at the process; to be called every TICK."""
+        """Look at the process; to be called every `tick` seconds."""
         since = time.monotonic() - self._last
-        if since < TICK / 2:
+        if since < self.tick / 2:
             return
         self._last += since
         if self._state() in "TtD":
             self._lost += since
         else:
-            self._lost += max(0.0, since - 2 * TICK)  # the referee itself did not run
+            self._lost += max(0.0, since - 2 * self.tick)  # the referee itself did not run
 
     def kept_from_running(self) -> bool:
         """Whether the process, or the referee, did not run for a tenth of the time, by no will of their own."""
@@ -323,7 +324,7 @@ class BotProcess:
                 raise _GoneError from None
 
     def _receive(self, end: float, watch: _Watch | None = None) -> dict[str, Any]:
-        (size,) = struct.unpack(">I", self._begun(4, end, watch))
+        (size,) = struct.unpack(">I", self._begun(4, end, watch)[:4])
         if size > LONGEST:
             raise ForfeitError("THREW AN EXCEPTION", "Its answer is too long.")
         data = self._begun(4 + size, end, watch)[4:]
@@ -342,7 +343,7 @@ class BotProcess:
             left = end - time.monotonic()
             if watch:
                 watch.look()
-            if _ready(self._from, select.POLLIN, min(left, TICK)):
+            if _ready(self._from, select.POLLIN, min(left, watch.tick if watch else TICK)):
                 part = os.read(self._from, size - len(self._unread))
                 if not part:
                     raise _GoneError

@@ -41,6 +41,11 @@ class Referee:
             self.player = 1 - self.player
         return True
 
+    def valid_cells(self) -> list[Cell]:
+        """The cells that the player may mark, in the order of big board, row and column."""
+        found: list[Cell] = self.board.find_valid_move_cells(self.old_move)
+        return found
+
     def result(self) -> tuple[str, str]:
         """As the course's ``find_terminal_state``."""
         winner, message = self.board.find_terminal_state()

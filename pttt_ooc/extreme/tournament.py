@@ -5,9 +5,7 @@ What the directory holds is told in :mod:`.record`.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import queue
 import threading
@@ -25,6 +23,7 @@ from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import Conditions
 from pttt_ooc.extreme.programs import Program, program
 from pttt_ooc.extreme.record import FACTS, Record, read_json
+from pttt_ooc.extreme.tables import as_csv, marks_rows, standings_rows
 from pttt_ooc.extreme.walls import ExtremeError
 
 VERSION = 2
@@ -245,9 +244,9 @@ class Tournament:
         done: queue.SimpleQueue[tuple[Pairing, Any]] = queue.SimpleQueue()
         for pairing in waiting:
             to_play.put(pairing)
-        for core in cores:
+        for _ in cores:
             to_play.put(None)
-            work = (player, [core], to_play, done, stopping)
+            work = (player, cores, to_play, done, stopping)
             threading.Thread(target=_work, args=work, daemon=True).start()
         left = len(waiting)
         while left and not stopping.is_set():
@@ -279,24 +278,3 @@ def write_standings(record: Record) -> list[Table]:
     atomic_write_text(directory / "standings.csv", as_csv(standings_rows(tables)))
     atomic_write_text(directory / "marks.csv", as_csv(marks_rows(record, tables)))
     return tables
-
-
-def standings_rows(tables: Sequence[Table]) -> list[dict[str, Any]]:
-    """The standings as a table: a row for each team and stage."""
-    return [{"stage": table.stage, "pool": table.pool + 1, **asdict(row)} for table in tables for row in table.rows]
-
-
-def marks_rows(record: Record, tables: Sequence[Table]) -> list[dict[str, Any]]:
-    """The marks as a table, best first: a row for each team, a column for each stage."""
-    names = [stage.name for stage in record.stages]
-    marks = sorted(record.marks(tables).items(), key=lambda item: (-item[1]["total"], item[0]))
-    return [{"team": team, **{name: own.get(name, 0.0) for name in (*names, "total")}} for team, own in marks]
-
-
-def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """A table as text; all rows have the keys of the first."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

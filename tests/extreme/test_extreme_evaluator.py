@@ -366,16 +366,36 @@ def test_a_move_within_the_limit_is_asked_for_once(thinker):
     assert 0.4 < seconds < 4
 
 
+def test_a_referee_that_does_not_run_costs_no_bot_its_match(monkeypatch):
+    """It sees the answer just after the time has ended, as it was kept from running itself."""
+    ready, slept = process_module._ready, []
+
+    def late(descriptor, event, seconds):
+        if event == process_module.select.POLLIN and seconds is not None and not slept:
+            slept.append(time.sleep(0.205))
+        return ready(descriptor, event, seconds)
+
+    one = bot()
+    process = BotProcess(one, one.interpreters()[0], Conditions(time_limit=0.2, walls=False))
+    try:
+        process.load()
+        monkeypatch.setattr(process_module, "_ready", late)
+        answer, _, again = process.ask(REQUEST)
+        assert slept and again >= 1 and answer["move"] == [0, 0, 0]
+    finally:
+        process.end()
+
+
 def test_an_answer_that_is_begun_when_the_time_ends_is_read_to_its_end():
     process = object.__new__(BotProcess)
     process._from, to = os.pipe()
-    process._unread, data = b"", b'{"number": 1}'
+    process._unread, data = b"", b'\0\0\0\x0d{"number": 1}'
     os.set_blocking(process._from, False)
-    for part in (len(data).to_bytes(4, "big"), data):
+    for part in (data[:4], data[4:9]):
         os.write(to, part)
-        if part is not data:
-            with pytest.raises(process_module._TooLateError):
-                process._receive(time.monotonic() + 0.05)
+        with pytest.raises(process_module._TooLateError):
+            process._receive(time.monotonic() + 0.05)
+    os.write(to, data[9:])
     assert process._receive(time.monotonic() + 60) == {"number": 1} and process._unread == b""
     os.close(to)
     os.close(process._from)
