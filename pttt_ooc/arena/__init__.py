@@ -3,8 +3,9 @@
 It shares with the core only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``: all
 that is compiled.  ``agents/``: those who play.  ``matches/``: many games of two of them.  ``solvers/``: perfect play of
 k-in-a-row on small boards.  ``learning/``: what agents learn by playing themselves.  ``environments/``: the games for
-PettingZoo.
+PettingZoo.  ``pages/``: the pages in the browser.
 
-Modules: ``compiled`` (the decorators of kernels), ``statistics`` (tests, intervals, ratings), ``settings`` (the section
-of the configuration), ``experiments`` (claims, measured), ``tables`` (what came out), ``commands`` (``pttt arena``).
+Modules: ``boards`` (boards as pages draw them), ``compiled`` (the decorators of kernels), ``statistics`` (tests,
+intervals, ratings), ``settings`` (the section of the configuration), ``experiments`` (claims, measured), ``tables``
+(what came out), ``commands`` (``pttt arena``).
 """

@@ -45,6 +45,7 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
     arena.command(epilog="Example: pttt arena train -i 500000 -b 3 -n 3")(train)
     arena.command("train-patterns", epilog="Example: pttt arena train-patterns -o weights")(train_patterns)
+    arena.command(epilog="Example: pttt arena serve data/arena")(serve)
     app.add_typer(arena, name="arena")
 
 
@@ -262,3 +263,17 @@ def replay(
     if "forfeit" in row:
         print(f"{told['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
     print("A draw." if row["winner"] == 2 else f"{told['agents'][row['winner']]} wins.")
+
+
+def serve(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of matches.")] = Path("data/arena"),
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+) -> None:
+    """Serve pages with the matches in DIR and its folders, move by move."""
+    from pttt_ooc.grader.commands import extra
+
+    with extra():
+        from pttt_ooc.arena.pages.local import serve as served
+    served(directory, host, port, "/arena/matches" if browser else None)

@@ -37,6 +37,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.arena.boards import Board
 from pttt_ooc.errors import PtttError
 
 PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3
@@ -147,6 +148,10 @@ class Game(ABC):
     @abstractmethod
     def show(self, state: State) -> str:
         """The board as text of several lines."""
+
+    @abstractmethod
+    def draw(self, state: State, latest: int | None = None) -> list[Board]:
+        """The boards as pages draw them; `latest` is the move that led here."""
 
 
 def mover_score(state: State, player: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from pttt_ooc.arena.boards import FREE, Board, nested
 from pttt_ooc.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels import extreme as rules
 
@@ -117,6 +118,21 @@ class Extreme(Game):
             lines.append("     ".join(boards))
         return "\n".join(lines)
 
+    def draw(self, state: State, latest: int | None = None) -> list[Board]:
+        """Both big boards."""
+        legal = set(self.legal(state))
+        return [self._big(state, big, legal, latest) for big in range(2)]
+
+    def _big(self, state: State, big: int, legal: set[int], latest: int | None) -> Board:
+        marks = [
+            _text((int(state[rules.MARKS + board]), int(state[rules.MARKS + 18 + board])))
+            for board in range(9 * big, 9 * big + 9)
+        ]
+        owners = _text((int(state[rules.WON + big]), int(state[rules.WON + 2 + big]), int(state[rules.DRAWN + big])))
+        return nested(
+            marks, owners, lambda b, c: int(rules.MOVE[9 * big + b, c]), self.show_move, legal=legal, latest=latest
+        )
+
     @staticmethod
     def _cell(state: State, move: int, legal: set[int]) -> str:
         board, cell = rules.BOARD[move], rules.CELL[move]
@@ -125,3 +141,8 @@ class Extreme(Game):
                 won = state[rules.WON + 2 * player + board // 9] >> (board % 9) & 1
                 return mark.upper() if won else mark
         return "+" if move in legal else "."
+
+
+def _text(sets: Sequence[int]) -> str:
+    """Which of the sets has each of nine places."""
+    return "".join(next(("xod"[i] for i, one in enumerate(sets) if one >> place & 1), FREE) for place in range(9))

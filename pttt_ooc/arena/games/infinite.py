@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pttt_ooc.arena.boards import Board, flat
 from pttt_ooc.arena.games.base import PLY, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels import infinite as rules
 from pttt_ooc.errors import did_you_mean
@@ -96,6 +97,31 @@ class Infinite(Game):
 
     def show(self, state: State) -> str:
         """The part of the plane with marks or legal squares: ``x``, ``o``, ``.`` for a legal square, with both axes."""
+        down, across = self._used(state)
+        lines = ["    " + "".join(f"{column - rules.MIDDLE:3}" for column in across)]
+        for row in down:
+            text = (self._square(state, row, column) for column in across)
+            lines.append(f"{row - rules.MIDDLE:3} " + "".join(f"  {square}" for square in text))
+        return "\n".join(line.rstrip() for line in lines)
+
+    def draw(self, state: State, latest: int | None = None) -> list[Board]:
+        """The part of the plane with marks or legal squares."""
+        down, across = self._used(state)
+        marks = ["".join("-xo"[rules.cell(state, row, column)] for column in across) for row in down]
+        return [
+            flat(
+                marks,
+                lambda row, column: down[row] * rules.SIDE + across[column],
+                self.show_move,
+                legal=set(self.legal(state)),
+                latest=latest,
+                need=self.need,
+            )
+        ]
+
+    @staticmethod
+    def _used(state: State) -> tuple[range, range]:
+        """The rows and columns with marks or legal squares."""
         used = [
             (row, column)
             for row in range(rules.SIDE)
@@ -103,12 +129,7 @@ class Infinite(Game):
             if rules.cell(state, row, column) or state[rules.OPEN + row] >> column & 1
         ]
         rows, columns = zip(*used, strict=True)
-        across = range(min(columns), max(columns) + 1)
-        lines = ["    " + "".join(f"{column - rules.MIDDLE:3}" for column in across)]
-        for row in range(min(rows), max(rows) + 1):
-            text = (self._square(state, row, column) for column in across)
-            lines.append(f"{row - rules.MIDDLE:3} " + "".join(f"  {square}" for square in text))
-        return "\n".join(line.rstrip() for line in lines)
+        return range(min(rows), max(rows) + 1), range(min(columns), max(columns) + 1)
 
     @staticmethod
     def _square(state: State, row: int, column: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pttt_ooc.arena.boards import Board, flat
 from pttt_ooc.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels import mnk as rules
 
@@ -92,3 +93,14 @@ class Mnk(Game):
             marks = (".xo"[rules.cell(state, row, column)] for column in range(self.columns))
             lines.append(f"{row + 1:2} " + " ".join(marks))
         return "\n".join(lines)
+
+    def draw(self, state: State, latest: int | None = None) -> list[Board]:
+        """The board."""
+        marks = [
+            "".join("-xo"[rules.cell(state, row, column)] for column in range(self.columns)) for row in range(self.rows)
+        ]
+        legal = set(self.legal(state))
+        return [flat(marks, self._at, self.show_move, legal=legal, latest=latest, need=self.need)]
+
+    def _at(self, row: int, column: int) -> int:
+        return row * self.columns + column

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pttt_ooc.arena.boards import DRAWN, FREE, Board, nested
 from pttt_ooc.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.errors import did_you_mean
@@ -86,9 +87,26 @@ class Ultimate(Game):
             lines.append(" | ".join(" ".join(texts[start : start + 3]) for start in (0, 3, 6)))
         return "\n".join(lines)
 
+    def draw(self, state: State, latest: int | None = None) -> list[Board]:
+        """The nine small boards."""
+        marks = [_text(state, rules.MARKS + board, rules.MARKS + 9 + board) for board in range(9)]
+        won = _text(state, rules.WON, rules.WON + 1)
+        owners = "".join(
+            owner if owner != FREE or not state[rules.CLOSED] >> board & 1 else DRAWN for board, owner in enumerate(won)
+        )
+        legal = set(self.legal(state))
+        return [nested(marks, owners, lambda b, c: 9 * b + c, self.show_move, legal=legal, latest=latest)]
+
     @staticmethod
     def _cell(state: State, board: int, cell: int, legal: bool) -> str:
         for player, mark in enumerate("xo"):
             if state[rules.MARKS + 9 * player + board] >> cell & 1:
                 return mark.upper() if state[rules.WON + player] >> board & 1 else mark
         return "+" if legal else "."
+
+
+def _text(state: State, first: int, second: int) -> str:
+    """Who has each of nine places, from two words of a state."""
+    return "".join(
+        "x" if state[first] >> place & 1 else "o" if state[second] >> place & 1 else FREE for place in range(9)
+    )

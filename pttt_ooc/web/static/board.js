@@ -10,19 +10,31 @@
     if (cell && !free(cell)) event.preventDefault();
   }, true);
 
+  // The nearest square in a direction, wherever the squares lie: boards may be made of boards.
   function move(grid, cell, key) {
-    var cells = Array.prototype.slice.call(grid.querySelectorAll("button.cell"));
-    var columns = getComputedStyle(grid).gridTemplateColumns.split(" ").length;
-    var step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[key];
-    var to = cells[cells.indexOf(cell) + step];
-    if (to) to.focus();
+    var across = /Left|Right/.test(key), sign = /Left|Up/.test(key) ? -1 : 1;
+    var from = cell.getBoundingClientRect(), best = null, least = Infinity;
+    grid.querySelectorAll("button.cell").forEach(function (other) {
+      var to = other.getBoundingClientRect(), x = to.left - from.left, y = to.top - from.top;
+      var ahead = sign * (across ? x : y), aside = Math.abs(across ? y : x);
+      if (ahead > 1 && ahead + 3 * aside < least) {
+        least = ahead + 3 * aside;
+        best = other;
+      }
+    });
+    if (best) best.focus();
   }
 
   document.addEventListener("keydown", function (event) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.repeat) return;
     if (event.target.matches("input, select, textarea")) return;
-    var grid = document.querySelector("#table form .grid");
-    if (grid && /^[0-9]$/.test(event.key)) {
+    var grid = document.querySelector("#table form .grid, #table form .planes");
+    var link = !grid && { ArrowLeft: "prev", ArrowRight: "next" }[event.key];
+    var step = link && document.querySelector(".steps a[rel=" + link + "]");
+    if (step && !event.target.closest(".scroll")) {
+      event.preventDefault();
+      step.click();
+    } else if (grid && /^[0-9]$/.test(event.key)) {
       var cell = grid.querySelector('[data-key="' + event.key + '"]');
       if (!cell) return;
       event.preventDefault();
@@ -53,7 +65,7 @@
   document.addEventListener("htmx:afterSettle", function () {
     var table = document.getElementById("table");
     if (focused === null || !table) return;
-    var cell = table.querySelector('button.cell[value="' + focused + '"]');
+    var cell = table.querySelector('button.cell[value="' + focused + '"]') || (focused && table.querySelector(".planes button.cell"));
     if (cell) cell.focus({ preventScroll: true });
     else if (table.matches(".review")) table.focus({ preventScroll: true });
     focused = null;

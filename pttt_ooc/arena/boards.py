@@ -1,0 +1,179 @@
+"""Boards as plain values that templates draw, with the macro of ``web/boards.html``: flat ones, and boards of boards.
+
+No numerics are needed: web processes can make them too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+FREE, FIRST, SECOND, DRAWN = "-", "x", "o", "d"
+"""Marks of cells, and owners of small boards; DRAWN is of small boards only."""
+
+_WORDS = {FREE: "free", FIRST: "x", SECOND: "o"}
+_OWNED = {FREE: "", FIRST: ", won by x", SECOND: ", won by o", DRAWN: ", drawn"}
+_WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A square.
+
+    Attributes
+    ----------
+    move
+        What marks it.
+    mark
+        FREE, FIRST or SECOND.
+    legal
+        Whether the player to move may mark it.
+    latest, winning
+        Whether the last move marked it, or it belongs to the line that won.
+    words
+        Where it is and what is there, for those who cannot see it.
+    """
+
+    move: int
+    mark: str
+    legal: bool
+    latest: bool
+    winning: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of squares: a small board, or a whole flat board.
+
+    Attributes
+    ----------
+    owner
+        Who has won the small board: FREE, FIRST, SECOND or DRAWN.
+    winning
+        Whether it belongs to the line of boards that won.
+    words
+        Its name; empty for a flat board.
+    open
+        Whether the player to move may play here.
+    """
+
+    owner: str
+    winning: bool
+    words: str
+    rows: list[list[Cell]]
+    open: bool
+
+
+@dataclass(frozen=True)
+class Board:
+    """A board: rows of blocks.  A flat board has one block.
+
+    Attributes
+    ----------
+    columns
+        Squares in a row of the whole board.
+    words
+        All marks, for those who cannot see them.
+    """
+
+    rows: list[list[Block]]
+    columns: int
+    words: str
+
+
+def flat(
+    marks: Sequence[str],
+    move_of: Callable[[int, int], int],
+    name_of: Callable[[int], str],
+    *,
+    legal: Collection[int] = (),
+    latest: int | None = None,
+    need: int | None = None,
+) -> Board:
+    """A board of rows and columns.
+
+    Parameters
+    ----------
+    marks
+        A text for each row, of FREE, FIRST and SECOND.
+    move_of
+        The move that marks the square at a row and a column.
+    name_of
+        The notation of a move.
+    legal
+        The moves that the player to move may make.
+    latest
+        The last move, or None.
+    need
+        Marks in a row that win; the line that has won is shown.
+    """
+    won = winning_squares(marks, need) if need else set()
+    rows = [
+        [
+            _cell(move_of(row, column), mark, name_of, legal, latest, (row, column) in won)
+            for column, mark in enumerate(line)
+        ]
+        for row, line in enumerate(marks)
+    ]
+    return _board([[_block(FREE, False, "", rows)]])
+
+
+def nested(
+    marks: Sequence[str],
+    owners: str,
+    move_of: Callable[[int, int], int],
+    name_of: Callable[[int], str],
+    *,
+    legal: Collection[int] = (),
+    latest: int | None = None,
+) -> Board:
+    """A board of 3 x 3 small boards.
+
+    Parameters
+    ----------
+    marks
+        Nine texts, one for each small board in reading order, of its nine cells in reading order.
+    owners
+        Who has won each small board: FREE, FIRST, SECOND or DRAWN.
+    move_of
+        The move that marks a cell, from the numbers of small board and cell.
+    name_of, legal, latest
+        As of :func:`flat`.
+    """
+    won = {3 * row + column for row, column in winning_squares([owners[:3], owners[3:6], owners[6:]], 3)}
+    blocks = []
+    for board in range(9):
+        cells = [_cell(move_of(board, cell), marks[board][cell], name_of, legal, latest, False) for cell in range(9)]
+        words = f"Small board {board + 1}{_OWNED[owners[board]]}"
+        blocks.append(_block(owners[board], board in won, words, [cells[:3], cells[3:6], cells[6:]]))
+    return _board([blocks[:3], blocks[3:6], blocks[6:]])
+
+
+def winning_squares(marks: Sequence[str], need: int) -> set[tuple[int, int]]:
+    """The squares (row, column) of all lines of at least `need` equal marks."""
+    found: set[tuple[int, int]] = set()
+    for row, line in enumerate(marks):
+        for column, mark in enumerate(line):
+            for down, right in _WAYS if mark in (FIRST, SECOND) else ():
+                squares = [(row + step * down, column + step * right) for step in range(need)]
+                if all(0 <= r < len(marks) and 0 <= c < len(line) and marks[r][c] == mark for r, c in squares):
+                    found.update(squares)
+    return found
+
+
+def _board(rows: list[list[Block]]) -> Board:
+    cells = (cell for line in rows for block in line for row in block.rows for cell in row)
+    words = "; ".join(cell.words for cell in cells if cell.mark != FREE) or "empty"
+    return Board(rows, sum(len(block.rows[0]) for block in rows[0]), words)
+
+
+def _block(owner: str, winning: bool, words: str, rows: list[list[Cell]]) -> Block:
+    return Block(owner, winning, words, rows, any(cell.legal for row in rows for cell in row))
+
+
+def _cell(
+    move: int, mark: str, name_of: Callable[[int], str], legal: Collection[int], latest: int | None, winning: bool
+) -> Cell:
+    words = f"{name_of(move)}, {_WORDS[mark]}"
+    return Cell(move, mark, move in legal, move == latest, winning, words)

@@ -1,0 +1,36 @@
+"""The web process of `pttt arena serve`."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+from pttt_ooc.arena.pages.asked import AskedArena
+from pttt_ooc.arena.pages.part import part_of
+from pttt_ooc.disk.lives import watch_parent
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.logs import start_logging
+from pttt_ooc.web.server import make_server, prepare_process
+from pttt_ooc.web.shell import Shell
+from pttt_ooc.web.wire import Client
+
+TITLE = "The arena"
+PATIENCE = 60.0
+"""Seconds that an answer is waited for: a kernel may have to be compiled."""
+
+
+def main() -> None:
+    """Serve on SOCKET; the answerer is at ADDRESS.
+
+    Arguments: SOCKET ADDRESS.
+    """
+    start_logging("web")
+    watch_parent()
+    descriptor, address = sys.argv[1:]
+    app = make_application(Shell(TITLE, "", [part_of(AskedArena(Client(Path(address), PATIENCE)))]))
+    make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
+
+
+if __name__ == "__main__":
+    main()
