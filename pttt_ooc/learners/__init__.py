@@ -1,6 +1,7 @@
 """Every algorithm that the course names, on one axis: exact exploitability.
 
-Learners that use exact gradients are in the folder exact/, learners that play games in sampled/.
+Learners that use exact gradients are in the folder exact/, learners that play games in sampled/, and learners with
+networks, which need the extra ``deep``, in deep/.
 
 Modules: ``ground``: one game's index and engine, and what learners make of them. ``learner``: the verbs of an
 algorithm. ``catalogue``: the algorithms by name. ``loop``: evaluations, saving, stopping. ``checkpoints``: through the

@@ -25,6 +25,8 @@ ALGORITHMS = {
     "mccfr-outcome": ("sampled.mccfr", "OutcomeSampling"),
     "vr-mccfr": ("sampled.mccfr", "BaselineSampling"),
     "escher": ("sampled.mccfr", "FixedSampling"),
+    "ppo": ("deep.gradient", "PolicyGradient"),
+    "mmd-deep": ("deep.gradient", "MirrorGradient"),
 }
 """Name: module in this room, class."""
 
@@ -35,12 +37,19 @@ def learner_class(algorithm: str) -> type[Learner[Any]]:
     Raises
     ------
     ConfigError
-        If there is no such algorithm.
+        If there is no such algorithm, or JAX, which it needs, is not installed.
     """
     if algorithm not in ALGORITHMS:
         raise ConfigError(f"There is no learner {algorithm!r}{guess(algorithm)}.")
     module, name = ALGORITHMS[algorithm]
-    found: type[Learner[Any]] = getattr(import_module(f"pttt_ooc.learners.{module}"), name)
+    try:
+        found: type[Learner[Any]] = getattr(import_module(f"pttt_ooc.learners.{module}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("jax", "jaxlib"):
+            raise
+        raise ConfigError(
+            f"The learner {algorithm} needs JAX, which is not installed: pip install 'pttt-ooc[deep]'."
+        ) from None
     return found
 
 

@@ -21,7 +21,7 @@ from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.learners.runs import Run, read_run
 from pttt_ooc.products.solution import read_solution
 
-TABULAR = sorted(ALGORITHMS)
+TABULAR = sorted(name for name, (module, _) in ALGORITHMS.items() if not module.startswith("deep."))
 
 
 def same(first, second):

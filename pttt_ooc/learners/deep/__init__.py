@@ -1,0 +1,6 @@
+"""Deep learners: a network sees an infoset, and thousands of games are played side by side.
+
+They need JAX, the extra ``deep``.  ``network``: the one network, and the optimiser. ``sight``: what a network sees, and
+its strategy at all infosets. ``plays``: whole games side by side, and what both players decided in them. ``learner``:
+what all have in common. ``gradient``: PPO and magnetic mirror descent in self-play.
+"""

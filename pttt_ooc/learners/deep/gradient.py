@@ -1,0 +1,117 @@
+"""Policy gradients in self-play: PPO, and magnetic mirror descent (MMD) with a network.
+
+One network is both players' policy and critic.  All games of an iteration are played by it; then it makes some passes
+over their decisions, in batches.  With the ratio ``r`` of a decision's probability now to the one with which it was
+played, and its advantage ``A``, it goes down
+
+    - min(r A, clip(r, 1 - clip, 1 + clip) A)  -  entropy H(policy)  +  kl KL(played, policy)  +  (V - return)^2 / 2
+
+PPO (Schulman et al. 2017) has ``kl`` 0.  MMD (Sokota et al. 2023, section 5) has entropy and divergence: its magnet is
+uniform.  Advantages are those of generalised advantage estimation (Schulman et al. 2016), over a player's own
+decisions.  The step size and the entropy's weight fall as ``1 / sqrt(1 + t / anneal)``.
+
+The defaults are settings that have been found to be good on this game (Rudolph et al. 2025, arXiv 2502.08938).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from pydantic import Field
+
+from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings
+from pttt_ooc.learners.deep.plays import Floats, Plays
+from pttt_ooc.learners.learner import Pair
+
+
+class PolicySettings(DeepSettings):
+    """Settings of both."""
+
+    entropy: float = Field(default=0.2, ge=0, le=10, description="Weight of the policy's entropy.")
+    kl: float = Field(default=0.0, ge=0, le=10, description="Weight of the divergence from the policy that played.")
+    clip: float = Field(default=0.8, gt=0, le=10, description="Ratios further than this from 1 are clipped.")
+    epochs: int = Field(default=4, ge=1, le=100, description="Passes over the decisions of an iteration.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+    trace: float = Field(default=0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
+    anneal: float = Field(default=30.0, gt=0, le=1e9, description="Step size and entropy fall as 1/sqrt(1+t/anneal).")
+
+
+def advantages(plays: Plays, values: Floats, trace: float) -> Floats:
+    """Generalised advantage estimates of all decisions, from their infosets' values; only the end of a game pays."""
+    found = np.zeros(len(values))
+    for here in plays.backward():
+        after = plays.after[here]
+        goes_on = after >= 0
+        ahead = np.where(goes_on, values[after], plays.payoffs[here])
+        found[here] = ahead - values[here] + np.where(goes_on, trace * found[after], 0)
+    return found
+
+
+def loss(network: nets.Parameters, batch: Any, entropy: Any, kl: Any, clip: Any) -> Any:
+    """What the network goes down; see the module."""
+    codes, players, squares, policies, gains, returns = batch
+    seen = nets.outputs_of(network, codes, players)
+    logs = nets.log_policy(seen[:, :-1], codes)
+    now, legal = jnp.exp(logs), codes == 0
+    chosen = jnp.arange(len(squares)), squares
+    ratio = jnp.exp(logs[chosen] - jnp.log(policies[chosen]))
+    gain = jnp.minimum(ratio * gains, jnp.clip(ratio, 1 - clip, 1 + clip) * gains)
+    spread = -jnp.sum(jnp.where(legal, now * logs, 0), axis=1)
+    played = jnp.where(policies > 0, policies * (jnp.log(jnp.where(policies > 0, policies, 1)) - logs), 0)
+    wrong = jnp.square(seen[:, -1] - returns) / 2
+    return jnp.mean(wrong - gain - entropy * spread + kl * jnp.sum(played, axis=1))
+
+
+_step = nets.trainer(loss)
+
+
+class PolicyGradient(DeepLearner[PolicySettings]):
+    """PPO in self-play; its strategies are the last iterate."""
+
+    settings_model = PolicySettings
+    source = "Schulman et al. 2017, Proximal policy optimization algorithms"
+
+    def begin(self) -> None:
+        """One network, with a policy and a value."""
+        self.add_network("policy", self.sight.squares + 1)
+
+    def iterate(self, rng: np.random.Generator) -> None:
+        """Play, and learn from it."""
+        chosen, sight, network = self.settings, self.sight, self.networks["policy"]
+        policies = sight.policy(network)
+        plays = self.play(chosen.games, lambda games, infosets: policies(infosets), rng)
+        values = sight.look(network, plays.infosets)[:, -1].astype(np.float64)
+        gains = advantages(plays, values, chosen.trace)
+        returns = gains + values
+        gains = (gains - gains.mean()) / (gains.std() + 1e-8)
+        shrink = 1 / math.sqrt(1 + self.counts.iterations / chosen.anneal)
+        sizes = [np.float32(size) for size in (chosen.entropy * shrink, chosen.kl, chosen.clip)]
+        size = min(chosen.batch, 1 << len(gains).bit_length() - 1)  # each size is compiled once
+        for _ in range(chosen.epochs):
+            order = rng.permutation(len(gains))
+            for first in range(0, len(order) - size + 1, size):
+                at = order[first : first + size]
+                seen = sight.codes[plays.infosets[at]], sight.players(plays.infosets[at]).astype(np.int8)
+                numbers = (a[at].astype(np.float32) for a in (plays.policies, gains, returns))
+                self.train("policy", _step, chosen.rate * shrink, (*seen, plays.squares[at], *numbers), *sizes)
+
+    def strategy(self) -> Pair:
+        """The network's policy."""
+        return self.sight.pair(self.ground, self.sight.policy(self.networks["policy"]))
+
+
+class MirrorSettings(PolicySettings):
+    """Settings of MMD."""
+
+    kl: float = Field(default=0.2, ge=0, le=10, description="Weight of the divergence from the policy that played.")
+
+
+class MirrorGradient(PolicyGradient):
+    """MMD with a network; its strategies are the last iterate."""
+
+    settings_model = MirrorSettings
+    source = "Sokota et al. 2023, A unified approach to reinforcement learning, quantal response equilibria, ..."

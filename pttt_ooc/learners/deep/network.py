@@ -1,0 +1,138 @@
+"""The network of all deep learners, and its optimiser.
+
+A network is a dictionary of arrays, ``weights/K`` and ``biases/K`` for layer K.  It sees, for each square of the board,
+when its player has tried it and how that ended, and who the player is.  Layers but the last are followed by a
+rectifier.  The optimiser is Adam (Kingma and Ba 2015) with gradients clipped by their common norm.
+
+JAX computes on the processor, with one thread, so that sums do not depend on the machine's number of processors.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # read when something is first computed
+jax.config.update("jax_platforms", "cpu")
+
+Parameters = dict[str, Any]
+"""A network, by name."""
+LONGEST = 0.5  # gradients longer than this are shortened to it
+FAR = -1e9  # the logit of what is not legal
+
+
+def make_network(squares: int, hidden: Sequence[int], outputs: int, seed: Sequence[int]) -> Parameters:
+    """A new network: weights are normal with the variance 2 / inputs, those of the last layer a hundredth of that size.
+
+    Parameters
+    ----------
+    squares
+        Of the board.
+    hidden
+        Sizes of the layers between.
+    outputs
+        Numbers that come out.
+    seed
+        Of the weights.
+    """
+    rng, found = np.random.default_rng(seed), {}
+    sizes = [squares * (2 * squares + 1) + 2, *hidden, outputs]
+    for k, (before, after) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+        scale = np.sqrt(2 / before) * (0.01 if k == len(hidden) else 1)
+        found[f"weights/{k}"] = jnp.asarray(rng.normal(scale=scale, size=(before, after)), jnp.float32)
+        found[f"biases/{k}"] = jnp.zeros(after, jnp.float32)
+    return found
+
+
+def outputs_of(network: Parameters, codes: Any, players: Any) -> Any:
+    """What comes out: float32, shape (infosets, outputs).
+
+    Parameters
+    ----------
+    codes
+        int8, shape (infosets, squares); see :class:`pttt_ooc.learners.deep.sight.Sight`.
+    players
+        Shape (infosets,).
+    """
+    squares = codes.shape[1]
+    seen = jax.nn.one_hot(codes, 2 * squares + 1, dtype=jnp.float32).reshape(len(codes), -1)
+    numbers = jnp.concatenate([seen, jax.nn.one_hot(players, 2, dtype=jnp.float32)], axis=1)
+    last = len(network) // 2 - 1
+    for k in range(last + 1):
+        numbers = numbers @ network[f"weights/{k}"] + network[f"biases/{k}"]
+        if k < last:
+            numbers = jax.nn.relu(numbers)
+    return numbers
+
+
+def log_policy(logits: Any, codes: Any) -> Any:
+    """Logarithms of probabilities by logits, shape (infosets, squares); what is not legal has one of about -1e9."""
+    return jax.nn.log_softmax(jnp.where(codes == 0, logits, FAR))
+
+
+@jax.jit
+def evaluate(network: Parameters, codes: Any, players: Any) -> Any:
+    """The same as :func:`outputs_of`, compiled."""
+    return outputs_of(network, codes, players)
+
+
+def outputs(network: Parameters, codes: NDArray[Any], players: NDArray[Any]) -> NDArray[np.float32]:
+    """The same for arrays of any length, which are padded to a power of two: each length is compiled once."""
+    size = len(codes)
+    more = max(64, 1 << max(size - 1, 1).bit_length()) - size
+    padded = np.pad(codes, ((0, more), (0, 0))), np.pad(players.astype(np.int8), (0, more))
+    return np.asarray(evaluate(network, *padded))[:size]
+
+
+def policy_of(logits: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
+    """Probabilities by logits; exactly zero where it is not legal."""
+    legal = codes == 0
+    most = np.where(legal, logits, -np.inf).max(axis=1, keepdims=True)
+    weights: NDArray[np.float64] = np.where(legal, np.exp(np.minimum(logits.astype(np.float64) - most, 0)), 0)
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
+def make_moments(network: Parameters) -> Parameters:
+    """The optimiser's memory of a new network: both moments of each array, and the number of steps."""
+    zeros = {name: jnp.zeros_like(array) for name, array in network.items()}
+    first, second = ({f"{kind}/{name}": zero for name, zero in zeros.items()} for kind in ("first", "second"))
+    return {**first, **second, "steps": jnp.zeros((), jnp.float32)}
+
+
+def descend(network: Parameters, moments: Parameters, slope: Parameters, rate: Any) -> tuple[Parameters, Parameters]:
+    """A step of Adam down a slope: the network and the moments afterwards."""
+    length = jnp.sqrt(sum(jnp.sum(jnp.square(part)) for part in slope.values()))
+    shrink = jnp.minimum(1.0, LONGEST / (length + 1e-12))
+    steps = moments["steps"] + 1
+    changed, kept = {}, {"steps": steps}
+    for name, part in slope.items():
+        part = part * shrink
+        first = 0.9 * moments[f"first/{name}"] + 0.1 * part
+        second = 0.999 * moments[f"second/{name}"] + 0.001 * jnp.square(part)
+        size = rate / (1 - 0.9**steps)
+        changed[name] = network[name] - size * first / (jnp.sqrt(second / (1 - 0.999**steps)) + 1e-5)
+        kept |= {f"first/{name}": first, f"second/{name}": second}
+    return changed, kept
+
+
+def trainer(loss: Any) -> Any:
+    """A compiled step down a loss: ``step(network, moments, rate, *arguments)`` gives network and moments.
+
+    Parameters
+    ----------
+    loss
+        Called as ``loss(network, *arguments)``; gives a number.
+    """
+
+    @jax.jit
+    def step(network: Parameters, moments: Parameters, rate: Any, *arguments: Any) -> Any:
+        return descend(network, moments, jax.grad(loss)(network, *arguments), rate)
+
+    return step
