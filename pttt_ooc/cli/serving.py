@@ -1,29 +1,30 @@
 """Commands that serve pages: `pttt serve` (the course's grader) and `pttt explore`.
 
-Here the grader and the wing `explore` meet.  What they need is imported when they run.
+Here the grader and the wings with pages meet.  What they need is imported when they run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
+from pttt_ooc.cli.secret_goals import SecretGoalsOption, found_match, with_match
 from pttt_ooc.grader.commands import DATA as GRADER
 from pttt_ooc.grader.commands import DataOption as GraderOption
 from pttt_ooc.grader.commands import extra
+from pttt_ooc.web.processes import Web
 
 if TYPE_CHECKING:
     from pttt_ooc.grader.settings import Settings
-    from pttt_ooc.web.processes import Child
 
 HostOption = Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")]
-_WEB = "pttt_ooc.explore.webserver"
+GRADER_WEBSERVER = "pttt_ooc.explore.webserver"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -42,6 +43,7 @@ def explore(
         Path | None,
         typer.Option(metavar="DIR", help="Where prepared strategies are kept.  [default: beside the game's index]"),
     ] = None,
+    secret_goals: SecretGoalsOption = None,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
@@ -55,8 +57,14 @@ def explore(
 
         raise typer.Exit(explore_named(strategies, game, data))
     with extra():
+        from pttt_ooc.explore.local import WEBSERVER
         from pttt_ooc.explore.local import explore as explored
-    explored(strategies, game, data, profiles, host, port, "/explore" if browser else None)
+
+    def make_web(results: Path) -> AbstractContextManager[Web]:
+        match = found_match(secret_goals, results)
+        return with_match(Web([WEBSERVER]), "explore", match, match)
+
+    explored(strategies, game, data, profiles, host, port, "/explore" if browser else None, make_web)
 
 
 def serve(
@@ -66,8 +74,9 @@ def serve(
     data: GraderOption = GRADER,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
+    secret_goals: SecretGoalsOption = None,
 ) -> None:
-    """Start the course's grader: web server, worker, and what answers the page Explore.
+    """Start the course's grader: web server, worker, and what answers the pages Explore and Play.
 
     Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops all.
     """
@@ -76,10 +85,14 @@ def serve(
         from pttt_ooc.explore.local import answerer
         from pttt_ooc.grader.serve import serve as served
 
+    match = found_match(secret_goals, DATA)
+
     @contextmanager
-    def beside(directory: Path, settings: Settings) -> Iterator[tuple[Sequence[Child], Sequence[str]]]:
+    def make_web(directory: Path, settings: Settings) -> Iterator[Web]:
         games_file(directory)
         with answerer(directory / "profiles", settings.game, directory / "index") as (child, address):
-            yield [child], [str(address)]
+            web = Web([GRADER_WEBSERVER], [str(address)], [child])
+            with with_match(web, "grader", match, directory) as whole:
+                yield whole
 
-    served(data, game, host, port, _WEB, beside)
+    served(data, game, host, port, make_web)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,12 +18,21 @@ from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.library.given import game_of, games_of_shape, given_strategy
 from pttt_ooc.products.reading import tensor_header
 from pttt_ooc.rules.game import Game
+from pttt_ooc.web import wire
 from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
-from pttt_ooc.web.wire import listening
+from pttt_ooc.web.processes import Child, Web, address_of, listen, look_after, open_browser
 
 PROFILES = "explore"
 """The folder of profiles, beside the structures of a game."""
+
+WEBSERVER = "pttt_ooc.explore.localserver"
+
+MakeWeb = Callable[[Path], AbstractContextManager[Web]]
+"""Makes the web process, given the directory of all games' structures."""
+
+
+def _alone(structures: Path) -> AbstractContextManager[Web]:
+    return nullcontext(Web([WEBSERVER]))
 
 
 def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[Source]]:
@@ -71,7 +80,7 @@ def structures_of(given: Path, game: Game, data: Path) -> Path:
 @contextmanager
 def answerer(profiles: Path, game: str, structures: Path) -> Iterator[tuple[Child, Path]]:
     """The process that answers, which is still to be started, and its address."""
-    with listening() as (made, address):
+    with wire.listening() as (made, address):
         descriptor = made.fileno()
         arguments = [str(profiles), str(descriptor), game, str(structures)]
         yield Child("answerer", ["-m", "pttt_ooc.explore.answerer", *arguments], (descriptor,)), address
@@ -85,6 +94,7 @@ def explore(
     host: str,
     port: int,
     page: str | None,
+    make_web: MakeWeb = _alone,
 ) -> None:
     """Serve the pages until SIGTERM or SIGINT.
 
@@ -98,6 +108,8 @@ def explore(
         Where prepared strategies and games of people are kept; None: beside the structures.
     page
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
+    make_web
+        Default: these pages alone.
 
     Raises
     ------
@@ -109,14 +121,17 @@ def explore(
     kept = profiles or structures / rules.name / PROFILES
     games_file(kept)  # better told now than by a process that would be started again and again
     stopping = threading.Event()
-    with listen(host, port) as open_socket, answerer(kept, rules.name, structures) as (answering, address):
+    with (
+        listen(host, port) as listening,
+        answerer(kept, rules.name, structures) as (answering, address),
+        make_web(structures) as web,
+    ):
         handle_signals(stopping)
         start_logging("explore")
-        descriptor, url = open_socket.fileno(), address_of(open_socket, host)
+        url = address_of(listening, host)
         told = json.dumps([asdict(source) for source in sources])
-        arguments = [rules.name, str(descriptor), str(address), told, str(kept)]
-        web = Child("web", ["-m", "pttt_ooc.explore.localserver", *arguments], (descriptor,))
+        pages = web.child([rules.name, listening.fileno(), address, told, kept], listening)
         print(f"{rules.name} is at {url}; Ctrl-C stops it.", flush=True)
         if page:
             threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
-        look_after([web, answering], stopping)
+        look_after([pages, answering, *web.others], stopping)

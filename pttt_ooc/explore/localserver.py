@@ -8,6 +8,8 @@ import socket
 import sys
 from pathlib import Path
 
+from fastapi import FastAPI
+
 from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore import play
@@ -19,6 +21,7 @@ from pttt_ooc.explore.sources import Fixed, Source
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
+from pttt_ooc.web.parts import Others
 from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
 from pttt_ooc.web.wire import Client
@@ -32,22 +35,28 @@ def main() -> None:
 
     Arguments: GAME SOCKET ADDRESS SOURCES GAMES; what people play is kept in the directory GAMES.
     """
+    game, descriptor, address, sources, kept = sys.argv[1:]
+    serve(game, descriptor, address, sources, kept)
+
+
+def serve(game: str, descriptor: str, address: str, sources: str, kept: str, others: Others = tuple) -> None:
+    """As :func:`main`; `others` makes the parts beside these."""
     start_logging("web")
     watch_parent()
     try:
-        _serve(*sys.argv[1:])
+        app = _app_of(game, address, sources, kept, others)
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)
+    make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
 
 
-def _serve(game: str, descriptor: str, address: str, sources: str, kept: str) -> None:
+def _app_of(game: str, address: str, sources: str, kept: str, others: Others) -> FastAPI:
     known = tuple(Source.of_record(record) for record in json.loads(sources))
     rules, client = named_game(game), Client(Path(address))
     games = Games(Path(kept), Asked(rules, client, lambda: known))
-    parts = [part_of(Explorer(rules, client, Fixed(known))), play.part_of(games)]
-    app = make_application(Shell(title=TITLE, subtitle=game, parts=parts))
-    make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
+    parts = [part_of(Explorer(rules, client, Fixed(known))), play.part_of(games), *others()]
+    return make_application(Shell(title=TITLE, subtitle=game, parts=parts))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pttt_ooc.explore.submitted import Submitted
 from pttt_ooc.grader import webserver
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
-from pttt_ooc.web.parts import Link
+from pttt_ooc.web.parts import Link, Others, Part
 from pttt_ooc.web.wire import Client
 
 LOOKS = (Link("/submissions/{}/mistakes", "Where it loses"),)
@@ -27,16 +27,22 @@ def main() -> None:
 
     Arguments: DATA SOCKET ADDRESS.
     """
-    client = Client(Path(sys.argv[3]))
-    webserver.run(lambda grader: app_of(grader, client))
+    data, descriptor, address = sys.argv[1:]
+    serve(data, descriptor, address)
 
 
-def app_of(grader: Grader, client: Client) -> FastAPI:
-    """The application of a grader and of this wing."""
+def serve(data: str, descriptor: str, address: str, others: Others = tuple) -> None:
+    """As :func:`main`; `others` makes the parts beside these."""
+    client = Client(Path(address))
+    webserver.run(data, descriptor, lambda grader: app_of(grader, client, *others()))
+
+
+def app_of(grader: Grader, client: Client, *others: Part) -> FastAPI:
+    """The application of a grader and of this wing, with the parts of others."""
     submitted, game = Submitted(grader), grader.settings.rules
     games = Games(grader.storage.data, Asked(game, client, submitted.open_to_play))
     explorer = part_of(Explorer(game, client, submitted), mistakes.router, mistakes.programs)
-    return create_app(grader, explorer, play.part_of(games), looks=LOOKS)
+    return create_app(grader, explorer, play.part_of(games), *others, looks=LOOKS)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -14,21 +14,19 @@ from pttt_ooc.grader.settings import Settings, make_settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import check_value_is_known
 from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, address_of, listen, look_after
+from pttt_ooc.web.processes import Child, Web, address_of, listen, look_after
 
 WEBSERVER = "pttt_ooc.grader.webserver"
 
-Beside = Callable[[Path, Settings], AbstractContextManager[tuple[Sequence[Child], Sequence[str]]]]
-"""Opens what more a grader has: processes, and further arguments for the module of the web process."""
+MakeWeb = Callable[[Path, Settings], AbstractContextManager[Web]]
+"""Makes the web process of the grader in a directory."""
 
 
-def _nothing(data: Path, settings: Settings) -> AbstractContextManager[tuple[Sequence[Child], Sequence[str]]]:
-    return nullcontext(((), ()))
+def _alone(data: Path, settings: Settings) -> AbstractContextManager[Web]:
+    return nullcontext(Web([WEBSERVER]))
 
 
-def serve(
-    data: Path, game: str | None, host: str, port: int, webserver: str = WEBSERVER, beside: Beside = _nothing
-) -> None:
+def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb = _alone) -> None:
     """Run web server and worker until SIGTERM or SIGINT.
 
     Parameters
@@ -37,10 +35,8 @@ def serve(
         The grader's directory; made if it is missing.
     game
         What it is for; None: what it has been for, or else the course's game.
-    webserver
-        The module of the web process; it gets the directory and the number of its socket.
-    beside
-        What more there is.
+    make_web
+        Default: the grader alone.
 
     Raises
     ------
@@ -55,14 +51,10 @@ def serve(
     tighten([*storage.private_paths(), *database.files()])
     check_value_is_known(settings)
     stopping = threading.Event()
-    with listen(host, port) as listening, beside(data, settings) as (others, further):
+    with listen(host, port) as listening, make_web(data, settings) as web:
         handle_signals(stopping)
         start_logging("serve")
-        descriptor = listening.fileno()
-        children = [
-            Child("web", ["-m", webserver, str(data), str(descriptor), *further], (descriptor,)),
-            Child("worker", ["-m", "pttt_ooc.grader.worker", str(data)]),
-            *others,
-        ]
+        worker = Child("worker", ["-m", "pttt_ooc.grader.worker", str(data)])
+        children = [web.child([data, listening.fileno()], listening), worker, *web.others]
         print(f"The grader for {settings.game} is at {address_of(listening, host)}; Ctrl-C stops it.", flush=True)
         look_after(children, stopping)

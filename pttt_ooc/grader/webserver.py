@@ -39,11 +39,22 @@ def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp 
     return make_server(make_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
 
 
-def run(make_app: MakeApp = create_app) -> None:
+def main() -> None:
     """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
+
+    Arguments: DATA SOCKET.
+    """
+    data, descriptor = sys.argv[1:]
+    run(data, descriptor)
+
+
+def run(data: str, descriptor: str, make_app: MakeApp = create_app) -> None:
+    """Serve a grader until the process is stopped.
 
     Parameters
     ----------
+    data, descriptor
+        Its directory, and the number of the open socket.
     make_app
         As of :func:`server_of`.
     """
@@ -51,15 +62,15 @@ def run(make_app: MakeApp = create_app) -> None:
     start_logging("web")
     watch_parent()
     try:
-        grader = Grader.open(Path(sys.argv[1]))
+        grader = Grader.open(Path(data))
         grader.storage.sweep_incoming()  # what a predecessor that was killed has left
         server = server_of(grader, prepare_process(), make_app)
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)
-    server.run(sockets=[socket.socket(fileno=int(sys.argv[2]))])
+    server.run(sockets=[socket.socket(fileno=int(descriptor))])
     grader.database.close()
 
 
 if __name__ == "__main__":
-    run()
+    main()

@@ -6,14 +6,13 @@ All figures are in the manifest, ``findings.json``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pttt_ooc.smbc.findings import best_responses
-from pttt_ooc.smbc.goals import equilibria
 from pttt_ooc.smbc.looking import Lookout, Lookouts, believed
 from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.pipeline import sources
@@ -28,7 +27,7 @@ from pttt_ooc.stages.common import digests, inputs, stage
 _POINTS = 20  # of a curve of convergence
 
 
-def run(directory: Path, compared: Sequence[str], iterations: int, all_equilibria: bool = False) -> None:
+def run(directory: Path, compared: Sequence[str], iterations: int) -> None:
     """Write the manifest with all figures of the report.
 
     Parameters
@@ -37,8 +36,6 @@ def run(directory: Path, compared: Sequence[str], iterations: int, all_equilibri
         Names of update rules whose convergence is measured too.
     iterations
         Of these.
-    all_equilibria
-        Whether to bound the expectations by goals in all equilibria of the first round.
 
     Raises
     ------
@@ -51,10 +48,6 @@ def run(directory: Path, compared: Sequence[str], iterations: int, all_equilibri
         points = lookouts.solution.settings.winning_score
         facts.update(made_from=digests(before), winning_score=points)
         facts["settings"] = {"compared": list(compared), "compared_iterations": iterations}
-        facts["settings"]["all_equilibria"] = all_equilibria
-        facts["equilibria"] = (
-            asdict(equilibria(lookouts.solution.tree, lookouts.worth((0, 0)))) if all_equilibria else None
-        )
         facts.update(best_responses(lookouts.solution))
         facts["shown"] = [_round(lookouts, scores) for scores in dict.fromkeys([(0, 0), (points - 1, points - 1)])]
         facts["curves"] = curves(lookouts, compared, iterations)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pttt_ooc.disk.lives import handle_signals
-from pttt_ooc.smbc.solve import load
+from pttt_ooc.smbc.matches_file import matches_file
+from pttt_ooc.smbc.solve import checked_manifest
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
 from pttt_ooc.web.wire import listening
+
+
+@contextmanager
+def answerer(directory: Path) -> Iterator[tuple[Child, Path]]:
+    """The process that answers questions about the solution in `directory`, still to be started, and its address."""
+    with listening() as (made, address):
+        arguments = ["-m", "pttt_ooc.smbc.answerer", str(directory), str(made.fileno())]
+        yield Child("answerer of secret goals", arguments, (made.fileno(),)), address
 
 
 def serve(directory: Path, host: str, port: int, page: str | None) -> None:
@@ -27,13 +38,12 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
     PtttError
         If there is no solution, or the server cannot listen.
     """
-    points = load(directory).settings.winning_score
+    points = checked_manifest(directory)["settings"]["winning_score"]
+    matches_file(directory)
     stopping = threading.Event()
-    with listen(host, port) as open_socket, listening() as (made, address):
+    with listen(host, port) as open_socket, answerer(directory) as (answering, address):
         handle_signals(stopping)
         start_logging("smbc")
-        asked = [str(directory), str(made.fileno())]
-        answering = Child("answerer", ["-m", "pttt_ooc.smbc.answerer", *asked], (made.fileno(),))
         arguments = [str(open_socket.fileno()), str(address), str(directory)]
         web = Child("web", ["-m", "pttt_ooc.smbc.localserver", *arguments], (open_socket.fileno(),))
         url = address_of(open_socket, host)

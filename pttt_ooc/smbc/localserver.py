@@ -7,14 +7,11 @@ import sys
 from pathlib import Path
 
 from pttt_ooc.disk.lives import watch_parent
-from pttt_ooc.smbc.asked import AskedBot
-from pttt_ooc.smbc.matches import MATCHES, Matches
-from pttt_ooc.smbc.part import part_of
+from pttt_ooc.smbc.part import part_at
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
-from pttt_ooc.web.wire import Client
 
 TITLE = "Tic-tac-toe with secret goals"
 
@@ -27,8 +24,7 @@ def main() -> None:
     start_logging("web")
     watch_parent()
     descriptor, address, directory = sys.argv[1:]
-    bot = AskedBot(Client(Path(address)))
-    app = make_application(Shell(TITLE, "", [part_of(bot, Matches(Path(directory) / MATCHES, bot))]))
+    app = make_application(Shell(TITLE, "", [part_at(Path(address), Path(directory))]))
     make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
 
 

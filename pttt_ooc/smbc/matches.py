@@ -19,13 +19,12 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
 from pttt_ooc.smbc.asked import AskedBot
+from pttt_ooc.smbc.matches_file import matches_file
 from pttt_ooc.smbc.playing import BOT, Draw, Match, Round, new_match
 from pttt_ooc.smbc.seat import Seat, seat_of
 from pttt_ooc.smbc.tally import Tally, tallies
 from pttt_ooc.web.kept import Kept
-from pttt_ooc.web.kept_file import kept_file
 
-MATCHES = "matches.sqlite"
 UNDER_WAY = 20
 """How many unfinished matches one person may have."""
 
@@ -91,15 +90,15 @@ class Matches:
 
     Parameters
     ----------
-    file
-        The database, made if it is missing; only its owner can read it.
+    directory
+        Of the database, which is made if it is missing; only its owner can read it.
     draw
         Gives random numbers in [0, 1); default: the operating system's.
     """
 
-    def __init__(self, file: Path, bot: AskedBot, draw: Draw | None = None) -> None:
+    def __init__(self, directory: Path, bot: AskedBot, draw: Draw | None = None) -> None:
         self.bot, self._draw = bot, draw or random.SystemRandom().random
-        self._kept = Kept(kept_file(file, "Matches"), "matches", Base.metadata)
+        self._kept = Kept(matches_file(directory), "matches", Base.metadata)
         with self._kept.writing() as session:
             old = time.time() - _FORGOTTEN
             session.execute(delete(Row).where(Row.owner.startswith(_VISITOR), Row.changed_at < old))

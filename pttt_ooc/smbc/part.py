@@ -25,7 +25,7 @@ from pttt_ooc.web.parts import Link, Part, Refusal, state_of
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
-from pttt_ooc.web.wire import RefusedError
+from pttt_ooc.web.wire import Client, RefusedError
 
 BEGUN_PER_HOUR = 2000
 """How many matches may be begun from one address; a whole campus may share one."""
@@ -60,6 +60,18 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
         },
         explain=explain,
     )
+
+
+def part_at(address: Path, directory: Path) -> Part:
+    """The part whose answerer is at `address`, and whose matches are kept in `directory`.
+
+    Raises
+    ------
+    StoreError
+        If matches cannot be kept there.
+    """
+    bot = AskedBot(Client(address))
+    return part_of(bot, Matches(directory, bot))
 
 
 def explain(error: Exception) -> Refusal | None:

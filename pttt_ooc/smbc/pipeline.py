@@ -13,10 +13,16 @@ from pttt_ooc.stages.common import Facts, check_writable, forget_future, forget_
 from pttt_ooc.stages.described import set_aside_others
 from pttt_ooc.stages.provenance import module_digest
 
-MODULES = {"solve": "smbc/solve", "findings": "smbc/finding", "report": "smbc/reporting"}
+MODULES = {
+    "solve": "smbc/solve",
+    "findings": "smbc/finding",
+    "equilibria": "smbc/bounding",
+    "report": "smbc/reporting",
+}
 """The stages in their order, each with its module."""
 
-_FOUND = ("compared", "compared_iterations", "all_equilibria")
+_FOUND = ("compared", "compared_iterations")
+_SHOWN = ("all_equilibria",)
 
 
 def sources(stage: str) -> str:
@@ -27,9 +33,10 @@ def sources(stage: str) -> str:
 def asked(config: SmbcConfig) -> dict[str, Facts]:
     """For each stage, the part of the configuration that its manifest must contain."""
     return {
-        "solve": {"settings": _dump(config, exclude=set(_FOUND))},
+        "solve": {"settings": _dump(config, exclude={*_FOUND, *_SHOWN})},
         "findings": {"settings": _dump(config, include=set(_FOUND))},
-        "report": {},
+        **({"equilibria": {}} if config.all_equilibria else {}),
+        "report": {"settings": _dump(config, include=set(_SHOWN))},
     }
 
 

@@ -19,8 +19,13 @@ TEMPLATE = "smbc_report.html.j2"
 _LOSSES = 8  # lines of the table
 
 
-def run(directory: Path) -> None:
+def run(directory: Path, all_equilibria: bool = False) -> None:
     """Write ``report.html`` and its pictures from the manifests of the earlier stages.
+
+    Parameters
+    ----------
+    all_equilibria
+        Whether the stage of that name is among them.
 
     Raises
     ------
@@ -28,9 +33,9 @@ def run(directory: Path) -> None:
         If a manifest is missing, or a file cannot be written.
     """
     with stage("report", directory, [PAGE, *PICTURES], sources=sources) as facts:
-        before = inputs(directory, "solve", "findings")
-        facts["made_from"] = digests(before)
-        solve, found = before["solve"], before["findings"]
+        before = inputs(directory, "solve", "findings", *["equilibria"] * all_equilibria)
+        facts.update(made_from=digests(before), settings={"all_equilibria": all_equilibria})
+        found = before["findings"]
         points = found["winning_score"]
         values = {scores: one["value"] for scores, one in found["rounds"].items()}
         figures = {
@@ -46,13 +51,16 @@ def run(directory: Path) -> None:
             "convergence": "Exploitability of the last round over iterations",
         }
         svgs = {name: inline_svg(figure, name, labels[name]) for name, figure in figures.items()}
-        atomic_write_text(directory / PAGE, rendered(TEMPLATE, "smbc", **_context(solve, found), svgs=svgs))
+        atomic_write_text(directory / PAGE, rendered(TEMPLATE, "smbc", **_context(before), svgs=svgs))
 
 
-def _context(solve: Facts, found: Facts) -> dict[str, Any]:
+def _context(before: dict[str, Facts]) -> dict[str, Any]:
+    solve, found = before["solve"], before["findings"]
     points = range(found["winning_score"])
     return {
         "found": found,
+        "equilibria": before["equilibria"]["shown"] if "equilibria" in before else (),
+        "open_values": [_same(one["open_pairs"]) for one in found["shown"]],
         "solve": solve,
         "goals": GOALS,
         "points": points,
@@ -61,5 +69,11 @@ def _context(solve: Facts, found: Facts) -> dict[str, Any]:
         "table": [[found["rounds"][f"{mine}-{other}"] for other in points] for mine in points],
         "worst_round": max(facts["exploitability"] for facts in found["rounds"].values()),
         "last_gaps": {name: rows[-1] for name, rows in found["curves"].items()},
-        "spent": {name: facts["usage"] for name, facts in (("solve", solve), ("findings", found))},
+        "spent": {name: facts["usage"] for name, facts in before.items()},
     }
+
+
+def _same(table: list[list[float]]) -> float | None:
+    """The number that all entries of a table show, None if they differ."""
+    entries = {f"{entry:.4f}" for row in table for entry in row}
+    return table[0][0] if len(entries) == 1 else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pttt_ooc.smbc.playing import ME, Bot, Match, Round, Thought, thoughts
 from pttt_ooc.smbc.rules import GOALS, SQUARES
+from pttt_ooc.smbc.view import View
 from pttt_ooc.smbc.words import ENDS, MARKS
 
 
@@ -48,6 +49,8 @@ class Told:
         Whether these points count: if both would win the match, they do not.
     thoughts
         What the bot believed of the person's goal, move by move; empty if it can no longer be asked.
+    view
+        The round on the page Explore; None if it can no longer be asked.
     """
 
     end: str
@@ -55,6 +58,7 @@ class Told:
     scored: tuple[int, int]
     counts: bool
     thoughts: tuple[Thought, ...]
+    view: View | None
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,8 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
         mine, other = now.goals
         found = tuple(thoughts(now, bot)) if bot else ()
         counts = match.points != now.points or now.scored == (0, 0)
-        told = Told(ENDS[now.outcome], (GOALS[mine], GOALS[other]), now.scored, counts, found)
+        view = _view(now) if bot else None
+        told = Told(ENDS[now.outcome], (GOALS[mine], GOALS[other]), now.scored, counts, found, view)
     return Seat(
         id,
         version,
@@ -124,6 +129,11 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
         match.winner,
         match.resigned,
     )
+
+
+def _view(now: Round) -> View:
+    """The round on the page Explore, where the one who moves first comes first."""
+    return View(*now.scores, now.goals[now.first], now.goals[1 - now.first], now.squares, None)
 
 
 def _cells(now: Round) -> tuple[Cell, ...]:

@@ -157,8 +157,8 @@ class SmbcConfig(Section):
     )
     all_equilibria: bool = Field(
         default=False,
-        description="Bounds on the expectations by goals in all equilibria of the first round, by linear programs, "
-        "which take minutes and need the extra smbc.",
+        description="The report bounds what goals are worth in all equilibria, by linear programs, which take minutes "
+        "and need the extra smbc.",
     )
     compared_iterations: Whole = Field(default=1000, description="Iterations of these, on the last round of the match.")
 

@@ -186,8 +186,8 @@ class Solution:
     manifest: dict[str, Any]
 
 
-def load(directory: Path) -> Solution:
-    """Read a solution.
+def checked_manifest(directory: Path) -> dict[str, Any]:
+    """The manifest of a solution, all of whose products are as they were written.
 
     Raises
     ------
@@ -199,12 +199,18 @@ def load(directory: Path) -> Solution:
             f"There is no solved match in {directory}; solve it with: pttt smbc solve --output {directory}."
         )
     manifest = read_manifest(directory / MANIFEST, STAGE)
-    settings = Settings(**manifest["settings"])
     for product, facts in manifest["products"].items():
         if digest(directory / product) != facts["digest"]:
             raise StoreError(
                 f"{directory / product} is damaged: it is not what was written; run pttt smbc solve again."
             )
+    return manifest
+
+
+def load(directory: Path) -> Solution:
+    """Read a solution; errors as of :func:`checked_manifest`."""
+    manifest = checked_manifest(directory)
+    settings = Settings(**manifest["settings"])
     tree = build(Rules(fill_board=settings.fill_board))
     profiles = {
         scores: profile_of(tree, read_array(directory / STORE, name_of(scores)))

@@ -84,6 +84,30 @@ class Child:
             self._process.wait()
 
 
+@dataclass(frozen=True)
+class Web:
+    """The web process of an application, to which several wings may add.
+
+    Attributes
+    ----------
+    module
+        Its module, and the first arguments.
+    further
+        Its last arguments.
+    others
+        The processes that it asks.
+    """
+
+    module: Sequence[str]
+    further: Sequence[str] = ()
+    others: Sequence[Child] = ()
+
+    def child(self, arguments: Sequence[object], listening: socket.socket) -> Child:
+        """The process, with arguments of its own, which inherits a listening socket."""
+        all_arguments = [*self.module, *map(str, arguments), *self.further]
+        return Child("web", ["-m", *all_arguments], (listening.fileno(),))
+
+
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; GraderError if there cannot be one."""
     try:

@@ -300,7 +300,7 @@ def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
 
 
 def test_web_processes_import_no_numerics():
-    web = "pttt_ooc.explore.webserver, pttt_ooc.explore.localserver"
+    web = "pttt_ooc.explore.webserver, pttt_ooc.explore.localserver, pttt_ooc.cli.webserver"
     code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"

@@ -10,6 +10,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 from cli_runner import Done
+from coarse_match import COARSE
 
 from pttt_ooc.cli.commands import main
 from pttt_ooc.errors import StoreError
@@ -28,16 +29,6 @@ def run(capsys, *arguments):
     with pytest.raises(SystemExit) as end:
         main(["smbc", *arguments])
     return Done(end.value.code or 0, *capsys.readouterr())
-
-
-COARSE = {"winning_score": 2, "maximum_subgame_exploitability": 0.02}
-
-
-@pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("smbc")
-    solving.solve(Settings(**COARSE), directory, 2)
-    return directory
 
 
 def test_scores_come_after_those_that_follow_them():
@@ -65,8 +56,8 @@ def test_values_of_scores_solve_their_equations():
         assert abs(values @ astuple(payoffs(scores, 2, {(1, 1): 0.5, **found})) - found[scores]) < 1e-15
 
 
-def test_rounds_are_solved_and_the_match_has_the_known_value(solved):
-    solution = solving.load(solved)
+def test_rounds_are_solved_and_the_match_has_the_known_value(coarse):
+    solution = solving.load(coarse)
     rounds = solution.manifest["rounds"]
     assert set(rounds) == {"0-0", "0-1", "1-0", "1-1"}
     assert all(0 <= facts["exploitability"] <= 0.02 for facts in rounds.values())
@@ -75,9 +66,9 @@ def test_rounds_are_solved_and_the_match_has_the_known_value(solved):
     assert all(abs(values[tuple(map(int, name.split("-")))] - facts["value"]) < 1e-12 for name, facts in rounds.items())
 
 
-def test_a_best_response_to_the_match_solves_its_equation(solved):
+def test_a_best_response_to_the_match_solves_its_equation(coarse):
     """Bellman's: in each round the best response for what follows gets the state's own value, and no more."""
-    solution = solving.load(solved)
+    solution = solving.load(coarse)
     response = respond(solution.tree, 2, solution.profiles)
     for (scores, player), value in response.values.items():
         sign = 1 - 2 * player
@@ -88,8 +79,8 @@ def test_a_best_response_to_the_match_solves_its_equation(solved):
         assert abs(best.value - value) < 1e-12
 
 
-def test_simple_value_iteration_finds_the_same(solved):
-    solution = solving.load(solved)
+def test_simple_value_iteration_finds_the_same(coarse):
+    solution = solving.load(coarse)
     values = {(scores, player): 0.0 for scores in solution.profiles for player in (0, 1)}
     for _ in range(60):
         for scores, player in values:
@@ -101,8 +92,8 @@ def test_simple_value_iteration_finds_the_same(solved):
     assert max(abs(values[state] - found[state]) for state in found) < 1e-9
 
 
-def test_losses_add_up_to_the_exploitability(solved):
-    found = best_responses(solving.load(solved))
+def test_losses_add_up_to_the_exploitability(coarse):
+    found = best_responses(solving.load(coarse))
     assert found["exploitability"] > 0
     assert abs(sum(row["loss"] for row in found["losses"]) - found["exploitability"]) < 1e-12
     assert found["exploitability"] == found["best_response_first"] + found["best_response_second"]
@@ -125,7 +116,7 @@ def test_visits_are_those_of_simulated_matches():
     assert all(abs(counts[state] / matches - visits[state]) < 0.1 for state in visits)
 
 
-def test_a_solve_that_is_interrupted_ends_with_the_same_bits(solved, tmp_path, monkeypatch):
+def test_a_solve_that_is_interrupted_ends_with_the_same_bits(coarse, tmp_path, monkeypatch):
     monkeypatch.setattr(solving, "COMMIT_SECONDS", 0)
     checks = []
 
@@ -139,7 +130,7 @@ def test_a_solve_that_is_interrupted_ends_with_the_same_bits(solved, tmp_path, m
             solving.solve(Settings(**COARSE), tmp_path, 1, stop)
         assert not (tmp_path / solving.MANIFEST).exists()
     solving.solve(Settings(**COARSE), tmp_path, 1)
-    facts = [json.loads((place / solving.MANIFEST).read_text()) for place in (solved, tmp_path)]
+    facts = [json.loads((place / solving.MANIFEST).read_text()) for place in (coarse, tmp_path)]
     assert facts[0]["products"] == facts[1]["products"] and facts[0]["rounds"] == facts[1]["rounds"]
 
 
@@ -169,11 +160,11 @@ def test_a_solve_that_is_killed_ends_with_the_same_bits(coarse, tmp_path):
     assert facts[0]["products"] == facts[1]["products"] and facts[0]["rounds"] == facts[1]["rounds"]
 
 
-def test_a_damaged_solution_is_refused(solved, tmp_path):
+def test_a_damaged_solution_is_refused(coarse, tmp_path):
     with pytest.raises(StoreError, match="There is no solved match"):
         solving.load(tmp_path)
     copy = tmp_path / "copy"
-    shutil.copytree(solved, copy)
+    shutil.copytree(coarse, copy)
     with open(copy / solving.LOG, "a") as file:
         file.write("\n")
     with pytest.raises(StoreError, match="is damaged"):

@@ -1,5 +1,6 @@
 """The wing's pages through HTTP: matches, what a person may know, places, and everything that is refused."""
 
+import html
 import itertools
 import json
 import random
@@ -10,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from urllib.error import HTTPError
+from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
 import pytest
@@ -19,7 +21,8 @@ from webkit import Browser, application
 
 from pttt_ooc.smbc import playing
 from pttt_ooc.smbc.looking import Lookouts
-from pttt_ooc.smbc.matches import MATCHES, UNDER_WAY
+from pttt_ooc.smbc.matches import UNDER_WAY
+from pttt_ooc.smbc.matches_file import MATCHES
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.rules import GOALS
 
@@ -70,6 +73,7 @@ def test_a_whole_match(served, browser_of):
         last = kept["rounds"][-1]
         assert len(kept["rounds"]) == number and f"goal was <strong>{GOALS[last['goals'][1]]}" in page
         assert page.count(" %</td>") % 3 == 0 and "What the bot thought" in page
+        assert_explored(browser, page, last)
         if "the match, at" in page:
             break
         assert browser.post(f"{match}/rounds", version=version(page)).status_code == 303
@@ -80,6 +84,17 @@ def test_a_whole_match(served, browser_of):
     assert re.search(r"<td>1</td><td>[01]</td><td class=\"figure\">(100|0)\.0 %</td><td>4\d\.\d{4} %</td>", lobby)
     refused = browser.post(f"{match}/rounds", version=version(page))
     assert refused.status_code == 409 and "This match is over" in refused.text
+
+
+def assert_explored(browser, page, last):
+    """The link of a round that is over leads to it: the same moves, and who moves first before the other."""
+    address = html.unescape(re.search(r'href="(/smbc/explore[^"]+)"', page.partition("<main")[2])[1])
+    asked = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
+    first, second = (last["first"], 1 - last["first"])
+    assert [int(asked[key]) for key in ("mine", "other")] == [last["points"][first], last["points"][second]]
+    assert [int(asked[key]) for key in ("first", "second")] == [last["goals"][first], last["goals"][second]]
+    assert [int(digit) - 1 for digit in asked["at"]] == last["squares"]
+    assert "The round is decided" in browser.get(address).text
 
 
 def kept_points(kept):

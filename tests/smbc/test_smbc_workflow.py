@@ -8,6 +8,8 @@ import yaml
 from test_workflow import Workflow
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
+from pttt_ooc.errors import StoreError
+from pttt_ooc.smbc import bounding, reporting
 from pttt_ooc.smbc.pipeline import MODULES, asked
 from pttt_ooc.smbc.settings import Settings, SmbcConfig
 
@@ -34,7 +36,8 @@ def stale(workflow):
 
 def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     made = {path.name for path in (finished.directory / "data/smbc").iterdir()}
-    assert {f"{stage}.json" for stage in MODULES} <= made
+    assert {f"{stage}.json" for stage in MODULES if stage != "equilibria"} <= made
+    assert "equilibria.json" not in made
     assert {"report.html", "values.svg", "opening.svg", "convergence.svg", "strategies.zarr"} <= made
     assert [path.name for path in (finished.directory / "data").iterdir()] == ["smbc"]
     assert stale(finished) == []
@@ -57,6 +60,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     [
         ("smbc", {"maximum_subgame_exploitability": 0.03}, ["solve", "findings", "report"]),
         ("smbc", {"compared_iterations": 8}, ["findings", "report"]),
+        ("smbc", {"all_equilibria": True}, ["equilibria", "report"]),
         ("smbc", {"horizon": 1000}, []),
         ("solve", {"target_nashconv": 0.5}, []),
     ],
@@ -97,6 +101,29 @@ def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(w
     write_manifest(file, manifest.pop("stage"), **{k: v for k, v in manifest.items() if k != "format_version"})
     told = workflow.succeed("smbc", "--dry-run")
     assert "solve.json was made with horizon 7, not 1000; stage solve runs again." in told
+
+
+def test_the_report_shows_all_equilibria_if_they_are_asked_for(finished, tmp_path):
+    place = shutil.copytree(finished.directory / "data/smbc", tmp_path / "smbc")
+    with pytest.raises(StoreError, match="equilibria"):
+        reporting.run(place, all_equilibria=True)
+    width = {"least": -0.25, "most": 0.75}
+    one = {"rows": [width] * 3, "columns": [width] * 3, "entries": [[{"least": 0.125, "most": 0.125}] * 3] * 3}
+    one["value"] = -1 / 9
+    write_manifest(place / "equilibria.json", "equilibria", products={}, shown=[{"scores": None, "equilibria": one}])
+    reporting.run(place, all_equilibria=True)
+    page = (place / "report.html").read_text()
+    assert page.count("<td>0.1250</td>") == 9 and page.count("<td>−0.2500 to 0.7500</td>") == 6
+    assert "In a round that is a game of its own" in page and "<td>−0.1111</td>" in page
+
+
+@pytest.mark.full
+def test_all_equilibria_are_found(coarse, tmp_path):
+    place = shutil.copytree(coarse, tmp_path / "smbc")
+    bounding.run(place)
+    alone, first = read_manifest(place / "equilibria.json", "equilibria")["shown"]
+    assert abs(alone["equilibria"]["rows"][1]["most"] + 1 / 3) < 1e-7  # the first player is to tie
+    assert first["scores"] == "0-0" and abs(first["equilibria"]["value"] - first["value"]) < 0.02
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.smbc.answerer import Answering
 from pttt_ooc.smbc.asked import AskedBot
-from pttt_ooc.smbc.matches import MATCHES, Matches
+from pttt_ooc.smbc.matches import Matches
 from pttt_ooc.smbc.part import part_of
 from pttt_ooc.web.answering import answer_all
 from pttt_ooc.web.application import make_application
@@ -19,16 +19,23 @@ from pttt_ooc.web.wire import Client, listening
 @contextmanager
 def application(solution, kept, draw=None):
     """The application of a solution; `application.matches` are the matches, in the directory `kept`."""
+    with part(solution, kept, draw) as made:
+        app = make_application(Shell("Secret goals", "", [made]))
+        app.matches = made.state.matches
+        yield app
+
+
+@contextmanager
+def part(solution, kept, draw=None):
+    """The part of an application for a solution."""
     stopping = threading.Event()
     with listening() as (made, path):
         thread = threading.Thread(target=answer_all, args=(made, Answering(solution), stopping))
         thread.start()
         bot = AskedBot(Client(path, 120))
-        matches = Matches(kept / MATCHES, bot, draw)
+        matches = Matches(kept, bot, draw)
         try:
-            app = make_application(Shell("Secret goals", "", [part_of(bot, matches)]))
-            app.matches = matches
-            yield app
+            yield part_of(bot, matches)
         finally:
             matches.close()
             stopping.set()

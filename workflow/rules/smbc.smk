@@ -1,6 +1,8 @@
 # Tic-tac-toe with secret goals, a wing: snakemake smbc
 #
 #   solve -> findings -> report
+#     |                    ^
+#     +---> equilibria ----+   if all_equilibria is true
 #
 # Its results are in data/smbc; its manifests are the edges between its rules, as in the Snakefile.
 
@@ -66,10 +68,28 @@ rule smbc_findings:
         "../scripts/smbc_findings.py"
 
 
+rule smbc_equilibria:
+    input:
+        f"{SMBC_DIR}/solve.json",
+    output:
+        manifest=f"{SMBC_DIR}/equilibria.json",
+    log:
+        f"{SMBC_DIR}/logs/equilibria.log",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        sources=pipeline.sources("equilibria"),
+    message:
+        "Bound what goals are worth in all equilibria, by linear programs."
+    script:
+        "../scripts/smbc_equilibria.py"
+
+
 rule smbc_report:
     input:
         f"{SMBC_DIR}/solve.json",
         f"{SMBC_DIR}/findings.json",
+        [f"{SMBC_DIR}/equilibria.json"] if SMBC.all_equilibria else [],
     output:
         report(f"{SMBC_DIR}/report.html", caption="../report/smbc.rst", category="Secret goals"),
         f"{SMBC_DIR}/values.svg",
@@ -81,6 +101,7 @@ rule smbc_report:
     conda:
         "../../envs/pttt.yaml"
     params:
+        settings=pipeline.asked(SMBC)["report"]["settings"],
         sources=pipeline.sources("report"),
     message:
         "Write the report of the match with secret goals."

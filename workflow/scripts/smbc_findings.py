@@ -8,4 +8,4 @@ from pttt_ooc.stages import common
 with common.told(Path(snakemake.log[0])):
     settings = snakemake.params.settings
     directory = Path(snakemake.output.manifest).parent
-    finding.run(directory, settings["compared"], settings["compared_iterations"], settings["all_equilibria"])
+    finding.run(directory, settings["compared"], settings["compared_iterations"])

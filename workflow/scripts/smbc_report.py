@@ -6,4 +6,5 @@ from pttt_ooc.smbc import reporting
 from pttt_ooc.stages import common
 
 with common.told(Path(snakemake.log[0])):
-    reporting.run(Path(snakemake.output.manifest).parent)
+    shown = snakemake.params.settings
+    reporting.run(Path(snakemake.output.manifest).parent, shown["all_equilibria"])
