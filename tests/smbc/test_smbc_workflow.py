@@ -110,7 +110,8 @@ def test_the_report_shows_all_equilibria_if_they_are_asked_for(finished, tmp_pat
     width = {"least": -0.25, "most": 0.75}
     one = {"rows": [width] * 3, "columns": [width] * 3, "entries": [[{"least": 0.125, "most": 0.125}] * 3] * 3}
     one["value"] = -1 / 9
-    write_manifest(place / "equilibria.json", "equilibria", products={}, shown=[{"scores": None, "equilibria": one}])
+    facts = {"products": {}, "usage": {"seconds": 61, "peak_anonymous_mb": 1}}
+    write_manifest(place / "equilibria.json", "equilibria", shown=[{"scores": None, "equilibria": one}], **facts)
     reporting.run(place, all_equilibria=True)
     page = (place / "report.html").read_text()
     assert page.count("<td>0.1250</td>") == 9 and page.count("<td>−0.2500 to 0.7500</td>") == 6
