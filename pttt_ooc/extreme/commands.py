@@ -38,6 +38,7 @@ def add_commands(app: typer.Typer) -> None:
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(match)
     extreme.command(epilog="Example: pttt extreme check team39.py")(check)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
+    extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
     app.add_typer(extreme, name="extreme")
 
 
@@ -206,3 +207,17 @@ def tournament(
         print(json.dumps(showing.as_json(played.record, tables)))
     else:
         showing.show(played.record, tables)
+
+
+def serve(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a tournament that is played, or has been.")],
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Whether to open the pages in a browser.")] = True,
+) -> None:
+    """Show a tournament in a browser: standings, matches move by move, what teams can learn from theirs."""
+    from pttt_ooc.grader.commands import extra
+
+    with extra():
+        from pttt_ooc.extreme.pages.local import serve as served
+    served(directory, host, port, "/extreme/standings" if browser else None)

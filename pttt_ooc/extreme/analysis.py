@@ -1,0 +1,278 @@
+"""What a match's log tells about its players, move by move; no numerics are needed."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Referee
+from pttt_ooc.extreme.runner import LINES
+from pttt_ooc.extreme.walls import ExtremeError
+
+TENS = 10  # own moves that are counted together
+
+
+@dataclass(frozen=True)
+class Step:
+    """A move, and what there was to be had.
+
+    Attributes
+    ----------
+    player
+        0 or 1.
+    cell
+        Big board, row, column.
+    bonus
+        Whether it was a bonus move.
+    won
+        Whether it won a small board.
+    chances
+        The cells with which the player could have won a small board.
+    seconds
+        That the bot took.
+    again
+        How often it was asked again.
+    """
+
+    player: int
+    cell: Cell
+    bonus: bool
+    won: bool
+    chances: tuple[Cell, ...]
+    seconds: float
+    again: int
+
+    @property
+    def missed(self) -> bool:
+        """Whether the player could have had a bonus move, and did without."""
+        return bool(self.chances) and not self.won and not self.bonus
+
+
+def steps(match: dict[str, Any]) -> list[Step]:
+    """The moves of a match, from what its file holds.
+
+    Raises
+    ------
+    ExtremeError
+        If that is no match by the rules.
+    """
+    referee, found = Referee(), list[Step]()
+    try:
+        for move in match["moves"]:
+            player, bonus, cell = referee.player, referee.bonus, tuple(move["cell"])
+            chances = winning_cells(referee)
+            if not referee.play(cell):
+                raise ExtremeError(f"The log of a match is damaged: move {len(found) + 1} is not valid.")
+            won = cell in chances
+            found.append(Step(player, cell, bonus, won, chances, float(move["seconds"]), int(move["again"])))
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise ExtremeError("The log of a match is damaged: it has moves that cannot be read.") from None
+    return found
+
+
+def after(match: dict[str, Any], plies: int) -> Referee:
+    """The position after so many moves of a match; errors as of :func:`steps`."""
+    referee = Referee()
+    for move in match["moves"][:plies]:
+        if not referee.play(tuple(move["cell"])):
+            raise ExtremeError("The log of a match is damaged: a move is not valid.")
+    return referee
+
+
+def winning_cells(referee: Referee) -> tuple[Cell, ...]:
+    """The cells with which the player to move wins a small board."""
+    flag, big_boards = FLAGS[referee.player], referee.board.big_boards_status
+    found = []
+    for cell in referee.valid_cells():
+        big, row, column = cell
+        top, left = row - row % 3, column - column % 3
+        for line in LINES:
+            if (row % 3, column % 3) in line:
+                others = [(top + a, left + b) for a, b in line if (a, b) != (row % 3, column % 3)]
+                if all(big_boards[big][i][j] == flag for i, j in others):
+                    found.append(cell)
+                    break
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The move with which a player lost most, as our strong bot values positions.
+
+    Attributes
+    ----------
+    ply
+        The number of moves before it.
+    before, after
+        The player's chance to win, before and after the move.
+    """
+
+    ply: int
+    before: float
+    after: float
+
+    @property
+    def drop(self) -> float:
+        """What was lost."""
+        return self.before - self.after
+
+
+def turning_point(found: Sequence[Step], chances: Sequence[float], player: int) -> Turn | None:
+    """Where the chance of a player fell most with a move of its own; None if it never did.
+
+    Parameters
+    ----------
+    chances
+        Of the first player, in each position of the match, the last one included.
+    """
+    own = [chance if player == 0 else 1 - chance for chance in chances]
+    turns = [Turn(ply, own[ply], own[ply + 1]) for ply, step in enumerate(found) if step.player == player]
+    worst = max(turns, key=lambda turn: turn.drop, default=None)
+    return worst if worst and worst.drop > 0 else None
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """A match from the side of one of its players.
+
+    Attributes
+    ----------
+    name
+        Of the match.
+    stage, pool
+        Where it was played.
+    opponent
+        The other team's key.
+    side
+        0: the team began; 1: the other did.
+    points, against
+        What both got.
+    result
+        ``won``, ``drawn`` or ``lost``.
+    message
+        How the match ended.
+    plies
+        Moves of both.
+    moves, mean_seconds, slowest_seconds
+        The team's own moves, and the time they took.
+    slowest_ply
+        The number of moves before the slowest one.
+    bonus_made, bonus_missed
+        Bonus moves that the team had, and moves that could have won one and did not.
+    turning_ply, before, after
+        Of its :class:`Turn`, where there is one.
+    """
+
+    name: str
+    stage: str
+    pool: int
+    opponent: str
+    side: int
+    points: int
+    against: int
+    result: str
+    message: str
+    plies: int
+    moves: int
+    mean_seconds: float
+    slowest_seconds: float
+    slowest_ply: int | None
+    bonus_made: int
+    bonus_missed: int
+    turning_ply: int | None
+    before: float | None
+    after: float | None
+
+    @property
+    def forfeited(self) -> bool:
+        """Whether the team lost without a line of its opponent."""
+        return self.result == "lost" and self.message not in ("WON", "DRAW")
+
+
+def appearance(match: dict[str, Any], found: Sequence[Step], chances: Sequence[float] | None, side: int) -> Appearance:
+    """A match from one side.
+
+    Parameters
+    ----------
+    match, found
+        What its file holds, and its steps.
+    chances
+        As of :func:`turning_point`; None if they are not known yet.
+    """
+    own = [(ply, step) for ply, step in enumerate(found) if step.player == side]
+    seconds = [step.seconds for _, step in own]
+    points, against = match["points"][side], match["points"][1 - side]
+    turn = turning_point(found, chances, side) if chances else None
+    slowest = max(own, key=lambda one: one[1].seconds, default=None)
+    won = match["winner"] == PLAYERS[side] or points > against
+    return Appearance(
+        name=f"{match['stage']}-{match['pool'] + 1}-{match['first']}-{match['second']}",
+        stage=match["stage"],
+        pool=match["pool"],
+        opponent=match[("second", "first")[side]],
+        side=side,
+        points=points,
+        against=against,
+        result="won" if won else "drawn" if points == against else "lost",
+        message=match["message"],
+        plies=len(found),
+        moves=len(own),
+        mean_seconds=round(statistics.fmean(seconds), 6) if seconds else 0.0,
+        slowest_seconds=round(max(seconds, default=0.0), 6),
+        slowest_ply=slowest[0] if slowest else None,
+        bonus_made=sum(step.bonus for _, step in own),
+        bonus_missed=sum(step.missed for _, step in own),
+        turning_ply=turn.ply if turn else None,
+        before=round(turn.before, 4) if turn else None,
+        after=round(turn.after, 4) if turn else None,
+    )
+
+
+@dataclass(frozen=True)
+class Times:
+    """What some of a team's moves took, over all its matches.
+
+    Attributes
+    ----------
+    first, last
+        The numbers of the own moves in a match, from 1.
+    moves
+        How many there were.
+    mean, median, longest
+        Seconds.
+    """
+
+    first: int
+    last: int
+    moves: int
+    mean: float
+    median: float
+    longest: float
+
+
+def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[Times]:
+    """The time that a team used, ten own moves of a match at a time.
+
+    Parameters
+    ----------
+    matches
+        The steps of each match, and the team's side.
+    """
+    groups: dict[int, list[float]] = {}
+    for found, side in matches:
+        own = [step.seconds for step in found if step.player == side]
+        for number, seconds in enumerate(own):
+            groups.setdefault(number // TENS, []).append(seconds)
+    return [
+        Times(
+            TENS * group + 1,
+            TENS * group + TENS,
+            len(seconds),
+            round(statistics.fmean(seconds), 6),
+            round(statistics.median(seconds), 6),
+            round(max(seconds), 6),
+        )
+        for group, seconds in sorted(groups.items())
+    ]

@@ -1,0 +1,66 @@
+"""The analyst of a tournament: a process that looks at each match with our strong bot once it has been played.
+
+It takes a core to itself for each match, as the bots do, so that it takes no time from them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from pathlib import Path
+
+from pttt_ooc.disk.lives import handle_signals, watch_parent
+from pttt_ooc.errors import PtttError
+from pttt_ooc.extreme.cores import free_cores, taken_core
+from pttt_ooc.extreme.curves import Analyst, missing, write_curve
+from pttt_ooc.extreme.league import Pairing
+from pttt_ooc.extreme.record import FACTS, Record
+from pttt_ooc.web.logs import start_logging
+
+log = logging.getLogger("pttt.extreme.analyst")
+_POLL, _PAUSE = 1.0, 30.0  # seconds between two looks, and after an error
+_NICE = 15
+
+
+def look_again_and_again(directory: Path, stopping: threading.Event) -> None:
+    """Look at matches of the tournament in a directory, which may begin later, until `stopping` is set."""
+    record, analyst, failed = None, None, set[Pairing]()
+    allowed = os.sched_getaffinity(0)
+    while not stopping.is_set():
+        try:
+            if record is None and (directory / FACTS).is_file():
+                record = Record(directory)
+            found = [pairing for pairing in missing(record) if pairing not in failed] if record else []
+            for pairing in found:
+                analyst = analyst or Analyst()
+                failed.add(pairing)
+                with taken_core(free_cores(), stopping) as core:
+                    if record is None or core is None:
+                        return
+                    os.sched_setaffinity(threading.get_native_id(), [core])
+                    write_curve(record, pairing, analyst)
+                failed.discard(pairing)
+                log.info("looked at", extra={"match": pairing.name})
+            stopping.wait(_POLL)
+        except PtttError as error:  # such as a directory that cannot be written to
+            log.error(str(error))
+            stopping.wait(_PAUSE)
+        finally:
+            os.sched_setaffinity(threading.get_native_id(), allowed)
+
+
+def main() -> None:
+    """Look at the matches of the tournament in DIRECTORY; the parent holds the other end of stdin."""
+    start_logging("analyst")
+    os.nice(_NICE)
+    stopping = threading.Event()
+    handle_signals(stopping)
+    watch_parent()
+    os.umask(0o077)
+    look_again_and_again(Path(sys.argv[1]), stopping)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""What our strong bot thinks of each position of a match, with a small budget that is the same on all machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.arena.games.base import PLAYER
+from pttt_ooc.disk.files import atomic_write_text, make_directory
+from pttt_ooc.extreme.league import Pairing
+from pttt_ooc.extreme.record import Record
+from pttt_ooc.extreme.search import Searcher, ready
+
+NODES = 5000
+"""Positions that are searched for each position of a match."""
+
+TABLE = 1 << 16  # positions that are remembered
+SCALE = 5000.0
+"""Values are chances to win on a logistic scale: fitted to 9,786 positions of 150 games of the bot against itself."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What the bot thinks of a match.
+
+    Attributes
+    ----------
+    nodes
+        Positions that were searched for each position.
+    chances
+        Of the first player to win, in each position, the last one included.
+    """
+
+    nodes: int
+    chances: list[float]
+
+
+def chance(value: float) -> float:
+    """The chance to win of a player for whom a position has this value."""
+    return 1 / (1 + math.exp(-max(-700.0, min(700.0, value / SCALE))))
+
+
+class Analyst:
+    """Looks at matches with the search of the strong bot."""
+
+    def __init__(self, nodes: int = NODES) -> None:
+        self._nodes, self._searcher = nodes, ready(Searcher(TABLE))
+
+    def curve(self, match: dict[str, Any]) -> Curve:
+        """The curve of a match, from what its file holds; the same match always has the same curve."""
+        searcher = Searcher(TABLE)
+        game = searcher.game
+        state, chances = game.start(), []
+        for move in match["moves"]:
+            chances.append(self._chance(searcher, state))
+            big, row, column = move["cell"]
+            state = game.play(state, 81 * big + 9 * row + column)
+        if match["message"] in ("WON", "DRAW"):
+            first, second = match["points"]
+            chances.append(float(first > second) if first != second else 0.5)
+        else:  # a forfeit: the position itself was not over
+            chances.append(self._chance(searcher, state))
+        return Curve(self._nodes, [round(one, 4) for one in chances])
+
+    def _chance(self, searcher: Searcher, state: Any) -> float:
+        searcher.choose(state, 3600.0, nodes=self._nodes)
+        found = chance(searcher.value)
+        return found if state[PLAYER] == 0 else 1 - found
+
+
+def write_curve(record: Record, pairing: Pairing, analyst: Analyst) -> None:
+    """Look at a match of a tournament that has been played, and keep what was seen."""
+    found = analyst.curve(record.match(pairing))
+    make_directory(record.directory / "curves")
+    atomic_write_text(record.curve(pairing), json.dumps({"nodes": found.nodes, "chances": found.chances}) + "\n")
+
+
+def missing(record: Record) -> list[Pairing]:
+    """The matches that have been played and that nobody has looked at."""
+    return [played.pairing for played in record.state().played if not record.curve(played.pairing).exists()]
+
+
+def look_at_all(directory: Path) -> int:
+    """Look at all matches that have been played; returns how many there were."""
+    record, analyst = Record(directory), Analyst()
+    found = missing(record)
+    for pairing in found:
+        write_curve(record, pairing, analyst)
+    return len(found)

@@ -1,0 +1,178 @@
+"""All that the pages show, as JSON below ``/api/extreme`` and as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import PlainTextResponse
+
+from pttt_ooc.extreme.pages.part import Key, Name, Pages, UsedPages, played_of, team_facts
+from pttt_ooc.extreme.pages.shown import Seen, chances_of, match_of, steps_of
+from pttt_ooc.extreme.record import Played
+from pttt_ooc.extreme.tables import as_csv, marks_rows, standings_rows
+from pttt_ooc.web.accounts import known_bearer, signed_in
+from pttt_ooc.web.shell import Account, UsedShell
+
+router = APIRouter()
+Rows = list[dict[str, Any]]
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet's formulas begin
+
+
+class CSVResponse(PlainTextResponse):
+    """A table."""
+
+    media_type = "text/csv; charset=utf-8"
+
+
+def table_of(rows: Sequence[dict[str, Any]]) -> CSVResponse:
+    """Rows as CSV; no text in it is a formula for a spreadsheet."""
+    return CSVResponse(as_csv([{key: _harmless(value) for key, value in row.items()} for row in rows]))
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
+
+
+def _seen(pages: Pages) -> Seen:
+    seen = pages.shown.seen()
+    if seen is None:
+        raise HTTPException(404, "The tournament has not begun.")
+    return seen
+
+
+def _named(seen: Seen, rows: Rows) -> Rows:
+    return [{"team": row["team"], "name": seen.name_of(row["team"]), **row} for row in rows]
+
+
+def _played(one: Played) -> dict[str, Any]:
+    first, second = one.score.points
+    return {
+        "match": one.pairing.name,
+        "stage": one.pairing.stage,
+        "pool": one.pairing.pool + 1,
+        "first": one.pairing.first,
+        "second": one.pairing.second,
+        "first_points": first,
+        "second_points": second,
+        "winner": one.winner,
+        "message": one.message,
+        "plies": one.plies,
+        "seconds": one.seconds,
+    }
+
+
+@router.get("/api/extreme/standings", summary="Extreme TicTacToe: standings")
+def standings(pages: UsedPages) -> dict[str, Any]:
+    """The teams, the pools of all stages that have begun, and the marks."""
+    seen = _seen(pages)
+    record, tables = seen.record, seen.state.tables
+    return {
+        "seed": record.seed,
+        "over": seen.over,
+        "teams": {key: team.name for key, team in record.teams.items()},
+        "standings": [asdict(table) for table in tables],
+        "marks": record.marks(tables),
+    }
+
+
+@router.get("/extreme/standings.csv", include_in_schema=False)
+def standings_csv(pages: UsedPages) -> CSVResponse:
+    """A row for each team and stage."""
+    seen = _seen(pages)
+    return table_of(_named(seen, standings_rows(seen.state.tables)))
+
+
+@router.get("/extreme/marks.csv", include_in_schema=False)
+def marks_csv(pages: UsedPages) -> CSVResponse:
+    """A row for each team."""
+    seen = _seen(pages)
+    return table_of(_named(seen, marks_rows(seen.record, seen.state.tables)))
+
+
+@router.get("/api/extreme/matches", summary="Extreme TicTacToe: matches")
+def matches(pages: UsedPages) -> Rows:
+    """All matches that have been played."""
+    return [_played(one) for one in _seen(pages).state.played]
+
+
+@router.get("/extreme/matches.csv", include_in_schema=False)
+def matches_csv(pages: UsedPages) -> CSVResponse:
+    """A row for each match."""
+    return table_of([_played(one) for one in _seen(pages).state.played])
+
+
+@router.get("/api/extreme/matches/{name}", summary="Extreme TicTacToe: a match")
+async def match(request: Request, pages: UsedPages, shell: UsedShell, name: Name) -> dict[str, Any]:
+    """A match, move by move; what bots printed, and how they failed, is told to their own teams only."""
+    account = None
+    if shell.accounts is not None:
+        account = await signed_in(request) or await run_in_threadpool(known_bearer, request, shell)
+    return await run_in_threadpool(_match, pages, account, name)
+
+
+def _match(pages: Pages, account: Account | None, name: str) -> dict[str, Any]:
+    seen = _seen(pages)
+    one = played_of(seen, name)
+    found = match_of(seen, one.pairing)
+    open_to = [pages.may_see(account, key) for key in (one.pairing.first, one.pairing.second)]
+    loser = {"P1": 1, "P2": 0}.get(one.winner)
+    hidden = {
+        "detail": found["detail"] if loser is not None and open_to[loser] else "",
+        "printed": [text if seen_by else "" for text, seen_by in zip(found["printed"], open_to, strict=True)],
+    }
+    return {**found, **hidden, "chances_of_first": chances_of(seen, one.pairing)}
+
+
+@router.get("/extreme/matches/{name}/moves.csv", include_in_schema=False)
+def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
+    """A row for each move."""
+    seen = _seen(pages)
+    one = played_of(seen, name)
+    chances = chances_of(seen, one.pairing)
+    rows = []
+    for ply, step in enumerate(steps_of(seen, one.pairing)):
+        big, row, column = step.cell
+        rows.append(
+            {
+                "ply": ply + 1,
+                "team": (one.pairing.first, one.pairing.second)[step.player],
+                "flag": "xo"[step.player],
+                "big_board": big,
+                "row": row,
+                "column": column,
+                "bonus": step.bonus,
+                "won_small_board": step.won,
+                "missed_bonus": step.missed,
+                "seconds": step.seconds,
+                "asked_again": step.again,
+                "chance_of_first_after": chances[ply + 1] if chances else None,
+            }
+        )
+    return table_of(rows)
+
+
+@router.get("/api/extreme/teams/{key}", summary="Extreme TicTacToe: a team")
+def team(pages: UsedPages, key: Key) -> dict[str, Any]:
+    """A team's matches, each from its side, the time that its moves took, and what it lost by."""
+    facts = team_facts(_seen(pages), key)
+    return {
+        "team": key,
+        "name": facts["team"].name,
+        "file": facts["team"].file,
+        "stages": facts["rows"],
+        "marks": facts["marks"],
+        "lost_by": dict(facts["losses"]),
+        "times": [asdict(one) for one in facts["times"]],
+        "matches": [asdict(one) for one in facts["appearances"]],
+    }
+
+
+@router.get("/extreme/teams/{key}/{table}.csv", include_in_schema=False)
+def team_csv(pages: UsedPages, key: Key, table: Annotated[str, Path(pattern="^(matches|times)$")]) -> CSVResponse:
+    """A row for each match, or for each ten moves of a match."""
+    facts = team_facts(_seen(pages), key)
+    return table_of([asdict(one) for one in facts["appearances" if table == "matches" else "times"]])

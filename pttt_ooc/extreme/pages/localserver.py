@@ -1,0 +1,41 @@
+"""The web process of `pttt extreme serve`."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from pttt_ooc.disk.lives import watch_parent
+from pttt_ooc.extreme.pages import exports
+from pttt_ooc.extreme.pages.part import part_of
+from pttt_ooc.extreme.pages.shown import Shown
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.logs import start_logging
+from pttt_ooc.web.server import make_server, prepare_process
+from pttt_ooc.web.shell import Shell
+
+TITLE = "Extreme TicTacToe"
+
+
+def app_of(directory: Path) -> FastAPI:
+    """The application of a tournament in a directory."""
+    return make_application(Shell(TITLE, "", [part_of(Shown(directory), exports.router, everything=True)]))
+
+
+def main() -> None:
+    """Serve on SOCKET the tournament in DIRECTORY.
+
+    Arguments: SOCKET DIRECTORY.
+    """
+    start_logging("web")
+    watch_parent()
+    descriptor, directory = sys.argv[1:]
+    server = make_server(app_of(Path(directory)), prepare_process())
+    server.run(sockets=[socket.socket(fileno=int(descriptor))])
+
+
+if __name__ == "__main__":
+    main()

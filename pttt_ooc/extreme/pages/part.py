@@ -1,0 +1,235 @@
+"""The tournament as a part of the web application: standings, matches, teams."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import Path as PathParameter
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from pttt_ooc.extreme import analysis
+from pttt_ooc.extreme.pages import drawing
+from pttt_ooc.extreme.pages.shown import Seen, Shown, appearances, chances_of, match_of, steps_of
+from pttt_ooc.extreme.record import Played
+from pttt_ooc.extreme.tables import marks_rows
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.parts import Link, Part, state_of
+from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.shell import Account
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/extreme")
+LINKS = (Link("/extreme/standings", "Tournament"), Link("/extreme/matches", "Matches"))
+
+
+@dataclass
+class Pages:
+    """What the handlers work on.
+
+    Attributes
+    ----------
+    shown
+        The tournament.
+    everything
+        Whether everybody sees what bots have printed and how they failed; else only the team whose bot it is.
+    """
+
+    shown: Shown
+    everything: bool
+
+    def may_see(self, account: Account | None, key: str) -> bool:
+        """Whether somebody may see what a team's bot has printed, and how it failed."""
+        return self.everything or (account is not None and key == key_of(account.id))
+
+
+def key_of(team: int) -> str:
+    """The key of one of the course's teams, by its number."""
+    return f"t{team}"
+
+
+UsedPages = Annotated[Pages, state_of("extreme")]
+Ply = Annotated[int | None, Query(ge=0, le=10**6)]
+Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
+Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
+Stamp = Annotated[str, Query(max_length=100)]
+
+
+def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: Sequence[Link] = LINKS) -> Part:
+    """The part of the application for a tournament.
+
+    Parameters
+    ----------
+    routers
+        Further addresses.
+    everything
+        As of :class:`Pages`.
+    """
+    return Part(
+        name="extreme",
+        directory=Path(__file__).parent,
+        routers=(router, *routers),
+        links=links,
+        state=Pages(shown, everything),
+        names={
+            "WIDTH": drawing.WIDTH,
+            "HEIGHT": drawing.HEIGHT,
+            "cell_text": lambda cell: drawing.text(drawing.number(*cell)),
+        },
+    )
+
+
+# ---------------------------------------------------------------------------------------------
+# Standings
+
+
+@router.get("")
+def begin() -> Response:
+    """Where the standings are."""
+    return RedirectResponse("/extreme/standings", 307)
+
+
+@router.get("/standings")
+def standings(request: Request, pages: UsedPages, account: Signed) -> Response:
+    """Pools, standings and marks."""
+    return render(request, "extreme/standings.html", account, **_standings(pages))
+
+
+@router.get("/parts/standings")
+def standings_part(request: Request, pages: UsedPages, account: Signed, seen: Stamp = "") -> Response:
+    """The tables, if they have changed."""
+    shown = _standings(pages)
+    if shown["stamp"] == seen:
+        return Response(status_code=204)
+    return render(request, "extreme/parts/standings.html", account, **shown)
+
+
+def _standings(pages: Pages) -> dict[str, Any]:
+    seen = pages.shown.seen()
+    if seen is None:
+        return {"seen": None, "stamp": "none"}
+    tables = seen.state.tables
+    stages = [(stage, [table for table in tables if table.stage == stage.name]) for stage in seen.record.stages]
+    return {
+        "seen": seen,
+        "stamp": seen.stamp,
+        "stages": [(stage, found) for stage, found in stages if found][::-1],
+        "marks": marks_rows(seen.record, tables),
+        "recent": seen.state.played[-1:-9:-1],
+    }
+
+
+# ---------------------------------------------------------------------------------------------
+# Matches
+
+
+@router.get("/matches")
+def matches(
+    request: Request, pages: UsedPages, account: Signed, team: Annotated[str, Query(max_length=81)] = ""
+) -> Response:
+    """All matches that have been played, or those of a team."""
+    seen = _seen(pages)
+    if team and team not in seen.record.teams:
+        raise HTTPException(404, f"There is no team {team}.")
+    found = seen.of_team(team) if team else seen.state.played
+    return render(request, "extreme/matches.html", account, seen=seen, found=found[::-1], team=team)
+
+
+@router.get("/matches/{name}")
+def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: Ply = None) -> Response:
+    """A match, move by move."""
+    seen = _seen(pages)
+    played = played_of(seen, name)
+    found, steps = match_of(seen, played.pairing), steps_of(seen, played.pairing)
+    at = len(steps) if ply is None else min(ply, len(steps))
+    position = analysis.after(found, at)
+    chances = chances_of(seen, played.pairing)
+    keys = (played.pairing.first, played.pairing.second)
+    shown = {
+        "seen": seen,
+        "played": played,
+        "keys": keys,
+        "teams": [seen.record.teams[key] for key in keys],
+        "found": found,
+        "steps": steps,
+        "ply": at,
+        "boards": drawing.boards_of(position, steps[at - 1].cell if at else None),
+        "to_move": position,
+        "points": position.points(),
+        "chances": chances,
+        "path": drawing.curve_path(chances) if chances else None,
+        "bars": drawing.bars_of([step.player for step in steps], [step.seconds for step in steps]),
+        "longest": max((step.seconds for step in steps), default=0.0),
+        "limit": float(seen.record.conditions.get("time_limit", 0)),
+        "open": [pages.may_see(account, key) for key in keys],
+        "loser": {"P1": 1, "P2": 0}.get(played.winner),
+    }
+    return render(request, "extreme/match_part.html" if wants_part(request) else "extreme/match.html", account, **shown)
+
+
+def played_of(seen: Seen, name: str) -> Played:
+    """A match by its name; 404 if it has not been played."""
+    if name not in seen.matches:
+        raise HTTPException(404, "There is no such match, or it has not been played yet.")
+    return seen.matches[name]
+
+
+def _seen(pages: Pages) -> Seen:
+    seen = pages.shown.seen()
+    if seen is None:
+        raise HTTPException(404, "The tournament has not begun.")
+    return seen
+
+
+# ---------------------------------------------------------------------------------------------
+# Teams
+
+
+@router.get("/teams/{key}")
+def team(request: Request, pages: UsedPages, account: Signed, key: Key) -> Response:
+    """What a team can learn from its matches."""
+    seen = _seen(pages)
+    return render(request, "extreme/team.html", account, **team_facts(seen, key))
+
+
+def team_facts(seen: Seen, key: str) -> dict[str, Any]:
+    """All that is known of a team; 404 if there is none."""
+    if key not in seen.record.teams:
+        raise HTTPException(404, f"There is no team {key}.")
+    found = list(appearances(seen, key))
+    played = [(steps_of(seen, one.pairing), int(one.pairing.second == key)) for one in seen.of_team(key)]
+    losses = Counter(one.message for one in found if one.result == "lost")
+    rows = [
+        {"stage": table.stage, "pool": table.pool + 1, "of": len(table.rows), **asdict(row)}
+        for table in seen.state.tables
+        for row in table.rows
+        if row.team == key
+    ]
+    return {
+        "seen": seen,
+        "team": seen.record.teams[key],
+        "rows": rows,
+        "marks": seen.record.marks(seen.state.tables)[key],
+        "appearances": found,
+        "opponents": _by_opponent(found),
+        "losses": losses.most_common(),
+        "times": analysis.times(played),
+        "limit": float(seen.record.conditions.get("time_limit", 0)),
+        "turns": sorted((one for one in found if one.before is not None), key=_drop, reverse=True),
+    }
+
+
+def _drop(one: analysis.Appearance) -> float:
+    return (one.before or 0.0) - (one.after or 0.0)
+
+
+def _by_opponent(found: list[analysis.Appearance]) -> list[dict[str, Any]]:
+    """For each stage and opponent, the match in which the team began, and the other one."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in found:
+        row = rows.setdefault((one.stage, one.opponent), {"stage": one.stage, "opponent": one.opponent, "sides": {}})
+        row["sides"][one.side] = one
+    return list(rows.values())

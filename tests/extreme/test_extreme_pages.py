@@ -1,0 +1,317 @@
+"""The tournament's pages: what they show against the logs, what is kept from whom, and the same as JSON and CSV."""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from madekit import begin, log_of, made, play_on
+from naive_extreme import Game
+from patience import PATIENCE
+
+from pttt_ooc.extreme import analysis, curves
+from pttt_ooc.extreme.analyst import look_again_and_again
+from pttt_ooc.extreme.league import Pairing
+from pttt_ooc.extreme.pages import shown as shown_module
+from pttt_ooc.extreme.pages.localserver import app_of
+from pttt_ooc.extreme.record import Record
+from pttt_ooc.extreme.walls import ExtremeError
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    monkeypatch.setattr(shown_module, "FRESH", 0.0)
+    shown_module._read.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def over(tmp_path_factory):
+    """A tournament that is over, with the curve of one match."""
+    record = made(tmp_path_factory.mktemp("made") / "t")
+    curves.write_curve(record, record.state().played[0].pairing, curves.Analyst(nodes=200))
+    return record
+
+
+@pytest.fixture
+def client(over):
+    return TestClient(app_of(over.directory), raise_server_exceptions=False)
+
+
+def rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+# ---------------------------------------------------------------------------------------------
+# What a log tells
+
+
+def naive_steps(log):
+    """For each move, from the plain implementation: whether it won a small board, and whether one could have."""
+    game, found = Game(), []
+    for move in log["moves"]:
+        me, cell = game.player, tuple(move["cell"])
+        chances = set()
+        for other in game.legal():
+            big, row, column = other
+            cells = {**game.cells, other: me}
+            inside = [(big, row - row % 3 + a, column - column % 3 + b) for a in range(3) for b in range(3)]
+            lines = [inside[i : i + 3] for i in (0, 3, 6)] + [inside[i::3] for i in range(3)]
+            lines += [inside[::4], inside[2:7:2]]
+            if any(all(cells.get(one) == me for one in line) for line in lines):
+                chances.add(other)
+        found.append((cell in chances, bool(chances) and cell not in chances and not game.bonus, game.bonus))
+        game.play(cell)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bonus_moves_made_and_missed_are_those_of_the_plain_implementation(seed):
+    log = log_of(Pairing("final", 0, "a", "b"), seed)
+    steps = analysis.steps(log)
+    assert [(step.won, step.missed, step.bonus) for step in steps] == naive_steps(log)
+    assert any(step.missed for step in steps) and any(step.won for step in steps)
+    for side in (0, 1):
+        one = analysis.appearance(log, steps, None, side)
+        own = [told for told, step in zip(naive_steps(log), steps, strict=True) if step.player == side]
+        assert (one.bonus_missed, one.bonus_made) == (sum(o[1] for o in own), sum(o[2] for o in own))
+        assert one.moves == len(own) and one.opponent == "ba"[side]
+
+
+@pytest.mark.parametrize("change", [{"cell": [0, 0]}, {"cell": [0, 0, 99]}, {"cell": None}, {"seconds": "x"}])
+def test_a_damaged_log_is_a_sentence(change):
+    log = log_of(Pairing("final", 0, "a", "b"), 1)
+    log["moves"][5] = {**log["moves"][5], **change}
+    with pytest.raises(ExtremeError, match="damaged"):
+        analysis.steps(log)
+
+
+def test_the_turning_point_is_the_own_move_with_the_largest_loss():
+    log = log_of(Pairing("final", 0, "a", "b"), 2)
+    steps = analysis.steps(log)
+    chances = [0.5] * (len(steps) + 1)
+    mine = [ply for ply, step in enumerate(steps) if step.player == 1]
+    worst = mine[4]
+    chances[worst + 1 :] = [0.9] * (len(steps) - worst)
+    turn = analysis.turning_point(steps, chances, 1)
+    assert turn.ply == worst and turn.drop == pytest.approx(0.4) and turn.before == 0.5
+    assert analysis.turning_point(steps, chances, 0) is None
+
+
+def test_times_are_counted_by_tens_of_own_moves():
+    log = log_of(Pairing("final", 0, "a", "b"), 3)
+    steps = analysis.steps(log)
+    own = [move["seconds"] for move in log["moves"] if move["player"] == 1]
+    found = analysis.times([(steps, 1), (steps, 1)])
+    assert sum(one.moves for one in found) == 2 * len(own) and found[1].first == 11
+    assert found[1].longest == max(own[10:20]) and found[0].mean == pytest.approx(sum(own[:10]) / 10, abs=1e-6)
+
+
+# ---------------------------------------------------------------------------------------------
+# Curves
+
+
+def test_a_curve_is_the_same_each_time_and_ends_with_the_result():
+    analyst = curves.Analyst(nodes=300)
+    log = log_of(Pairing("final", 0, "a", "b"), 4)
+    one, two = analyst.curve(log), analyst.curve(log)
+    assert one == two and len(one.chances) == len(log["moves"]) + 1
+    result = {"P1": 1.0, "P2": 0.0, "NONE": None}[log["winner"]]
+    assert result is None or one.chances[-1] == result
+    assert all(0 <= chance <= 1 for chance in one.chances) and len(set(one.chances)) > 20
+
+
+def test_a_forfeit_does_not_make_the_position_lost():
+    log = log_of(Pairing("final", 0, "a", "b"), 4, forfeits=True)
+    assert 0.01 < curves.Analyst(nodes=300).curve(log).chances[-1] < 0.99
+
+
+def test_the_chance_of_the_first_player_rises_with_its_own_win():
+    """Just before a line that cannot be stopped, the player who is to complete it wins for certain."""
+    analyst, seen = curves.Analyst(nodes=2000), 0
+    for seed in range(8):
+        log = log_of(Pairing("final", 0, "a", "b"), seed)
+        if log["message"] == "WON":
+            before = analyst.curve(log).chances[-2]  # the winner is to move
+            assert (before > 0.99) == (log["winner"] == "P1") and (before < 0.01) == (log["winner"] == "P2")
+            seen += 1
+    assert seen > 3
+
+
+class Stopping:
+    """Set once it has been asked so often, so that a loop ends."""
+
+    def __init__(self, times):
+        self.times = times
+
+    def is_set(self):
+        self.times -= 1
+        return self.times < 0
+
+    def wait(self, seconds):
+        return None
+
+
+def test_the_analyst_looks_at_each_match_once_and_passes_over_a_damaged_one(tmp_path, monkeypatch):
+    record = play_on(begin(tmp_path / "t", ["a", "b"], stages=(SMALL_FINAL,)))
+    first, second = (played.pairing for played in record.state().played)
+    log = json.loads(record.log(first).read_text())
+    log["moves"][2]["cell"] = log["moves"][1]["cell"]
+    record.log(first).write_text(json.dumps(log))
+    monkeypatch.setattr("pttt_ooc.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
+    look_again_and_again(record.directory, Stopping(200))
+    assert not record.curve(first).exists() and record.curve(second).exists()
+    before = record.curve(second).stat().st_mtime_ns
+    look_again_and_again(record.directory, Stopping(200))
+    assert record.curve(second).stat().st_mtime_ns == before
+
+
+SMALL_FINAL = made.__globals__["SMALL"][1]
+
+
+# ---------------------------------------------------------------------------------------------
+# Pages
+
+
+def test_the_standings_are_those_of_the_league(over, client):
+    page = client.get("/extreme/standings").text
+    for table in over.state().tables:
+        for row in table.rows:
+            pattern = rf'/extreme/teams/{row.team}"><bdi>{row.team}</bdi></a></th><td class="figure">{row.score}</td>'
+            assert re.search(pattern, page)
+    assert "All 24 matches have been played" in page and "hx-get" not in page.split('id="standings"')[1].split(">")[0]
+
+
+def test_standings_renew_themselves_while_the_tournament_is_played(tmp_path):
+    client = TestClient(app_of(tmp_path / "t"))
+    assert "has not begun" in client.get("/extreme/standings").text
+    assert client.get("/extreme/parts/standings?seen=none").status_code == 204
+    record = begin(tmp_path / "t", [f"team{n}" for n in range(4)])
+    stamps, totals = [], []
+    for _ in range(3):
+        part = client.get("/extreme/parts/standings?seen=none")
+        stamps.append(re.search(r"seen=([^\"]+)", part.text)[1])
+        totals.append(int(re.search(r"(\d+) matches have been played", part.text)[1]))
+        assert client.get(f"/extreme/parts/standings?seen={stamps[-1]}").status_code == 204
+        play_on(record, 1)
+    assert len(set(stamps)) == 3 and totals == [0, 1, 2]
+
+
+def test_a_match_is_shown_at_every_ply_as_the_rules_have_it(over, client):
+    played = next(one for one in over.state().played if one.message == "WON")
+    log, game = over.match(played.pairing), Game()
+    for ply, move in enumerate([None, *log["moves"]]):
+        if move:
+            game.play(tuple(move["cell"]))
+        if ply % 7 and ply < len(log["moves"]):
+            continue
+        page = client.get(f"/extreme/matches/{played.pairing.name}?ply={ply}").text
+        for big in (0, 1):
+            label = re.search(rf'aria-label="Big board {big} after move {ply}: ([^"]*)"', page)[1]
+            shown = dict(re.findall(r"([01]\.\d\.\d), ([xo])", label))
+            wanted = {f"{b}.{r}.{c}": mark for (b, r, c), mark in game.cells.items() if b == big}
+            assert shown == wanted
+        legal = len(game.legal())
+        assert len(re.findall(r'class="cell legal', page)) == legal
+    assert "Before the first of" in client.get(f"/extreme/matches/{played.pairing.name}?ply=0").text
+    beyond = client.get(f"/extreme/matches/{played.pairing.name}?ply=99999").text
+    assert f"Move {len(log['moves'])} of {len(log['moves'])}" in beyond
+
+
+def test_the_curve_is_shown_where_somebody_has_looked(over, client):
+    first, second = over.state().played[:2]
+    shown = client.get(f"/extreme/matches/{first.pairing.name}?ply=3").text
+    told = json.loads(over.curve(first.pairing).read_text())["chances"]
+    assert f"× wins with {round(100 * told[3])} %" in shown and 'class="chance"' in shown
+    waiting = client.get(f"/extreme/matches/{second.pairing.name}").text
+    assert "Nobody has looked at this match yet" in waiting and 'class="chance"' not in waiting
+
+
+def test_a_curve_of_another_length_is_none(over, tmp_path):
+    shutil.copytree(over.directory, tmp_path / "t")
+    record = Record(tmp_path / "t")
+    pairing = record.state().played[0].pairing
+    record.curve(pairing).write_text('{"chances": [0.5]}')
+    page = TestClient(app_of(record.directory)).get(f"/extreme/matches/{pairing.name}").text
+    assert "Nobody has looked" in page
+
+
+@pytest.mark.parametrize("name", ["nothing", "..%2f..%2fetc", "group-1-a-b", "a" * 400, "tournament"])
+def test_there_are_no_other_matches(client, name):
+    assert client.get(f"/extreme/matches/{name}").status_code in (404, 422)
+    assert client.get(f"/api/extreme/matches/{name}").status_code in (404, 422)
+
+
+def test_what_bots_say_is_text(over, client):
+    lost = next(one for one in over.state().played if one.message == "THREW AN EXCEPTION")
+    page = client.get(f"/extreme/matches/{lost.pairing.name}").text
+    assert "&lt;b&gt;Boom&lt;/b&gt; secret" in page and "<b>Boom" not in page
+
+
+def test_a_team_is_told_all_of_its_matches(over, client):
+    facts = client.get("/api/extreme/teams/team1").json()
+    mine = [one for one in over.state().played if "team1" in (one.pairing.first, one.pairing.second)]
+    assert {one["name"] for one in facts["matches"]} == {one.pairing.name for one in mine}
+    assert sum(one["points"] for one in facts["matches"]) == sum(
+        one.score.points[one.pairing.second == "team1"] for one in mine
+    )
+    assert sum(facts["lost_by"].values()) == sum(one["result"] == "lost" for one in facts["matches"])
+    page = client.get("/extreme/teams/team1").text
+    made_moves, missed = (sum(one[name] for one in facts["matches"]) for name in ("bonus_made", "bonus_missed"))
+    assert (
+        f'Made: <strong class="figure">{made_moves}</strong>. Missed: <strong class="figure">{missed}</strong>' in page
+    )
+    turned = [one for one in facts["matches"] if one["turning_ply"] is not None]
+    for one in turned:
+        assert f"/extreme/matches/{one['name']}?ply={one['turning_ply']}" in page
+    assert client.get("/extreme/teams/nobody").status_code == 404
+
+
+def test_everything_is_there_as_csv(over, client):
+    state = over.state()
+    found = rows(client.get("/extreme/standings.csv").text)
+    assert [(r["team"], int(r["score"])) for r in found] == [(r.team, r.score) for t in state.tables for r in t.rows]
+    marks = {row["team"]: float(row["total"]) for row in rows(client.get("/extreme/marks.csv").text)}
+    assert marks == {team: own["total"] for team, own in over.marks(state.tables).items()}
+    matches = rows(client.get("/extreme/matches.csv").text)
+    assert [(r["match"], r["message"]) for r in matches] == [(p.pairing.name, p.message) for p in state.played]
+    log = over.match(state.played[0].pairing)
+    moves = rows(client.get(f"/extreme/matches/{matches[0]['match']}/moves.csv").text)
+    assert [[int(r["big_board"]), int(r["row"]), int(r["column"])] for r in moves] == [m["cell"] for m in log["moves"]]
+    assert [float(r["seconds"]) for r in moves] == [m["seconds"] for m in log["moves"]]
+    assert len(rows(client.get("/extreme/teams/team0/matches.csv").text)) > 3
+    assert rows(client.get("/extreme/teams/team0/times.csv").text)[0]["first"] == "1"
+
+
+def test_no_cell_of_a_table_is_a_formula(tmp_path):
+    names = {"team0": "=1+1", "team1": "fine"}
+    record = play_on(begin(tmp_path / "t", list(names), stages=(SMALL_FINAL,), names=names))
+    text = TestClient(app_of(record.directory)).get("/extreme/standings.csv").text
+    assert {row["name"] for row in rows(text)} == {"'=1+1", "fine"}
+
+
+def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(over):
+    script = """
+import sys
+from pathlib import Path
+from pttt_ooc.extreme.pages.localserver import app_of
+from fastapi.testclient import TestClient
+client = TestClient(app_of(Path(sys.argv[1])))
+name = client.get("/api/extreme/matches").json()[0]["match"]
+for page in ("standings", "matches", f"matches/{name}", "teams/team0"):
+    assert client.get(f"/extreme/{page}").status_code == 200
+heavy = ("numpy", "numba", "zarr", "scipy", "matplotlib", "pttt_ooc.extreme.process", "pttt_ooc.extreme.match")
+print([name for name in heavy if name in sys.modules])
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", script, str(over.directory)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
