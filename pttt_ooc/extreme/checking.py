@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 
 from pttt_ooc.extreme.match import Match, Move, play_match
 from pttt_ooc.extreme.process import Conditions
-from pttt_ooc.extreme.programs import NAMES, Program, read_program
+from pttt_ooc.extreme.programs import NAMES, Program, convert, read_program
 
 ENOUGH = 10
 """Moves that a bot has to play."""
+LONGEST, SHOWN = 3000, 400  # lines of a program that are compared, and of the comparison that are shown
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Finding:
         For making the player, and for its slowest move.
     printed
         The beginning of what it printed.
+    changes
+        Of a file that was converted from Python 2: the lines that are other ones now, as a unified diff.
     """
 
     accepted: bool
@@ -42,6 +46,7 @@ class Finding:
     load_seconds: float
     slowest: float
     printed: str
+    changes: str
 
 
 def check(program: Program, conditions: Conditions) -> Finding:
@@ -68,7 +73,17 @@ def check(program: Program, conditions: Conditions) -> Finding:
         load_seconds=round(max(match.load_seconds[own] for own, match in enumerate(found)), 6),
         slowest=round(max(used, default=0.0), 6),
         printed=first.printed[side],
+        changes=_changes(program) if first.pythons[side] == "converted" else "",
     )
+
+
+def _changes(program: Program) -> str:
+    """What the conversion from Python 2 has changed, as far as a team wants to read it."""
+    before, after = program.source.splitlines(), convert(program.source).splitlines()
+    if max(len(before), len(after)) > LONGEST:
+        return f"{len(before)} lines were converted, which are too many to compare."
+    lines = list(unified_diff(before, after, "as handed in", "as it runs", lineterm="", n=1))
+    return "\n".join(lines[:SHOWN] + ["..."] * (len(lines) > SHOWN))
 
 
 def _has_forfeited(match: Match, side: int) -> bool:

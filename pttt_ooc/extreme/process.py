@@ -100,6 +100,10 @@ def _ready(descriptor: int, event: int, seconds: float | None) -> bool:
 TICK = 0.1  # seconds between two looks at a process that thinks, at most
 
 
+PATIENCE = 10.0
+"""Seconds that a process may wait for a processor when its time has ended, until it is taken to have run."""
+
+
 class _Watch:
     """The clock of one question, which notices what keeps a bot from thinking.
 
@@ -145,6 +149,7 @@ class _Watch:
     def kept_from_running(self) -> bool:
         """Whether the process, or the referee, did not run for a tenth of the time, by no will of their own."""
         self.look()
+        self._let_run()
         return self._lost + self._waiting() - self._waited > 0.1 * self.limit
 
     def _state(self) -> str:
@@ -154,12 +159,23 @@ class _Watch:
         except (OSError, IndexError):
             return "?"
 
+    def _let_run(self) -> None:
+        """Wait until a process that waits for a processor has run: the system counts a wait when it is over."""
+        before, end = self._schedule(), time.monotonic() + PATIENCE
+        while self._state() == "R" and self._schedule() == before and time.monotonic() < end:
+            time.sleep(0.001)
+
     def _waiting(self) -> float:
-        """Seconds that the process, ready to run, has waited for a processor; 0 where the system does not say."""
+        """Seconds that the process, ready to run, has waited for a processor."""
+        return self._schedule()[1] / 1e9
+
+    def _schedule(self) -> tuple[int, int]:
+        """Nanoseconds that the process has run, and has waited to; 0 where the system does not say."""
         try:
-            return int(Path(f"/proc/{self._pid}/schedstat").read_text().split()[1]) / 1e9
-        except (OSError, IndexError, ValueError):
-            return 0.0
+            ran, waited, *_ = map(int, Path(f"/proc/{self._pid}/schedstat").read_text().split())
+        except (OSError, ValueError):
+            return 0, 0
+        return ran, waited
 
 
 class BotProcess:

@@ -77,7 +77,7 @@ class _Form:
             if self.incoming is not None:
                 raise HTTPException(400, "The form has more than one file.")
             self._check(self.fields)
-            self.incoming = Incoming(self._storage)
+            self.incoming = Incoming(self._storage, options.get(b"filename", b"").decode("utf-8", "replace"))
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if not self._is_file:
@@ -140,7 +140,7 @@ async def take_in(
 
 
 async def receive(
-    request: Request, grader: Grader, check: Callable[[Fields], object], flight: Flight
+    request: Request, grader: Grader, check: Callable[[Fields], object], flight: Flight, limit: int | None = None
 ) -> tuple[Fields, Incoming]:
     """The fields of a multipart form, and its part ``file`` in a file, which the caller keeps or discards.
 
@@ -150,6 +150,8 @@ async def receive(
         As of :func:`take_in`.
     flight
         The upload, to which room on the disk is promised.
+    limit
+        Bytes that the file may have; None: those of a strategy.
 
     Raises
     ------
@@ -161,8 +163,9 @@ async def receive(
     kind, options = parse_options_header(request.headers.get("content-type"))
     boundary = options.get(b"boundary", b"")
     if kind != b"multipart/form-data" or not 1 <= len(boundary) <= 200:
-        raise HTTPException(415, "A submission is a form (multipart/form-data) with the fields player and file.")
-    limit = grader.settings.max_upload_bytes
+        fields = "the fields player and file" if limit is None else "the field file"
+        raise HTTPException(415, f"A submission is a form (multipart/form-data) with {fields}.")
+    limit = grader.settings.max_upload_bytes if limit is None else limit
     length = _length_of(request, limit)
     grader.in_flight.promise(flight, length)
     form = _Form(boundary, grader.storage, limit, check, flight)

@@ -167,10 +167,10 @@ def make_settings(data: Path, game: str | None = None) -> Settings:
     return settings
 
 
-def settings_text(settings: Settings) -> str:
+def settings_text(settings: BaseModel) -> str:
     """The settings as YAML, with a line on what each key means."""
     lines = ["# The grader's settings; a change takes effect when it starts again.", ""]
-    for name, field in Settings.model_fields.items():
+    for name, field in type(settings).model_fields.items():
         value = settings.model_dump(mode="json")[name]
         lines += [f"# {field.description}", f"{name}: {json.dumps(value, ensure_ascii=False)}", ""]
     return "\n".join(lines)

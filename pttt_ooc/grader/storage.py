@@ -159,10 +159,16 @@ class Storage:
 
 
 class Incoming:
-    """A file on its way in: hashed and counted while it is written, deleted unless it is kept."""
+    """A file on its way in: hashed and counted while it is written, deleted unless it is kept.
 
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+    Parameters
+    ----------
+    given
+        The name that the sender gave it; it names nothing here.
+    """
+
+    def __init__(self, storage: Storage, given: str = "") -> None:
+        self._storage, self.given = storage, given
         self.name = f"{secrets.token_hex(16)}.zip"
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115
@@ -180,6 +186,11 @@ class Incoming:
     def digest(self) -> str:
         """Content hash of what was written."""
         return self._hash.hexdigest()
+
+    def content(self) -> bytes:
+        """All that was written, for small files."""
+        self._file.flush()
+        return self._path.read_bytes()
 
     def keep(self) -> None:
         """Put the file among the uploads; from then on it survives a power cut."""

@@ -386,6 +386,16 @@ def test_a_referee_that_does_not_run_costs_no_bot_its_match(monkeypatch):
         process.end()
 
 
+def test_a_wait_for_a_processor_counts_though_it_is_not_over_when_the_time_ends(monkeypatch):
+    """The system tells of a wait when the process runs again."""
+    told = iter([(5, 0)] * 6 + [(6, 250_000_000)] * 100)
+    monkeypatch.setattr(process_module._Watch, "_schedule", lambda self: next(told))
+    monkeypatch.setattr(process_module._Watch, "_state", lambda self: "R")
+    assert process_module._Watch(0, 1.0).kept_from_running()
+    told = iter([(5 + n, 0) for n in range(100)])  # it runs, and is just slow
+    assert not process_module._Watch(0, 1.0).kept_from_running()
+
+
 def test_an_answer_that_is_begun_when_the_time_ends_is_read_to_its_end():
     process = object.__new__(BotProcess)
     process._from, to = os.pipe()
