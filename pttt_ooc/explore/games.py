@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Index, String, delete, func, select, update
+from sqlalchemy import Index, String, func, select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
@@ -26,30 +26,21 @@ from pttt_ooc.explore.seat import Seat, seat_of
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
 from pttt_ooc.web.kept import Kept
-
-UNDER_WAY = 20
-"""How many unfinished games one person may have."""
+from pttt_ooc.web.owned import Owned, check_room, forget
 
 MOST_VISITORS_GAMES = 200_000
 """How many games of people without an account are kept."""
-
-_FORGOTTEN = 90 * 86400.0  # seconds after which a visitor's game that nobody has touched is deleted
-_VISITOR = "visitor:"
 
 
 class Base(DeclarativeBase):
     """The tables."""
 
 
-class Row(Base):
+class Row(Owned, Base):
     """A game as it is kept.
 
     Attributes
     ----------
-    id
-        Cannot be guessed.
-    owner
-        ``account:NUMBER``, or ``visitor:`` with the SHA-256 of a cookie.
     rules
         The name of the game.
     opponent, opponent_name, digest
@@ -63,16 +54,12 @@ class Row(Base):
     """
 
     __tablename__ = "games"
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    owner: Mapped[str] = mapped_column(String(80))
     rules: Mapped[str] = mapped_column(String(60))
     opponent: Mapped[str] = mapped_column(String(80))
     opponent_name: Mapped[str] = mapped_column(String(120))
     digest: Mapped[str] = mapped_column(String(128))
     player: Mapped[int]
     attempts: Mapped[str] = mapped_column(String(40), default="")
-    started_at: Mapped[float]
-    changed_at: Mapped[float]
     result: Mapped[int | None]
     resigned: Mapped[bool] = mapped_column(default=False)
 
@@ -114,9 +101,7 @@ class Games:
         self.opponents = opponents
         self._draw = draw or random.SystemRandom().random
         self._kept = Kept(games_file(directory), "games", Base.metadata)
-        with self._kept.writing() as session:
-            old = time.time() - _FORGOTTEN
-            session.execute(delete(Row).where(Row.owner.startswith(_VISITOR), Row.changed_at < old))
+        forget(self._kept, Row)
 
     @property
     def game(self) -> Game:
@@ -139,7 +124,7 @@ class Games:
             If there is no such opponent, or it is still being prepared, or the person has too many games under way.
         """
         opponent = self._opponent(key, 1 - player)
-        self._check_room(owner)
+        check_room(self._kept, Row, owner, Row.result.is_(None), MOST_VISITORS_GAMES, "games")
         self.opponents.prepare(opponent)
         history = answered(self.opponents, opponent, start(self.game), self._draw)
         now = time.time()
@@ -250,17 +235,6 @@ class Games:
 
     # -----------------------------------------------------------------------------------------
     # Rows
-
-    def _check_room(self, owner: str) -> None:
-        with self._kept.reading() as session:
-            count = select(func.count()).select_from(Row)
-            own = session.scalar(count.where(Row.owner == owner, Row.result.is_(None))) or 0
-            visitor = owner.startswith(_VISITOR)
-            visitors = (session.scalar(count.where(Row.owner.startswith(_VISITOR))) or 0) if visitor else 0
-        if own >= UNDER_WAY:
-            raise PlayError(f"You have {own} games under way, which is the limit; finish or resign one of them.", 429)
-        if visitors >= MOST_VISITORS_GAMES:
-            raise PlayError("There is no room for more games of people who are not signed in.", 429)
 
     def _row(self, owner: str, id: str) -> Row:
         with self._kept.reading() as session:

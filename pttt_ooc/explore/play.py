@@ -10,7 +10,6 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.errors import PlayError
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.explore.review import review_of, step_of
@@ -18,8 +17,8 @@ from pttt_ooc.explore.statistics import standings
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web import people
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.parts import Link, Part, Refusal, state_of
+from pttt_ooc.web.forms import number, own_form
+from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
@@ -47,13 +46,8 @@ def part_of(games: Games) -> Part:
         links=(Link("/play", "Play"),),
         state=Playing(games),
         names={"MARKS": MARKS, "game": games.game},
-        explain=explain,
+        explain=people.explain,
     )
-
-
-def explain(error: Exception) -> Refusal | None:
-    """What is told when a game does not allow what was asked."""
-    return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None
 
 
 UsedPlaying = Annotated[Playing, state_of("play")]
@@ -83,7 +77,7 @@ def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
 async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed) -> Response:
     """Begin a game."""
     fields = await own_form(request, shell)
-    player = _number(fields, "player", "Choose whom you play: player 0 or player 1.", 1)
+    player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
     wait = playing.begun.spend(request.client.host if request.client else None)
     if wait > 0:
         raise HTTPException(429, "Too many games have been begun from your address; try again in a minute.")
@@ -113,8 +107,8 @@ def one_game(request: Request, playing: UsedPlaying, account: Signed, id: str, s
 async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Attempt a square."""
     fields = await own_form(request, shell)
-    made, square = _made(fields), _number(fields, "square", "Choose a square of the board.")
-    owner = _owner(request, account)
+    made, square = _made(fields), number(fields, "square", 99, "Choose a square of the board.")
+    owner = people.known_owner(request, account, "game")
     await run_in_threadpool(playing.games.attempt, owner, id, made, square)
     return await _answer(request, playing.games, account, id)
 
@@ -123,16 +117,9 @@ async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, acco
 async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Give a game up."""
     fields = await own_form(request, shell)
-    owner = _owner(request, account)
+    owner = people.known_owner(request, account, "game")
     await run_in_threadpool(playing.games.resign, owner, id, _made(fields))
     return await _answer(request, playing.games, account, id)
-
-
-def _owner(request: Request, account: Account | None) -> str:
-    owner = people.owner_of(request, account)
-    if owner is None:
-        raise PlayError("There is no such game of yours.", 404)
-    return owner
 
 
 async def _answer(request: Request, games: Games, account: Account | None, id: str) -> Response:
@@ -154,7 +141,7 @@ def _rendered(request: Request, template: str, account: Account | None, facts: d
 
 
 def _shown(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:
-    owner = _owner(request, account)
+    owner = people.known_owner(request, account, "game")
     seat = games.seat(owner, id)
     whole = "part" if wants_part(request) else "page"
     if not seat.over:
@@ -166,12 +153,4 @@ def _shown(request: Request, games: Games, account: Account | None, id: str, ste
 
 
 def _made(fields: dict[str, str]) -> int:
-    return _number(fields, "made", "The form does not say which attempt this is; reload the page.")
-
-
-def _number(fields: dict[str, str], name: str, otherwise: str, most: int = 99) -> int:
-    """A small number of a form; 400 with a sentence if it is none."""
-    text = fields.get(name, "")
-    if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= most):
-        raise HTTPException(400, otherwise)
-    return int(text)
+    return number(fields, "made", 99, "The form does not say which attempt this is; reload the page.")

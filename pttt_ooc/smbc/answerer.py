@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import logging
-import socket
 import sys
-import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from pttt_ooc.disk.lives import handle_signals, interrupt_on_signals, watch_parent
-from pttt_ooc.errors import PtttError
 from pttt_ooc.smbc.bot import SolutionBot
 from pttt_ooc.smbc.looking import Lookout, Lookouts
 from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.solve import STORE
-from pttt_ooc.web.answering import answer_all
-from pttt_ooc.web.logs import lines_logged, start_logging
+from pttt_ooc.web.answering import answer_until_stopped
 from pttt_ooc.web.wire import Message
 
 log = logging.getLogger("pttt.smbc.answerer")
@@ -42,7 +37,7 @@ class Answering:
 
     def __init__(self, directory: Path) -> None:
         self.lookouts = Lookouts(directory)
-        self.bot = SolutionBot(directory)
+        self.bot = SolutionBot(self.lookouts.solution)
         self._prepared: dict[tuple[Scores, int | None], Lookout] = {}
         self._known: dict[str, Callable[[Message], Message]] = {
             "facts": self._facts,
@@ -109,28 +104,15 @@ def main() -> None:
 
     Arguments: DIRECTORY SOCKET.
     """
-    start_logging("answerer")
-    code = 0
-    with suppress(KeyboardInterrupt):
-        code = _main(threading.Event(), *sys.argv[1:])
-    sys.exit(code)
+    directory, descriptor = sys.argv[1:]
 
+    @contextmanager
+    def ready() -> Iterator[Answering]:
+        answering = Answering(Path(directory))
+        answering.bot.expectation(0)  # kernels are compiled before somebody waits
+        yield answering
 
-def _main(stopping: threading.Event, directory: str, descriptor: str) -> int:
-    interrupt_on_signals(stopping)  # while it gets ready
-    watch_parent()
-    with socket.socket(fileno=int(descriptor)) as listening:
-        try:
-            with lines_logged(log):
-                answering = Answering(Path(directory))
-                answering.bot.expectation(0)  # kernels are compiled before somebody waits
-        except PtttError as error:
-            log.error(str(error))
-            return 1
-        handle_signals(stopping)
-        log.info("ready")
-        answer_all(listening, answering, stopping)
-    return 0
+    answer_until_stopped(descriptor, ready, log)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from pathlib import Path
 
 from pttt_ooc.rules.game import Squares
 from pttt_ooc.smbc.looking import believed
@@ -12,20 +11,14 @@ from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.playing import ME, Expectation
 from pttt_ooc.smbc.response import profile_values, respond
 from pttt_ooc.smbc.rules import Rules
-from pttt_ooc.smbc.solve import load
+from pttt_ooc.smbc.solve import Solution
 
 
 class SolutionBot:
-    """As :class:`pttt_ooc.smbc.playing.Bot`: plays the average strategies of a solved match.
+    """As :class:`pttt_ooc.smbc.playing.Bot`: plays the average strategies of a solved match."""
 
-    Raises
-    ------
-    StoreError
-        If there is no solution, or it is damaged.
-    """
-
-    def __init__(self, directory: Path) -> None:
-        self.solution = load(directory)
+    def __init__(self, solution: Solution) -> None:
+        self.solution = solution
 
     @property
     def winning_score(self) -> int:

@@ -248,9 +248,10 @@ def play(directory: SolutionArgument = DATA) -> None:
     """
     from pttt_ooc.show.dialogue import Dialogue
     from pttt_ooc.smbc.bot import SolutionBot
+    from pttt_ooc.smbc.solve import load
     from pttt_ooc.smbc.terminal_play import play as played
 
-    raise typer.Exit(played(SolutionBot(directory), directory, Dialogue()))
+    raise typer.Exit(played(SolutionBot(load(directory)), directory, Dialogue()))
 
 
 def serve(

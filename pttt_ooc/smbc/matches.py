@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import Index, String, Text, delete, func, select, update
+from sqlalchemy import Index, String, Text, select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
@@ -24,30 +24,21 @@ from pttt_ooc.smbc.playing import BOT, Draw, Match, Round, new_match
 from pttt_ooc.smbc.seat import Seat, seat_of
 from pttt_ooc.smbc.tally import Tally, tallies
 from pttt_ooc.web.kept import Kept
-
-UNDER_WAY = 20
-"""How many unfinished matches one person may have."""
+from pttt_ooc.web.owned import Owned, check_room, forget
 
 MOST_VISITORS = 50_000
 """How many matches of people without an account are kept."""
-
-_FORGOTTEN = 90 * 86400.0  # seconds after which a visitor's match that nobody has touched is deleted
-_VISITOR = "visitor:"
 
 
 class Base(DeclarativeBase):
     """The tables."""
 
 
-class Row(Base):
+class Row(Owned, Base):
     """A match as it is kept.
 
     Attributes
     ----------
-    id
-        Cannot be guessed.
-    owner
-        As of :func:`pttt_ooc.web.people.owner_of`.
     solution
         The digest of the solution that it is played against.
     match
@@ -61,15 +52,11 @@ class Row(Base):
     """
 
     __tablename__ = "matches"
-    id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    owner: Mapped[str] = mapped_column(String(80))
     solution: Mapped[str] = mapped_column(String(128))
     match: Mapped[str] = mapped_column(Text)
     version: Mapped[int] = mapped_column(default=0)
     first: Mapped[int]
     winner: Mapped[int | None]
-    started_at: Mapped[float]
-    changed_at: Mapped[float]
 
     __table_args__ = (Index("matches_of_owner", "owner", "started_at"),)
 
@@ -99,9 +86,7 @@ class Matches:
     def __init__(self, directory: Path, bot: AskedBot, draw: Draw | None = None) -> None:
         self.bot, self._draw = bot, draw or random.SystemRandom().random
         self._kept = Kept(matches_file(directory), "matches", Base.metadata)
-        with self._kept.writing() as session:
-            old = time.time() - _FORGOTTEN
-            session.execute(delete(Row).where(Row.owner.startswith(_VISITOR), Row.changed_at < old))
+        forget(self._kept, Row)
 
     def close(self) -> None:
         """Close the database."""
@@ -123,7 +108,7 @@ class Matches:
         PlayError
             If the person has too many matches under way, or there is no room.
         """
-        self._check_room(owner)
+        check_room(self._kept, Row, owner, Row.winner.is_(None), MOST_VISITORS, "matches")
         facts = self.bot.facts
         begins = int(self._draw() * 2) if first is None else first
         match = new_match(facts.winning_score, begins, self._draw).answered(self.bot, self._draw)
@@ -215,17 +200,6 @@ class Matches:
         if row is None or row.owner != owner:
             raise PlayError("There is no such match of yours.", 404)
         return row
-
-    def _check_room(self, owner: str) -> None:
-        with self._kept.reading() as session:
-            count = select(func.count()).select_from(Row)
-            own = session.scalar(count.where(Row.owner == owner, Row.winner.is_(None))) or 0
-            visitor = owner.startswith(_VISITOR)
-            visitors = (session.scalar(count.where(Row.owner.startswith(_VISITOR))) or 0) if visitor else 0
-        if own >= UNDER_WAY:
-            raise PlayError(f"You have {own} matches under way, the most that is possible; finish or give up one.", 429)
-        if visitors >= MOST_VISITORS:
-            raise PlayError("There is no room for more matches of people who are not signed in.", 429)
 
 
 def _written(match: Match) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.errors import PlayError
 from pttt_ooc.smbc.asked import AskedBot
 from pttt_ooc.smbc.matches import Matches
 from pttt_ooc.smbc.playing import BOT, ME
@@ -20,8 +19,8 @@ from pttt_ooc.smbc.view import View, rows_of
 from pttt_ooc.smbc.words import ENDS, MARKS, PLAYERS, numbers_of
 from pttt_ooc.web import people
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.forms import own_form
-from pttt_ooc.web.parts import Link, Part, Refusal, state_of
+from pttt_ooc.web.forms import number, own_form
+from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
@@ -58,7 +57,7 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
             **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
             **{"ME": ME, "BOT": BOT, "numbers_of": numbers_of},
         },
-        explain=explain,
+        explain=people.explain,
     )
 
 
@@ -72,11 +71,6 @@ def part_at(address: Path, directory: Path) -> Part:
     """
     bot = AskedBot(Client(address))
     return part_of(bot, Matches(directory, bot))
-
-
-def explain(error: Exception) -> Refusal | None:
-    """What is told when a match does not allow what was asked."""
-    return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -161,7 +155,7 @@ def one_match(request: Request, state: UsedState, account: Signed, id: str) -> R
 async def move(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
     """Take a square."""
     fields = await own_form(request, shell)
-    version, square = _version(fields), _number(fields, "square", "Choose a square of the board.", 8)
+    version, square = _version(fields), number(fields, "square", 8, "Choose a square of the board.")
     await run_in_threadpool(state.matches.move, _owner(request, account), id, version, square)
     return await _answer(request, state, account, id)
 
@@ -183,10 +177,7 @@ async def resign(request: Request, state: UsedState, shell: UsedShell, account: 
 
 
 def _owner(request: Request, account: Account | None) -> str:
-    owner = people.owner_of(request, account)
-    if owner is None:
-        raise PlayError("There is no such match of yours.", 404)
-    return owner
+    return people.known_owner(request, account, "match")
 
 
 async def _answer(request: Request, state: State, account: Account | None, id: str) -> Response:
@@ -203,12 +194,4 @@ def _shown(request: Request, state: State, account: Account | None, id: str) -> 
 
 
 def _version(fields: dict[str, str]) -> int:
-    return _number(fields, "version", "The form does not say which move this is; reload the page.", 99_999)
-
-
-def _number(fields: dict[str, str], name: str, otherwise: str, most: int) -> int:
-    """A number of a form; 400 with a sentence if it is none."""
-    text: Any = fields.get(name, "")
-    if not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= most):
-        raise HTTPException(400, otherwise)
-    return int(text)
+    return number(fields, "version", 99_999, "The form does not say which move this is; reload the page.")

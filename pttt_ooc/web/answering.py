@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import threading
-from contextlib import suppress
-from typing import Protocol
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, suppress
+from typing import NoReturn, Protocol
 
+from pttt_ooc.disk.lives import handle_signals, interrupt_on_signals, watch_parent
 from pttt_ooc.errors import ImpossibleInfosetError, PtttError
+from pttt_ooc.web.logs import lines_logged, start_logging
 from pttt_ooc.web.wire import Message, packed, received
 
 log = logging.getLogger("pttt.web.answering")
@@ -22,6 +26,46 @@ class Answers(Protocol):
 
     def answer(self, question: Message) -> Message:
         """The answer to a question; a PtttError if there is none, whose sentence says why."""
+
+
+def answer_until_stopped(
+    descriptor: str, make: Callable[[], AbstractContextManager[Answers]], log: logging.Logger
+) -> NoReturn:
+    """Get ready, and answer on the open socket number `descriptor` until the process is stopped, which this ends.
+
+    Parameters
+    ----------
+    make
+        Makes what knows the answers, which may take minutes.
+    log
+        For the sentence, if it cannot be made.
+    """
+    start_logging("answerer")
+    code = 0
+    with suppress(KeyboardInterrupt):
+        code = _answer_until(threading.Event(), descriptor, make, log)
+    sys.exit(code)
+
+
+def _answer_until(
+    stopping: threading.Event,
+    descriptor: str,
+    make: Callable[[], AbstractContextManager[Answers]],
+    log: logging.Logger,
+) -> int:
+    interrupt_on_signals(stopping)  # while it gets ready
+    watch_parent()
+    with socket.socket(fileno=int(descriptor)) as listening, ExitStack() as stack:
+        try:
+            with lines_logged(log):
+                answering = stack.enter_context(make())
+        except PtttError as error:
+            log.error(str(error))
+            return 1
+        handle_signals(stopping)
+        log.info("ready")
+        answer_all(listening, answering, stopping)
+    return 0
 
 
 def answer_all(listening: socket.socket, answering: Answers, stopping: threading.Event) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import HTTPException, Request, Response
@@ -92,3 +93,11 @@ async def small_form(request: Request) -> dict[str, str]:
         return dict(parse_qsl(body.decode("ascii"), max_num_fields=10))
     except ValueError:
         raise HTTPException(400, "The form cannot be read.") from None
+
+
+def number(fields: Mapping[str, str], name: str, most: int, otherwise: str) -> int:
+    """A number of a form, from 0 to `most`; if it is none, 400 with the sentence `otherwise`."""
+    text = fields.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(most)) and int(text) <= most):
+        raise HTTPException(400, otherwise)
+    return int(text)

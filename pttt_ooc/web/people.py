@@ -8,10 +8,15 @@ import secrets
 
 from fastapi import Request, Response
 
+from pttt_ooc.errors import PlayError
 from pttt_ooc.web.forms import set_cookie
+from pttt_ooc.web.parts import Refusal
 from pttt_ooc.web.shell import Account
 
 PLAYER = "pttt_player"
+VISITORS = "visitor:"
+"""How the owners begin that have no account."""
+
 _SECONDS = 365 * 86400
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -19,12 +24,21 @@ _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 def owner_of(request: Request, account: Account | None) -> str | None:
     """Whose games a request is about; None if the browser has neither an account nor games.
 
+    It is ``account:NUMBER``, or ``visitor:`` with the SHA-256 of a cookie.
     What is kept of a cookie is its hash: who reads the games cannot go on with them.
     """
     if account is not None:
         return f"account:{account.id}"
     cookie = request.cookies.get(PLAYER, "")
     return _visitor(cookie) if _SECRET.fullmatch(cookie) else None
+
+
+def known_owner(request: Request, account: Account | None, what: str) -> str:
+    """As :func:`owner_of`; a PlayError if there is none, so that `what` ("game") cannot be the person's."""
+    owner = owner_of(request, account)
+    if owner is None:
+        raise PlayError(f"There is no such {what} of yours.", 404)
+    return owner
 
 
 def new_visitor() -> tuple[str, str]:
@@ -39,4 +53,9 @@ def keep(request: Request, response: Response, cookie: str) -> None:
 
 
 def _visitor(cookie: str) -> str:
-    return f"visitor:{hashlib.sha256(cookie.encode()).hexdigest()}"
+    return f"{VISITORS}{hashlib.sha256(cookie.encode()).hexdigest()}"
+
+
+def explain(error: Exception) -> Refusal | None:
+    """What is told when a game does not allow what was asked."""
+    return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None

@@ -21,10 +21,10 @@ from webkit import Browser, application
 
 from pttt_ooc.smbc import playing
 from pttt_ooc.smbc.looking import Lookouts
-from pttt_ooc.smbc.matches import UNDER_WAY
 from pttt_ooc.smbc.matches_file import MATCHES
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.rules import GOALS
+from pttt_ooc.web.owned import UNDER_WAY
 
 
 @pytest.fixture(scope="module")

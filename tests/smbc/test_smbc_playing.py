@@ -10,6 +10,7 @@ from pttt_ooc.smbc.bot import SolutionBot
 from pttt_ooc.smbc.playing import BOT, ME, Match, Round, new_match, thoughts
 from pttt_ooc.smbc.response import profile_values
 from pttt_ooc.smbc.rules import FIRST, SECOND, TIE, UNDECIDED, Rules
+from pttt_ooc.smbc.solve import load
 
 RULES = Rules()
 WIN, DRAW, LOSE = 0, 1, 2
@@ -18,7 +19,7 @@ ROW = (0, 3, 1, 4, 2)  # the first player has the top row
 
 @pytest.fixture(scope="module")
 def bot(coarse):
-    return SolutionBot(coarse)
+    return SolutionBot(load(coarse))
 
 
 def drawing(*numbers):
