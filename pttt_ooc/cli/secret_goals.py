@@ -82,8 +82,8 @@ def with_match(web: Web, wing: str, match: Path | None, kept: Path | None) -> It
     if match is None or kept is None:
         yield web
         return
-    from pttt_ooc.smbc.local import answerer
-    from pttt_ooc.smbc.matches_file import matches_file
+    from pttt_ooc.smbc.pages.local import answerer
+    from pttt_ooc.smbc.pages.matches_file import matches_file
 
     matches_file(kept)  # better told now than by a process that would be started again and again
     with answerer(match) as (child, address):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pttt_ooc.explore import localserver
 from pttt_ooc.explore import webserver as graderserver
-from pttt_ooc.smbc.part import part_at
+from pttt_ooc.smbc.pages.part import part_at
 from pttt_ooc.web.parts import Part
 
 

@@ -229,8 +229,8 @@ def explore(
     """
     from pttt_ooc.show.dialogue import Dialogue
     from pttt_ooc.smbc.looking import Lookouts
-    from pttt_ooc.smbc.terminal_explore import explore as explored
-    from pttt_ooc.smbc.terminal_explore import scores_of
+    from pttt_ooc.smbc.terminal.explore import explore as explored
+    from pttt_ooc.smbc.terminal.explore import scores_of
 
     first, dash, second = scores.partition("-")
     if not dash:
@@ -249,7 +249,7 @@ def play(directory: SolutionArgument = DATA) -> None:
     from pttt_ooc.show.dialogue import Dialogue
     from pttt_ooc.smbc.bot import SolutionBot
     from pttt_ooc.smbc.solve import load
-    from pttt_ooc.smbc.terminal_play import play as played
+    from pttt_ooc.smbc.terminal.play import play as played
 
     raise typer.Exit(played(SolutionBot(load(directory)), directory, Dialogue()))
 
@@ -265,5 +265,5 @@ def serve(
     Matches are kept in DIR/matches.sqlite.
     """
     with extra():
-        from pttt_ooc.smbc.local import serve as served
+        from pttt_ooc.smbc.pages.local import serve as served
     served(directory, host, port, "/smbc/play" if browser else None)

@@ -15,9 +15,9 @@ from pttt_ooc.stages.provenance import module_digest
 
 MODULES = {
     "solve": "smbc/solve",
-    "findings": "smbc/finding",
-    "equilibria": "smbc/bounding",
-    "report": "smbc/reporting",
+    "findings": "smbc/stages/finding",
+    "equilibria": "smbc/stages/bounding",
+    "report": "smbc/stages/reporting",
 }
 """The stages in their order, each with its module."""
 

@@ -18,7 +18,7 @@ from wing import solve_game
 
 from pttt_ooc.cli.secret_goals import found_match
 from pttt_ooc.errors import StoreError
-from pttt_ooc.smbc.matches_file import MATCHES
+from pttt_ooc.smbc.pages.matches_file import MATCHES
 from pttt_ooc.smbc.solve import STORE
 
 LOOKS = [("light", 1280, None), ("light", 390, None)]

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError, StoreError
-from pttt_ooc.smbc.finding import open_values
 from pttt_ooc.smbc.looking import Lookouts, believed, reach_at
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED, Rules
 from pttt_ooc.smbc.snapshots import is_due, kept
+from pttt_ooc.smbc.stages.finding import open_values
 from pttt_ooc.smbc.tree import build
 
 MERGED = build(Rules())

@@ -21,7 +21,7 @@ from webkit import Browser, application
 
 from pttt_ooc.smbc import playing
 from pttt_ooc.smbc.looking import Lookouts
-from pttt_ooc.smbc.matches_file import MATCHES
+from pttt_ooc.smbc.pages.matches_file import MATCHES
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.rules import GOALS
 from pttt_ooc.web.owned import UNDER_WAY
@@ -228,7 +228,7 @@ def test_places_that_do_not_exist(browser_of, query, status, sentence):
 
 def test_the_web_process_imports_no_numerics():
     program = (
-        "import sys, pttt_ooc.smbc.localserver\n"
+        "import sys, pttt_ooc.smbc.pages.localserver\n"
         "print([name for name in ('numpy', 'numba', 'zarr', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -9,9 +9,9 @@ from test_workflow import Workflow
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.smbc import bounding, reporting
 from pttt_ooc.smbc.pipeline import MODULES, asked
 from pttt_ooc.smbc.settings import Settings, SmbcConfig
+from pttt_ooc.smbc.stages import bounding, reporting
 
 SECTION = {"winning_score": 2, "maximum_subgame_exploitability": 0.02, "compared": ["dcfr"], "compared_iterations": 9}
 
@@ -76,7 +76,7 @@ def test_stale_stages_after_a_change_of_configuration(workflow, section, change,
         ("smbc/tree.py", ["solve", "findings", "report"]),
         ("smbc/findings.py", ["findings", "report"]),
         ("smbc/templates/smbc_report.html.j2", ["report"]),
-        ("smbc/terminal_play.py", []),
+        ("smbc/terminal/play.py", []),
         ("products/bundle.py", []),
     ],
 )

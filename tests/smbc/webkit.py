@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 from fastapi.testclient import TestClient
 
-from pttt_ooc.smbc.answerer import Answering
-from pttt_ooc.smbc.asked import AskedBot
-from pttt_ooc.smbc.matches import Matches
-from pttt_ooc.smbc.part import part_of
+from pttt_ooc.smbc.pages.answerer import Answering
+from pttt_ooc.smbc.pages.asked import AskedBot
+from pttt_ooc.smbc.pages.matches import Matches
+from pttt_ooc.smbc.pages.part import part_of
 from pttt_ooc.web.answering import answer_all
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pttt_ooc.smbc import finding
+from pttt_ooc.smbc.stages import finding
 from pttt_ooc.stages import common
 
 with common.told(Path(snakemake.log[0])):

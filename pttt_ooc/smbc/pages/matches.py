@@ -18,10 +18,10 @@ from sqlalchemy import Index, String, Text, select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.smbc.asked import AskedBot
-from pttt_ooc.smbc.matches_file import matches_file
+from pttt_ooc.smbc.pages.asked import AskedBot
+from pttt_ooc.smbc.pages.matches_file import matches_file
+from pttt_ooc.smbc.pages.seat import Seat, seat_of
 from pttt_ooc.smbc.playing import BOT, Draw, Match, Round, new_match
-from pttt_ooc.smbc.seat import Seat, seat_of
 from pttt_ooc.smbc.tally import Tally, tallies
 from pttt_ooc.web.kept import Kept
 from pttt_ooc.web.owned import Owned, check_room, forget

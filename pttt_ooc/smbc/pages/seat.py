@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pttt_ooc.smbc.pages.view import View
 from pttt_ooc.smbc.playing import ME, Bot, Match, Round, Thought, thoughts
 from pttt_ooc.smbc.rules import GOALS, SQUARES
-from pttt_ooc.smbc.view import View
 from pttt_ooc.smbc.words import ENDS, MARKS
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from pttt_ooc.disk.lives import watch_parent
-from pttt_ooc.smbc.part import part_at
+from pttt_ooc.smbc.pages.part import part_at
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.server import make_server, prepare_process

@@ -11,11 +11,11 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.smbc.asked import AskedBot
-from pttt_ooc.smbc.matches import Matches
+from pttt_ooc.smbc.pages.asked import AskedBot
+from pttt_ooc.smbc.pages.matches import Matches
+from pttt_ooc.smbc.pages.view import View, rows_of
 from pttt_ooc.smbc.playing import BOT, ME
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED
-from pttt_ooc.smbc.view import View, rows_of
 from pttt_ooc.smbc.words import ENDS, MARKS, PLAYERS, numbers_of
 from pttt_ooc.web import people
 from pttt_ooc.web.accounts import Signed

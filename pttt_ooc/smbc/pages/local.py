@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pttt_ooc.disk.lives import handle_signals
-from pttt_ooc.smbc.matches_file import matches_file
+from pttt_ooc.smbc.pages.matches_file import matches_file
 from pttt_ooc.smbc.solve import checked_manifest
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
@@ -19,7 +19,7 @@ from pttt_ooc.web.wire import listening
 def answerer(directory: Path) -> Iterator[tuple[Child, Path]]:
     """The process that answers questions about the solution in `directory`, still to be started, and its address."""
     with listening() as (made, address):
-        arguments = ["-m", "pttt_ooc.smbc.answerer", str(directory), str(made.fileno())]
+        arguments = ["-m", "pttt_ooc.smbc.pages.answerer", str(directory), str(made.fileno())]
         yield Child("answerer of secret goals", arguments, (made.fileno(),)), address
 
 
@@ -45,7 +45,7 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
         handle_signals(stopping)
         start_logging("smbc")
         arguments = [str(open_socket.fileno()), str(address), str(directory)]
-        web = Child("web", ["-m", "pttt_ooc.smbc.localserver", *arguments], (open_socket.fileno(),))
+        web = Child("web", ["-m", "pttt_ooc.smbc.pages.localserver", *arguments], (open_socket.fileno(),))
         url = address_of(open_socket, host)
         print(f"The match to {points} is at {url}; Ctrl-C stops it.", flush=True)
         if page:

@@ -91,7 +91,7 @@ def rows_of(view: View, seen: Mapping[str, Any]) -> list[Cell]:
     Parameters
     ----------
     seen
-        As of :meth:`pttt_ooc.smbc.asked.AskedBot.see`; each of its moves gets the text of its squares.
+        As of :meth:`pttt_ooc.smbc.pages.asked.AskedBot.see`; each of its moves gets the text of its squares.
     """
     chances = {}
     for move in seen["moves"]:

@@ -8,9 +8,9 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import comparison_figure, figure_bytes, inline_svg
-from pttt_ooc.smbc.pictures import opening_figure, values_figure
 from pttt_ooc.smbc.pipeline import sources
 from pttt_ooc.smbc.rules import GOALS
+from pttt_ooc.smbc.stages.pictures import opening_figure, values_figure
 from pttt_ooc.smbc.words import numbers_of
 from pttt_ooc.stages.common import Facts, digests, inputs, stage
 

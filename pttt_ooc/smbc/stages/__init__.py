@@ -1,0 +1,1 @@
+"""Stages of the workflow after the solve: ``finding``, ``bounding``, and ``reporting``, which has ``pictures``."""
