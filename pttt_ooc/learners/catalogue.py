@@ -27,6 +27,10 @@ ALGORITHMS = {
     "escher": ("sampled.mccfr", "FixedSampling"),
     "ppo": ("deep.gradient", "PolicyGradient"),
     "mmd-deep": ("deep.gradient", "MirrorGradient"),
+    "nfsp": ("deep.fictitious", "NeuralFictitiousPlay"),
+    "r-nad-deep": ("deep.regularised", "RegularisedGradient"),
+    "psro-dqn": ("deep.oracle", "LearnedOracles"),
+    "escher-deep": ("deep.escher", "DeepEscher"),
 }
 """Name: module in this room, class."""
 

@@ -2,5 +2,9 @@
 
 They need JAX, the extra ``deep``.  ``network``: the one network, and the optimiser. ``sight``: what a network sees, and
 its strategy at all infosets. ``plays``: whole games side by side, and what both players decided in them. ``learner``:
-what all have in common. ``gradient``: PPO and magnetic mirror descent in self-play.
+what all have in common. ``memory``: decisions that are remembered. ``losses``: what networks are fitted to.
+
+``gradient``: PPO and magnetic mirror descent in self-play. ``fictitious``: neural fictitious self-play.
+``regularised``: regularised Nash dynamics. ``oracle``: PSRO with learned responses. ``escher``: regrets without
+importance sampling.
 """

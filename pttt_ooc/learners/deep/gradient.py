@@ -95,7 +95,7 @@ class PolicyGradient(DeepLearner[PolicySettings]):
             order = rng.permutation(len(gains))
             for first in range(0, len(order) - size + 1, size):
                 at = order[first : first + size]
-                seen = sight.codes[plays.infosets[at]], sight.players(plays.infosets[at]).astype(np.int8)
+                seen = sight.seen(plays.infosets[at])
                 numbers = (a[at].astype(np.float32) for a in (plays.policies, gains, returns))
                 self.train("policy", _step, chosen.rate * shrink, (*seen, plays.squares[at], *numbers), *sizes)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep.memory import Memory
 from pttt_ooc.learners.deep.plays import Movers, Plays, play
 from pttt_ooc.learners.deep.sight import Sight
 from pttt_ooc.learners.ground import Ground
@@ -43,6 +44,8 @@ class DeepLearner(Learner[Chosen]):
     ----------
     networks, moments
         By name: the networks, and for those that are trained what their optimiser remembers.
+    memories
+        By name: decisions that are remembered.
     """
 
     def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
@@ -51,6 +54,7 @@ class DeepLearner(Learner[Chosen]):
         self.sight = Sight(ground.index)
         self.networks: dict[str, nets.Parameters] = {}
         self.moments: dict[str, nets.Parameters] = {}
+        self.memories: dict[str, Memory] = {}
         self.begin()
 
     @abstractmethod
@@ -85,8 +89,9 @@ class DeepLearner(Learner[Chosen]):
         return plays
 
     def state(self) -> Arrays:
-        """All networks, and what their optimisers remember."""
-        named = {"networks": self.networks, "moments": self.moments}
+        """All networks, what their optimisers remember, and memories."""
+        named: dict[str, Mapping[str, Mapping[str, Any]]] = {"networks": self.networks, "moments": self.moments}
+        named["memories"] = {name: memory.state() for name, memory in self.memories.items()}
         return {
             f"{kind}/{name}/{part}": np.asarray(array)
             for kind, group in named.items()
@@ -99,3 +104,5 @@ class DeepLearner(Learner[Chosen]):
         for kind, group in (("networks", self.networks), ("moments", self.moments)):
             for name, parts in group.items():
                 group[name] = {part: jnp.array(state[f"{kind}/{name}/{part}"]) for part in parts}
+        for name, memory in self.memories.items():
+            memory.restore({part: state[f"memories/{name}/{part}"] for part in memory.state()})

@@ -57,9 +57,13 @@ class Sight:
         """Whose infosets they are."""
         return (infosets >= self.second).astype(np.int64)
 
+    def seen(self, infosets: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """What a network is given of some infosets: their codes, and whose they are."""
+        return self.codes[infosets], self.players(infosets).astype(np.int8)
+
     def look(self, network: nets.Parameters, infosets: NDArray[np.int64]) -> NDArray[np.float32]:
         """What comes out of a network at some infosets."""
-        return nets.outputs(network, self.codes[infosets], self.players(infosets))
+        return nets.outputs(network, *self.seen(infosets))
 
     def policy(self, network: nets.Parameters) -> Policies:
         """The policy whose logits are a network's first outputs."""
@@ -86,6 +90,18 @@ class Sight:
                 here = slice(*(int(i.node_start[view + k]) - begin for k in (0, 1)))
                 legal = self.codes[infosets[here.start]] == 0
                 found[i.sequence_start[view] : i.sequence_start[view + 1]] = rows[here][:, legal].T.ravel()
+        return found
+
+    def rows(self, player: int, probabilities: NDArray[Any], infosets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The rows of a player's strategy, given as the index numbers sequences, at some infosets of that player."""
+        i = self.index.players[player]
+        nodes = infosets - player * self.second
+        views = np.searchsorted(i.node_start, nodes, side="right") - 1
+        found, legal = np.zeros((len(nodes), self.squares)), self.codes[infosets] == 0
+        first = i.sequence_start[views] + nodes - i.node_start[views]
+        orders = i.node_start[views + 1] - i.node_start[views]
+        at = first[:, None] + orders[:, None] * (np.cumsum(legal, axis=1) - 1)
+        found[legal] = probabilities[at[legal]]
         return found
 
     def _blocks(self, player: int) -> Iterator[range]:

@@ -11,7 +11,7 @@ lists of these, 8 bytes for each, and the payoffs of a new strategy against all 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +39,16 @@ class OracleSettings(Settings):
     )
 
 
-class PolicySpaceOracles(Learner[OracleSettings]):
+Chosen = TypeVar("Chosen", bound=OracleSettings)
+
+
+class PolicySpaceOracles(Learner[Chosen]):
     """PSRO with exact best responses; its strategies are the mixtures."""
 
-    settings_model = OracleSettings
+    settings_model: ClassVar[type[Settings]] = OracleSettings
     source = "Lanctot et al. 2017, A unified game-theoretic approach to multiagent reinforcement learning"
 
-    def start(self, ground: Ground, settings: OracleSettings, seed: int) -> None:
+    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
         """Begin with best responses to uniform play."""
         self.ground, self.solve = ground, META_SOLVERS[settings.meta_solver]
         self.populations: tuple[list[Sparse], list[Sparse]] = ([], [])
@@ -55,11 +58,17 @@ class PolicySpaceOracles(Learner[OracleSettings]):
         """Mix, respond, and add the responses."""
         for _ in range(iterations):
             self.counts.iterations += 1
-            plans = self._mixed()
-            responses = [self.ground.best_response(p, plans[1 - p])[1] for p in (0, 1)]
+            responses = self._responses()
             self._add([self.ground.reach(p, responses[p]) for p in (0, 1)])
-            self.counts.gradients += 4
-            self.counts.states += 4 * self.ground.nodes
+            self.counts.gradients += 2
+            self.counts.states += 2 * self.ground.nodes
+
+    def _responses(self) -> list[Floats]:
+        """Both players' best responses to the other's mixture."""
+        plans = self._mixed()
+        self.counts.gradients += 2
+        self.counts.states += 2 * self.ground.nodes
+        return [self.ground.best_response(p, plans[1 - p])[1] for p in (0, 1)]
 
     def _mixed(self) -> tuple[Reach, Reach]:
         """Both players' mixtures as plans; before the first response, uniform play."""

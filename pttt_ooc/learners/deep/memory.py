@@ -1,0 +1,65 @@
+"""Memories of decisions: the newest ones, or a fair sample of all that there ever were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = dict[str, NDArray[Any]]
+
+
+class Memory:
+    """A table of rows that holds only so many.
+
+    Parameters
+    ----------
+    capacity
+        The most rows.
+    fair
+        Whether each row that was ever added is there with the same chance (reservoir sampling, Vitter 1985,
+        algorithm R); otherwise the newest are there.
+    columns
+        By name: shape and dtype of one row's entry.
+    """
+
+    def __init__(self, capacity: int, fair: bool, **columns: tuple[tuple[int, ...], Any]) -> None:
+        self.fair, self.added = fair, np.zeros(1, np.int64)
+        self.rows: Rows = {name: np.zeros((capacity, *shape), kind) for name, (shape, kind) in columns.items()}
+
+    def __len__(self) -> int:
+        return min(int(self.added[0]), self._capacity)
+
+    @property
+    def _capacity(self) -> int:
+        return len(next(iter(self.rows.values())))
+
+    def add(self, rng: np.random.Generator, **columns: NDArray[Any]) -> None:
+        """Add rows, given by their columns."""
+        numbers = self.added[0] + np.arange(len(next(iter(columns.values()))))
+        if self.fair:
+            at = np.where(numbers < self._capacity, numbers, rng.integers(0, numbers + 1))
+        else:
+            at = numbers % self._capacity
+        # Of several rows for one place the last one counts, as if they had come one by one.
+        kept = np.flatnonzero(at < self._capacity)
+        places, last = np.unique(at[kept][::-1], return_index=True)
+        for name, column in columns.items():
+            self.rows[name][places] = column[kept[::-1][last]]
+        self.added += len(numbers)
+
+    def draw(self, rng: np.random.Generator, number: int) -> Rows:
+        """Some of the rows, with replacement."""
+        at = rng.integers(0, len(self), number)
+        return {name: column[at] for name, column in self.rows.items()}
+
+    def state(self) -> Rows:
+        """All of it, by name."""
+        return {"added": self.added, **self.rows}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take what :meth:`state` gave."""
+        for name, array in self.state().items():
+            array[:] = state[name]

@@ -1,0 +1,85 @@
+"""PSRO with learned best responses: the oracle is Q-learning with a network (DQN).
+
+Populations, their payoffs and the meta-solver are those of :mod:`pttt_ooc.learners.exact.oracle`.  A response is
+learned from games against the opponent's mixture: a network, new for each response, learns the values of actions, and
+the response is greedy by it.  It is then read out at all infosets, and its payoffs are exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from pttt_ooc.learners.deep import losses
+from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep.learner import DeepSettings
+from pttt_ooc.learners.deep.memory import Memory
+from pttt_ooc.learners.deep.plays import Ints, play
+from pttt_ooc.learners.deep.sight import Sight
+from pttt_ooc.learners.exact.oracle import OracleSettings, PolicySpaceOracles
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.sweep.tree import Floats
+
+
+class LearnedOracleSettings(OracleSettings, DeepSettings):
+    """Settings of PSRO with DQN."""
+
+    rate: float = Field(default=1e-3, gt=0, le=1, description="Step size of the optimiser.")
+    games: int = Field(default=256, ge=1, le=10**6, description="Games side by side.")
+    rounds: int = Field(default=200, ge=1, le=10**6, description="How often that many are played for one response.")
+    explored: float = Field(default=0.3, ge=0, le=1, description="Uniform part of the first round; falls to zero.")
+    newest: int = Field(default=100_000, ge=1, le=10**8, description="Decisions that Q-learning remembers.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+    updates: int = Field(default=4, ge=1, le=10**4, description="Steps after each round.")
+    refresh: int = Field(default=10, ge=1, le=10**6, description="Rounds with one copy of the values.")
+
+
+class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
+    """PSRO with learned responses; its strategies are the mixtures."""
+
+    settings_model = LearnedOracleSettings
+
+    def start(self, ground: Ground, settings: LearnedOracleSettings, seed: int) -> None:
+        """Begin with responses to uniform play."""
+        super().start(ground, settings, seed)
+        self.settings, self.seed, self.sight = settings, seed, Sight(ground.index)
+
+    def _responses(self) -> list[Floats]:
+        mixtures = [self.ground.strategy(p, weights).probabilities for p, weights in enumerate(self._mixed_sequences())]
+        return [self._response(p, mixtures[1 - p]) for p in (0, 1)]
+
+    def _response(self, player: int, opponent: Floats) -> Floats:
+        """Learn a response to a strategy of the opponent."""
+        chosen, sight, seed = self.settings, self.sight, [self.seed, self.counts.iterations, player]
+        rng = np.random.default_rng(seed)
+        values = slow = nets.make_network(sight.squares, chosen.hidden, sight.squares, seed)
+        moments = nets.make_moments(values)
+        one = ((), np.int32)
+        memory = Memory(chosen.newest, False, infosets=one, squares=((), np.int8), after=one, payoffs=((), np.float32))
+        for k in range(chosen.rounds):
+            explored, network = chosen.explored * (1 - k / chosen.rounds), values
+
+            def movers(
+                games: Ints, infosets: Ints, explored: float = explored, network: nets.Parameters = network
+            ) -> Floats:
+                mine = sight.players(infosets) == player
+                found = np.empty((len(infosets), sight.squares))
+                if mine.any():
+                    found[mine] = losses.greedy(sight, network, infosets[mine], explored)
+                if not mine.all():
+                    found[~mine] = sight.rows(1 - player, opponent, infosets[~mine])
+                return found
+
+            plays = play(sight, chosen.games, movers, rng)
+            self.counts.states += len(plays.infosets) + chosen.games
+            own = plays.seats % 2 == player
+            memory.add(rng, **{name: column[own] for name, column in losses.steps_of(plays).items()})
+            for _ in range(chosen.updates):
+                drawn = memory.draw(rng, chosen.batch)
+                values, moments = losses.learn_values(sight, values, moments, slow, drawn, chosen.rate)
+            if (k + 1) % chosen.refresh == 0:
+                slow = values
+        found = sight.probabilities(player, lambda infosets: losses.greedy(sight, values, infosets))
+        response = found.astype(self.ground.dtype)
+        self.ground.symmetrise(player, response)
+        return response

@@ -1,0 +1,151 @@
+"""Regularised Nash dynamics (R-NaD) with a network.
+
+Rewards are those of :mod:`pttt_ooc.learners.exact.regularised`: each move costs its player
+``eta log(policy / reference)``, and the opponent gains as much.  The reference is a copy of the slow network, renewed
+every ``phase`` iterations; it moves from the one before to the new one during the first half of a phase.
+
+Returns are estimated by v-trace (Espeholt et al. 2018) over a player's own decisions, with ratios ``rho`` of the policy
+now to the one that played, clipped at 1, and the slow network's values ``v``::
+
+    delta  =  rho (reward + v(next) - v),        target  =  v + delta + rho (target(next) - v(next))
+
+Policies follow neural replicator dynamics (Hennes et al. 2020): logits go up with the advantage of ``Q``, unless that
+leads further than ``bound`` from their mean::
+
+    Q(a)  =  v - eta log(policy(a) / reference(a))  +  [a was tried] (reward after it + target(next) - v) / played(a)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from pydantic import Field
+
+from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings
+from pttt_ooc.learners.deep.plays import Floats, Plays
+from pttt_ooc.learners.learner import Pair
+
+
+class RegularisedSettings(DeepSettings):
+    """Settings of deep R-NaD."""
+
+    rate: float = Field(default=1e-3, gt=0, le=1, description="Step size of the optimiser.")
+    eta: float = Field(default=0.05, ge=0, le=100, description="Weight of the regularisation.")
+    phase: int = Field(default=100, ge=1, le=10**6, description="Iterations with one reference.")
+    follow: float = Field(default=0.1, gt=0, le=1, description="How fast the slow network follows.")
+    bound: float = Field(default=2.0, gt=0, le=1e3, description="Logits move no further than this from their mean.")
+    largest: float = Field(default=10.0, gt=0, le=1e6, description="Larger advantages are clipped.")
+    epochs: int = Field(default=2, ge=1, le=100, description="Passes over the decisions of an iteration.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+
+
+def rewards_of(plays: Plays, costs: Floats, eta: float) -> tuple[Floats, Floats]:
+    """What each decision pays until the player's next one: with its own cost, and without it.
+
+    Parameters
+    ----------
+    costs
+        Of each decision: log(policy / reference) of what was tried.
+    """
+    order = np.argsort(plays.seats // 2, kind="stable")  # game by game, each from its beginning
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    games = plays.seats[order] // 2
+    so_far = np.cumsum(eta * costs[order])
+    last = np.flatnonzero(np.append(np.diff(games) != 0, True))
+    ends = so_far[last[np.searchsorted(last, place)]]  # of each decision's game
+    # From one own decision to the next, only the opponent moves.
+    until = np.where(plays.after >= 0, so_far[place[plays.after]] - eta * costs[plays.after], ends + plays.payoffs)
+    later = until - so_far[place]
+    return later - eta * costs, later
+
+
+def traces(plays: Plays, rewards: Floats, values: Floats, ratios: Floats) -> Floats:
+    """The targets of v-trace for all decisions."""
+    rho, found = np.minimum(ratios, 1), np.zeros(len(values))
+    for here in plays.backward():
+        after = plays.after[here]
+        goes_on = after >= 0
+        ahead = np.where(goes_on, values[after], 0)
+        more = np.where(goes_on, found[after] - ahead, 0)
+        found[here] = values[here] + rho[here] * (rewards[here] + ahead - values[here] + more)
+    return found
+
+
+def loss(network: nets.Parameters, codes: Any, players: Any, gains: Any, targets: Any, bound: Any) -> Any:
+    """Neural replicator dynamics, and half of the critic's squared error."""
+    seen = nets.outputs_of(network, codes, players)
+    legal = codes == 0
+    logits = jnp.where(legal, seen[:, :-1], 0)
+    middle = jnp.sum(logits, axis=1, keepdims=True) / jnp.sum(legal, axis=1, keepdims=True)
+    moves = ((gains > 0) & (logits - middle < bound)) | ((gains < 0) & (logits - middle > -bound))
+    uphill = jnp.sum(jnp.where(legal & moves, logits * gains, 0), axis=1)
+    return jnp.mean(jnp.square(seen[:, -1] - targets) / 2 - uphill)
+
+
+_step = nets.trainer(loss)
+
+
+class RegularisedGradient(DeepLearner[RegularisedSettings]):
+    """Deep R-NaD; its strategies are the slow network's."""
+
+    settings_model = RegularisedSettings
+    source = "Perolat et al. 2022, Mastering the game of Stratego with model-free multiagent reinforcement learning"
+
+    def begin(self) -> None:
+        """The network, its slow copy, and two references."""
+        self.add_network("policy", self.sight.squares + 1)
+        for name in ("slow", "now", "before"):
+            self.networks[name] = self.networks["policy"]
+
+    def _logs(self, name: str, infosets: Any) -> Floats:
+        """Logarithms of a network's policy; zero where it is not legal."""
+        policies = self.sight.policy(self.networks[name])(infosets)
+        found: Floats = np.log(np.maximum(policies, 1e-12)) * (self.sight.codes[infosets] == 0)
+        return found
+
+    def iterate(self, rng: np.random.Generator) -> None:
+        """Play, and learn from it."""
+        chosen, sight = self.settings, self.sight
+        policies = sight.policy(self.networks["policy"])
+        plays = self.play(chosen.games, lambda games, infosets: policies(infosets), rng)
+        done = (self.counts.iterations - 1) % chosen.phase
+        blend = min(1.0, 2 * done / chosen.phase)
+        reference = blend * self._logs("now", plays.infosets) + (1 - blend) * self._logs("before", plays.infosets)
+        values = sight.look(self.networks["slow"], plays.infosets)[:, -1].astype(np.float64)
+        size = min(chosen.batch, 1 << len(values).bit_length() - 1)
+        for _ in range(chosen.epochs):
+            gains, targets = self._targets(plays, reference, values)
+            order = rng.permutation(len(values))
+            for first in range(0, len(order) - size + 1, size):
+                at = order[first : first + size]
+                numbers = gains[at].astype(np.float32), targets[at].astype(np.float32)
+                self.train("policy", _step, chosen.rate, *sight.seen(plays.infosets[at]), *numbers, chosen.bound)
+        slow, follow = self.networks["slow"], np.float32(chosen.follow)
+        self.networks["slow"] = {
+            name: part + follow * (self.networks["policy"][name] - part) for name, part in slow.items()
+        }
+        if self.counts.iterations % chosen.phase == 0:
+            self.networks["before"], self.networks["now"] = self.networks["now"], self.networks["slow"]
+
+    def _targets(self, plays: Plays, reference: Floats, values: Floats) -> tuple[Floats, Floats]:
+        """Advantages of all squares, and the critic's targets."""
+        chosen, rows = self.settings, np.arange(len(values))
+        policies = self.sight.policy(self.networks["policy"])(plays.infosets)
+        costs = self._logs("policy", plays.infosets) - reference
+        tried = rows, plays.squares
+        mine, later = rewards_of(plays, costs[tried], chosen.eta)
+        targets = traces(plays, mine, values, policies[tried] / plays.chances)
+        goes_on = plays.after >= 0
+        ahead = later + np.where(goes_on, targets[plays.after], 0)
+        worth = values[:, None] - chosen.eta * costs
+        worth[tried] += (ahead - values) / plays.chances
+        gains = worth - (policies * worth).sum(axis=1, keepdims=True)
+        return np.clip(gains, -chosen.largest, chosen.largest), targets
+
+    def strategy(self) -> Pair:
+        """The slow network's policy."""
+        return self.sight.pair(self.ground, self.sight.policy(self.networks["slow"]))
