@@ -6,6 +6,6 @@ k-in-a-row on small boards.  ``learning/``: what agents learn by playing themsel
 PettingZoo.  ``pages/``: the pages in the browser.
 
 Modules: ``boards`` (boards as pages draw them), ``compiled`` (the decorators of kernels), ``statistics`` (tests,
-intervals, ratings), ``settings`` (the section of the configuration), ``experiments`` (claims, measured), ``tables``
-(what came out), ``commands`` (``pttt arena``).
+intervals, ratings), ``settings`` (the section of the configuration), ``experiments`` (claims, measured), ``robins``
+(round robins), ``tables`` (what came out), ``commands`` (``pttt arena``).
 """

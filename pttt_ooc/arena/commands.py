@@ -85,6 +85,7 @@ def match(
     games: Annotated[int, typer.Option(help="Their number.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="The games follow from it, unless a clock decides.")] = 0,
     start: Annotated[str, typer.Option(help="Who starts: random, both (in turn), or first.")] = "random",
+    opening: Annotated[int, typer.Option(min=0, help="Moves at random with which each game begins.")] = 0,
     limit: Annotated[float | None, typer.Option(help="Seconds for a move; who needs more loses the game.")] = None,
     clock: Annotated[str, typer.Option(help="Of the limit: wall or processor.")] = "wall",
     stop_early: Annotated[
@@ -109,7 +110,7 @@ def match(
 
     if stop_early is not None and not 0 < stop_early[0] < stop_early[1] < 1:
         raise ArenaError("--stop-early needs two scores between 0 and 1, the lower one first.")
-    wanted = Match(game, (one, other), games, seed, "both" if stop_early else start, limit, clock)
+    wanted = Match(game, (one, other), games, seed, "both" if stop_early else start, limit, clock, opening)
     test = Sequential(*stop_early) if stop_early else None
 
     def tell(done: list[dict[str, Any]]) -> bool:
@@ -141,20 +142,28 @@ def match(
 
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A configuration with a section arena.")],
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Experiments.  [default: all]")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME...", help="Experiments or round robins.  [default: all]")
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = Path("data/arena"),
     games: Annotated[int | None, typer.Option(min=1, help="At most so many of each match.")] = None,
     processes: ProcessesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure claims again: play the matches that a configuration lists, and say which claims hold."""
-    from pttt_ooc.arena import experiments
+    """Measure claims again: play the matches and round robins that a configuration lists, and say which claims hold."""
+    from pttt_ooc.arena import experiments, robins
+    from pttt_ooc.arena.settings import RoundRobin
     from pttt_ooc.disk.resources import cores
 
     found = []
     for name, one in experiments.chosen(experiments.read(file), names or []).items():
         asked = one.model_copy(update={"games": min(one.games, games)}) if games else one
         tell = _say if sys.stderr.isatty() else _say_nothing
+        if isinstance(asked, RoundRobin):
+            found.append(robins.conduct(name, asked, output / name, processes or cores(), tell))
+            if not as_json:
+                print(f"{name}:\n{robins.table(found[-1])}", end="", flush=True)
+            continue
         found.append(experiments.conduct(name, asked, output / name, processes or cores(), tell))
         if not as_json:
             rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
@@ -271,9 +280,9 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
     browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
 ) -> None:
-    """Serve pages with the matches in DIR and its folders, move by move."""
+    """Serve pages: games against agents, games of two agents, and the matches in DIR and its folders, move by move."""
     from pttt_ooc.grader.commands import extra
 
     with extra():
         from pttt_ooc.arena.pages.local import serve as served
-    served(directory, host, port, "/arena/matches" if browser else None)
+    served(directory, host, port, "/arena/play" if browser else None)

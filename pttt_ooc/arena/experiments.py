@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.matches import log
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
-from pttt_ooc.arena.settings import ArenaConfig, Experiment
+from pttt_ooc.arena.settings import ArenaConfig, Experiment, RoundRobin
 from pttt_ooc.arena.statistics import Rate, differ, rate_of
 from pttt_ooc.config import check_section, read_yaml
 from pttt_ooc.disk.files import atomic_write_text
@@ -22,8 +23,8 @@ RESULT = "result.json"
 SIGNIFICANT = 0.05
 
 
-def read(file: Path) -> dict[str, Experiment]:
-    """The experiments of a configuration file, from its section ``arena``.
+def read(file: Path) -> dict[str, Experiment | RoundRobin]:
+    """The experiments and round robins of a configuration file, from its section ``arena``.
 
     Raises
     ------
@@ -33,13 +34,13 @@ def read(file: Path) -> dict[str, Experiment]:
         The file has no experiments.
     """
     content = read_yaml(file) or {}
-    found = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").experiments
+    found = check_section(ArenaConfig, content.get("arena", {}), f"{file}, section arena").all
     if not found:
         raise ArenaError(f"{file} has no experiments: they are in its section arena, under the key experiments.")
     return found
 
 
-def chosen(experiments: dict[str, Experiment], names: list[str]) -> dict[str, Experiment]:
+def chosen(experiments: dict[str, Experiment | RoundRobin], names: list[str]) -> dict[str, Experiment | RoundRobin]:
     """Experiments by their names; none named: all.
 
     Raises
@@ -65,6 +66,7 @@ def matches(experiment: Experiment) -> dict[str, Match]:
             experiment.seed,
             experiment.start,
             experiment.limit,
+            opening=experiment.opening,
         )
         for text in texts
     }
@@ -97,7 +99,7 @@ def conduct(
         facts = {"value": part, "agents": list(match.agents)} | rate_of(games).to_json()
         facts["first_player"] = first_player(games).to_json()
         facts["forfeits"] = sum("forfeit" in game for game in games)
-        found.append(facts | efforts(games, effort))
+        found.append(facts | efforts(games, effort, match.opening))
     result = {"name": name, **experiment.model_dump(mode="json"), "matches": found}
     result["verdict"] = verdict(experiment, found)
     atomic_write_text(directory / RESULT, json.dumps(result, indent=1) + "\n")
@@ -110,13 +112,13 @@ def first_player(games: list[dict[str, Any]]) -> Rate:
     return Rate(won.count(0), won.count(2), won.count(1))
 
 
-def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    """Means of what the moves of each agent took, over all moves, and by the number of the turn."""
+def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]], opening: int = 0) -> dict[str, Any]:
+    """Means of what the moves of each agent took after the opening, over all moves and by the number of the turn."""
     sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * 5)
     for game in games:
         row = effort[game["number"]]
         kinds = zip(row["wall"], row["processor"], row["nodes"], row["depths"], strict=True)
-        for turn, took in enumerate(kinds):
+        for turn, took in islice(enumerate(kinds), opening, None):
             mover = game["starter"] ^ (turn % 2)  # in games where the players take turns
             for kind, value in enumerate((1.0, *took)):
                 sums[mover, turn][kind] += value

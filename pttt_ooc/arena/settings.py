@@ -1,10 +1,10 @@
-"""The section ``arena`` of the configuration: experiments."""
+"""The section ``arena`` of the configuration: experiments and round robins."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from pttt_ooc.config import Section
 
@@ -28,6 +28,7 @@ class Experiment(Section):
     seed: int = Field(default=0, ge=0, description="The games follow from it, unless a clock decides.")
     start: Literal["random", "both", "first"] = Field(default="random", description="Who starts.")
     limit: float | None = Field(default=None, gt=0, description="Seconds for a move; who needs more loses the game.")
+    opening: int = Field(default=0, ge=0, description="Moves at random with which each game begins.")
     test: Literal["better", "equal", "time", "none"] = Field(
         default="better",
         description="What the claim says: the first agent is stronger (or weaker, if their rate is below a half); both "
@@ -43,7 +44,34 @@ class Experiment(Section):
         return self
 
 
-class ArenaConfig(Section):
-    """Experiments of the arena."""
+class RoundRobin(Section):
+    """Matches of all agents of a list against each other; of each pair of games, each agent starts one."""
 
-    experiments: dict[str, Experiment] = Field(default={}, description="By their names.")
+    game: str = Field(default="ultimate", description="With its options, as `pttt arena match` takes it.")
+    agents: list[str] = Field(min_length=2, description="With their options.")
+    games: int = Field(default=100, ge=2, description="Of each two agents.")
+    seed: int = Field(default=0, ge=0, description="The games follow from it, unless a clock decides.")
+    opening: int = Field(default=2, ge=0, description="Moves at random with which each game begins.")
+    limit: float | None = Field(default=None, gt=0, description="Seconds for a move; who needs more loses the game.")
+    note: str = Field(default="", description="What is said beside the result.")
+
+
+Name = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9][A-Za-z0-9_+-]*$", max_length=80)]
+
+
+class ArenaConfig(Section):
+    """Experiments and round robins of the arena."""
+
+    experiments: dict[Name, Experiment] = Field(default={}, description="By their names.")
+    round_robins: dict[Name, RoundRobin] = Field(default={}, description="By their names.")
+
+    @model_validator(mode="after")
+    def _names(self) -> ArenaConfig:
+        if both := self.experiments.keys() & self.round_robins.keys():
+            raise ValueError(f"an experiment and a round robin have the same name, {min(both)}")
+        return self
+
+    @property
+    def all(self) -> dict[str, Experiment | RoundRobin]:
+        """Experiments and round robins."""
+        return {**self.experiments, **self.round_robins}

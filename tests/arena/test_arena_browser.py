@@ -6,8 +6,10 @@ import pytest
 from arenapages import application
 from browsing import assert_accessible, chromium, pages_of, picture, served
 
+from pttt_ooc.arena import robins
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.settings import RoundRobin
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
@@ -19,6 +21,8 @@ def url(tmp_path_factory):
     for text in ("ultimate", "extreme", "mnk:11x11+need5", "infinite:near+need4"):
         run(Match(text, ("random", "random"), 1), directory / text.partition(":")[0])
     run(Match("mnk:3x3+need3", ("random", "mcts:nodes=20"), 3), directory / "small")
+    asked = RoundRobin(game="mnk:3x3+need3", agents=["random", "mcts:nodes=20"], games=4)
+    robins.conduct("both", asked, directory / "robin", 1, lambda sentence: None)
     with application(directory) as app, served(app) as url:
         yield url
 
@@ -69,3 +73,82 @@ def test_lists_are_accessible(open_page):
     assert_accessible(page, "arena-matches")
     page.goto("/arena/matches/one?name=small")
     assert_accessible(page, "arena-match")
+
+
+def begin(page, opponent="Chance", first="you"):
+    form = page.locator("form").first
+    form.get_by_label("Game").select_option("mnk")
+    for label, number in (("rows", 3), ("columns", 3), ("marks that win", 3)):
+        form.get_by_label(label, exact=True).fill(str(number))
+    form.get_by_label("Opponent").select_option(label=opponent)
+    form.get_by_label(first, exact=True).check()
+    form.get_by_role("button", name="Begin").click()
+    page.locator("#table").wait_for()
+
+
+def changed(page, act):
+    """Do something, and wait until the table has another position."""
+    before = page.locator("#table").get_attribute("data-ply")
+    act()
+    page.locator(f'#table:not([data-ply="{before}"])').wait_for()
+
+
+def test_a_whole_game_by_keyboard(open_page):
+    page = open_page("/arena/play")
+    begin(page)
+    page.evaluate("window.sameDocument = true")
+    page.locator("button.cell").nth(4).focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.value") == "7"
+    while not page.locator(".outcome").count():
+        changed(page, lambda: page.keyboard.press("Enter"))
+    assert page.evaluate("window.sameDocument === true") and page.errors == []
+    played = page.locator(".cell.mine, .cell.theirs").count()
+    page.go_back()
+    sync_api.expect(page.locator(".cell.mine, .cell.theirs")).not_to_have_count(played)
+    picture(page, "arena-taken-back")
+
+
+def test_ultimate_by_touch_on_a_phone(open_page):
+    page = open_page("/arena/play", viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page.locator("form").first.get_by_label("Opponent").select_option(label="Chance")
+    page.locator("form").first.get_by_role("button", name="Begin").tap()
+    page.locator("#table").wait_for()
+    page.wait_for_load_state()
+    cell = page.locator("button.cell").first.bounding_box()
+    assert min(cell["width"], cell["height"]) >= 24  # WCAG 2.2, target size
+    for _ in range(3):
+        changed(page, lambda: page.locator("button.cell").last.tap())
+    assert page.locator(".cell.mine").count() == page.locator(".cell.theirs").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.errors == []
+
+
+def test_a_game_without_scripts(open_page):
+    page = open_page("/arena/play", java_script_enabled=False)
+    begin(page, first="the agent")
+    assert page.locator(".cell.theirs").count() == 0 and page.locator(".cell.mine").count() == 1  # the agent has ×
+    page.locator("button.cell").first.click()
+    assert page.locator(".cell.mine, .cell.theirs").count() == 3
+
+
+def test_watching_two_agents(open_page):
+    page = open_page("/arena/play")
+    form = page.locator("form").nth(1)
+    form.get_by_label("Game").select_option("mnk")
+    form.get_by_label("Moves first").select_option(label="Chance")
+    form.get_by_label("Moves second").select_option(label="Chance")
+    form.get_by_role("button", name="Watch").click()
+    page.locator(".cell.theirs").nth(1).wait_for()
+    assert page.locator(".one-more").is_hidden()
+    assert_accessible(page, "arena-watch")
+    page.get_by_role("button", name="Stop").click()
+    assert page.errors == []
+
+
+def test_pages_to_play_are_accessible(open_page):
+    page = open_page("/arena/play")
+    assert_accessible(page, "arena-lobby")
+    page.goto("/arena/play/game?game=ultimate&agent=random&seconds=0.1&me=0&moves=40,36")
+    assert_accessible(page, "arena-game")
+    page.goto("/arena/standings")
+    assert_accessible(page, "arena-standings")

@@ -4,14 +4,17 @@ import json
 import re
 import subprocess
 import sys
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from arenapages import application
 from fastapi.testclient import TestClient
 
+from pttt_ooc.arena import robins
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.settings import RoundRobin
 
 
 def squares(board):
@@ -165,3 +168,193 @@ def test_damaged_matches_are_sentences(tmp_path):
 def test_the_web_process_imports_no_numerics():
     code = "import sys, pttt_ooc.arena.pages.localserver; print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
+
+
+# ---------------------------------------------------------------------------------------------
+# Playing and watching
+
+SMALL = {"rows": 3, "columns": 3, "need": 3, "seconds": "0.1"}
+
+
+class Person:
+    """Somebody with the cookies of one browser."""
+
+    def __init__(self, client):
+        self.client = client
+        client.cookies.clear()
+        self._token = re.search(r'name="form_token" value="([^"]+)"', client.get("/arena/play").text)[1]
+
+    def post(self, path, follow=False, **fields):
+        fields = {"form_token": self._token, **fields}
+        return self.client.post(path, data=fields, follow_redirects=follow)
+
+    def begin(self, **fields):
+        answer = self.post("/arena/play", **{"game": "mnk", "agent": "random", "first": "me", **SMALL, **fields})
+        return parse_qs(urlsplit(answer.headers["location"]).query) if answer.status_code == 303 else answer
+
+
+@pytest.fixture
+def person(pages):
+    return Person(pages)
+
+
+def one_each(found):
+    return {key: value[0] for key, value in found.items()}
+
+
+def test_a_whole_game_is_played_by_forms_alone(person):
+    asked = one_each(person.begin())
+    assert asked == {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0"}
+    rules, made = game("mnk:3x3+need3"), []
+    while not rules.after(made)[1]:
+        move = rules.legal(rules.after(made))[-1]
+        answer = person.post("/arena/play/game", **{**asked, "moves": ",".join(map(str, made)), "move": move})
+        asked = one_each(parse_qs(urlsplit(answer.headers["location"]).query))
+        after = [int(one) for one in asked["moves"].split(",")]
+        assert after[: len(made) + 1] == [*made, move] and len(after) <= len(made) + 2
+        made = after
+    text = person.client.get("/arena/play/game", params=asked).text
+    result = int(rules.after(made)[1])
+    assert {1: "You have won.", 2: "The agent has won.", 3: "A draw."}[result] in text
+    assert 'name="move"' not in text and "Take back" in text
+
+
+def test_the_agent_may_begin_and_answers_bonus_moves(person):
+    asked = one_each(person.begin(game="extreme", first="agent"))
+    assert asked["me"] == "1" and len(asked["moves"].split(",")) == 1
+
+
+def test_back_leads_to_the_own_move_before(person):
+    asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "1", "moves": "0,1,2,3"}
+    text = person.client.get("/arena/play/game", params=asked).text
+    assert "moves=0%2C1%2C2&" in text.replace('"', "&")
+
+
+def test_the_script_gets_the_board_and_its_address(person):
+    fields = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0", "moves": "", "move": "4"}
+    fields["form_token"] = person._token
+    answer = person.client.post("/arena/play/game", data=fields, headers={"HX-Request": "true"})
+    assert answer.status_code == 200 and "<html" not in answer.text
+    assert answer.headers["hx-push-url"].startswith("/arena/play/game?game=mnk%3A3x3%2Bneed3&")
+    assert answer.text.count('class="cell mine') == answer.text.count('class="cell theirs') == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "sentence"),
+    [
+        ({"agent": "file:path=/etc/passwd"}, 400, "no such opponent"),
+        ({"seconds": "1000"}, 400, "no such opponent"),
+        ({"game": "chess"}, 400, "no such game"),
+        ({"rows": "x"}, 400, "number of rows"),
+        ({"rows": "30"}, 404, "must be from 1 to 11"),
+        ({"agent": "tuned", "first": "agent"}, 404, "does not play this game"),
+        ({"agent": "patterns", "first": "agent"}, 404, "patterns.weights"),
+        ({"first": "nobody"}, 400, "who moves first"),
+    ],
+)
+def test_what_is_not_offered_is_refused(person, fields, status, sentence):
+    answer = person.begin(**fields)
+    if isinstance(answer, dict):  # the game begins, and is refused when it is looked at
+        answer = person.client.get("/arena/play/game", params=one_each(answer))
+    assert answer.status_code == status and sentence in answer.text
+
+
+@pytest.mark.parametrize(
+    ("moves", "sentence"),
+    [
+        ("0,0", "the square is taken"),
+        ("99", "moves are the numbers 0 to 8"),
+        ("a", "not numbers"),
+        (",", "not"),
+    ],
+)
+def test_impossible_moves_in_an_address_are_sentences(pages, moves, sentence):
+    asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "0", "moves": moves}
+    answer = pages.get("/arena/play/game", params=asked)
+    assert answer.status_code in (400, 404) and sentence in answer.text
+
+
+def test_forms_of_other_sites_do_nothing(pages, person):
+    answer = pages.post("/arena/play", data={"form_token": "x"})
+    assert answer.status_code == 403
+
+
+def test_a_game_of_two_agents_comes_as_events(person, monkeypatch):
+    monkeypatch.setattr("pttt_ooc.arena.pages.watching.PAUSE", 0)
+    answer = person.post("/arena/watch", one="random", other="random", game="mnk", **SMALL)
+    page = person.client.get(answer.headers["location"]).text
+    address = re.search(r'data-events="([^"]+)"', page)[1].replace("&amp;", "&")
+    events = [
+        dict(line.split(": ", 1) for line in one.split("\n"))
+        for one in person.client.get(address).text.split("\n\n")[:-1]
+    ]
+    made = [int(move) for move in events[-1]["id"].split(",")]
+    rules = game("mnk:3x3+need3")
+    assert [one["event"] for one in events] == ["move"] * len(made) + ["over"] and rules.after(made)[1]
+    for number, one in enumerate(events[:-1], start=1):
+        assert one["id"] == ",".join(map(str, made[:number]))
+        assert len(re.findall('class=\\\\"cell (mine|theirs)', one["data"])) == number
+    again = person.client.get(address, headers={"Last-Event-ID": ",".join(map(str, made[:-1]))}).text
+    assert again.count("event: move") == 1
+
+
+def test_a_game_of_two_agents_goes_on_without_scripts(person):
+    asked = {"game": "mnk:3x3+need3", "one": "random", "other": "random", "seconds": "0.1"}
+    answer = person.post("/arena/watch/game", moves="4", **asked)
+    made = parse_qs(urlsplit(answer.headers["location"]).query)["moves"][0].split(",")
+    assert made[0] == "4" and len(made) == 2
+
+
+def test_only_so_many_games_are_watched(pages):
+    pages.app.state.arena.watched = 8
+    try:
+        asked = {"game": "mnk:3x3+need3", "one": "random", "other": "random", "seconds": "0.1"}
+        answer = pages.get("/arena/watch/events", params=asked)
+        assert answer.status_code == 503 and "8 games are being watched" in answer.text
+    finally:
+        pages.app.state.arena.watched = 0
+
+
+# ---------------------------------------------------------------------------------------------
+# Round robins
+
+
+@pytest.fixture(scope="module")
+def robin(shelf):
+    asked = RoundRobin(game="mnk:3x3+need3", agents=["random", "mcts:nodes=200", "mcts:nodes=10"], games=10)
+    return robins.conduct("all", asked, shelf / "robin", 1, lambda sentence: None)
+
+
+def test_a_round_robin_rates_its_agents(robin, shelf):
+    rows = robin["standings"]
+    assert [row["points"] for row in rows] == sorted((row["points"] for row in rows), reverse=True)
+    assert rows[-1]["agent"] == "random" and abs(sum(row["points"] for row in rows)) < 1e-6
+    assert all(row["games"] == 20 and row["error"] > 0 for row in rows)
+    for row in rows:
+        assert abs(sum(one["score"] for one in row["against"]) / 2 - row["score"]) < 1e-12
+        for one in row["against"]:
+            log = [
+                json.loads(line) for line in (shelf / "robin" / one["match"] / "games.jsonl").read_text().splitlines()
+            ]
+            first = one["match"].startswith(str(robin["agents"].index(row["agent"])))
+            points = sum((1, 0, 0.5)[game["winner"]] for game in log) / 10
+            assert abs(one["score"] - (points if first else 1 - points)) < 1e-12
+
+
+def test_openings_are_the_same_for_both_sides_and_differ_from_pair_to_pair(robin, shelf):
+    log = [json.loads(line) for line in (shelf / "robin" / "0-1" / "games.jsonl").read_text().splitlines()]
+    openings = [tuple(game["moves"][:2]) for game in log]
+    assert openings[::2] == openings[1::2] and len(set(openings)) > 2
+
+
+def test_standings_lead_to_the_matches(robin, pages):
+    text = pages.get("/arena/standings").text
+    assert re.findall(r"<bdi>(.*?)</bdi></th>", text) == [row["agent"] for row in robin["standings"]]
+    for address in set(re.findall(r'href="(/arena/matches/one[^"]+)"', text)):
+        assert "10 of 10" in pages.get(address).text
+
+
+def test_damaged_standings_are_a_sentence(tmp_path):
+    (tmp_path / "standings.json").write_text('{"standings": [{}]}')
+    with application(tmp_path) as app, TestClient(app, raise_server_exceptions=False) as client:
+        assert "standings.json is damaged" in client.get("/arena/standings").text

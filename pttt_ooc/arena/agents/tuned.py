@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from pttt_ooc.arena.games.base import ArenaError, Game, State
 from pttt_ooc.arena.kernels import clock as clocks
 from pttt_ooc.arena.kernels import search
 from pttt_ooc.arena.kernels.tuned import tuning, work
+from pttt_ooc.arena.learning.ultimate import load
 
 
 @dataclass
@@ -24,10 +27,13 @@ class Tuned(Budget, Agent):
         The number of the heuristic.
     slots
         Of the transposition table, a power of two.
+    path
+        Of a learnt evaluation, as ``pttt arena train-ultimate`` writes it, in the place of the heuristic.
     """
 
     heur: int = 3
     slots: int = 1 << 20
+    path: str = ""
 
     name = "tuned"
 
@@ -39,14 +45,16 @@ class Tuned(Budget, Agent):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make its table."""
         super().seat(game)
-        values = values_of(game)
+        values, weights = values_of(game), np.zeros(0)
         if self.heur not in values.HEURISTICS:
             known = ", ".join(map(str, values.HEURISTICS))
             raise ArenaError(f"{game.name} has no heuristic {self.heur}: heur is one of {known}.")
+        if self.path:
+            values, weights = import_module("pttt_ooc.arena.kernels.ultimate_learnt"), load(Path(self.path), game)
         self._choose = tuning(game.rules, values)
         self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
         self._control = np.zeros(8, dtype=np.int64)
-        self._work = work(game.rules, self.slots)
+        self._work = work(game.rules, self.slots, weights)
         self._work.states[0] = game.start()
         self._control[search.NODE_LIMIT] = 100
         self._choose(self._work, self.heur, 1, self._control)  # compiles

@@ -37,6 +37,8 @@ class Work(NamedTuple):
         int64, shape (2, MOVES): how much the moves of each player have refuted.
     states, moves, worth
         int64, shape (levels, WORDS), (levels, WIDTH), (levels, WIDTH).
+    weights
+        float64: of an evaluation that has been learnt; empty for others.
     """
 
     keys: Any
@@ -46,10 +48,11 @@ class Work(NamedTuple):
     states: Any
     moves: Any
     worth: Any
+    weights: Any
 
 
-def work(rules: ModuleType, slots: int) -> Work:
-    """Everything empty."""
+def work(rules: ModuleType, slots: int, weights: Any = ()) -> Work:
+    """Nothing searched yet."""
     levels = rules.LENGTH + int(_QUIET_PLIES) + 4
     return Work(
         np.zeros(slots, dtype=np.int64),
@@ -59,6 +62,7 @@ def work(rules: ModuleType, slots: int) -> Work:
         np.zeros((levels, rules.WORDS), dtype=np.int64),
         np.zeros((levels, rules.WIDTH), dtype=np.int64),
         np.zeros((levels, rules.WIDTH), dtype=np.int64),
+        np.array(weights, dtype=np.float64),
     )
 
 
@@ -82,13 +86,13 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
         return control[STOPPED] != 0
 
     @bare_kernel
-    def static(state, heuristic):
+    def static(work, state, heuristic):
         """The value of a position to the player to move."""
         if state[1] != 0:
             if state[1] == 3:
                 return np.int64(0)
             return WIN - state[2] if state[1] == 1 + state[0] else state[2] - WIN
-        value = np.int64(values.evaluate(state, heuristic))
+        value = np.int64(values.static(state, heuristic, work.weights))
         return value if state[0] == 0 else -value
 
     @bare_kernel
@@ -103,7 +107,7 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
         state = work.states[level]
         if stops(control):
             return ROOT
-        best = static(state, heuristic)
+        best = static(work, state, heuristic)
         if state[1] != 0 or left == 0 or best >= beta:
             return best
         alpha = max(alpha, best)
@@ -160,7 +164,7 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
         state = work.states[level]
         if state[1] != 0:
             control[NODES] += 1
-            return static(state, heuristic)
+            return static(work, state, heuristic)
         if depth == 0:
             control[CUT] = 1
             return quiet(work, level, _QUIET_PLIES, alpha, beta, heuristic, control)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,9 @@ from pttt_ooc.arena.agents.base import Agent
 from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game
 from pttt_ooc.arena.kernels.line_patterns import PATTERNS, patterns
 from pttt_ooc.arena.kernels.rng import generator
-from pttt_ooc.disk.files import atomic_write_bytes, explained
+from pttt_ooc.arena.learning.weights import read_weights, write_weights
 
-FORMAT = b"pttt arena patterns 1\n"
+HEAD = b"pttt arena patterns 1\n"
 ROUNDS = 10
 """The games of a training are played in rounds; the step size shrinks from round to round."""
 
@@ -49,8 +48,7 @@ def check(game: Game) -> None:
 
 def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
     """Write weights; the file is whole or as before."""
-    told = json.dumps({"need": int(game.need)}).encode()  # type: ignore[attr-defined]
-    atomic_write_bytes(path, FORMAT + told + b"\n" + weights.astype("<f8").tobytes())
+    write_weights(path, HEAD, {"need": int(game.need)}, weights, np.float64)  # type: ignore[attr-defined]
 
 
 def load(path: Path, game: Game) -> NDArray[np.float64]:
@@ -62,20 +60,11 @@ def load(path: Path, game: Game) -> NDArray[np.float64]:
         The file is damaged, of another format, or for rows of another length.
     """
     check(game)
-    with explained(f"read {path}"), open(path, "rb") as file:
-        data = file.read(len(FORMAT) + 100 + 8 * PATTERNS)
-    head, _, rest = data[len(FORMAT) :].partition(b"\n")
-    if not data.startswith(FORMAT) or len(rest) != 8 * PATTERNS:
-        raise ArenaError(f"{path} is not a file of patterns of this version: train anew.")
-    try:
-        need = json.loads(head)["need"]
-    except (ValueError, KeyError, TypeError):
-        raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.") from None
-    if need != game.need:  # type: ignore[attr-defined]
-        raise ArenaError(f"{path} is for {str(need)[:20]} in a row, which {game.text} is not.")
-    weights = np.frombuffer(rest, dtype="<f8").astype(np.float64)
-    if not np.all(np.isfinite(weights)):
-        raise ArenaError(f"{path} is damaged: it has weights that are no numbers; train anew.")
+    told, weights = read_weights(path, HEAD, PATTERNS, np.float64)
+    if "need" not in told:
+        raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.")
+    if told["need"] != game.need:  # type: ignore[attr-defined]
+        raise ArenaError(f"{path} is for {str(told['need'])[:20]} in a row, which {game.text} is not.")
     return weights
 
 

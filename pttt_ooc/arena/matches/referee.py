@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, Game
 from pttt_ooc.arena.kernels.counting import counting
 from pttt_ooc.arena.matches.seats import Apart, ForfeitError, Here
 from pttt_ooc.arena.matches.settings import Match
+
+OPENINGS = 2
+"""Openings are drawn from a seed that is neither agent's."""
 
 DRAW = 2
 """As a winner: nobody."""
@@ -47,6 +52,14 @@ class Played:
     nodes: list[int] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
 
+    def add(self, move: int, wall: float, processor: float, nodes: int, depth: int) -> None:
+        """One more move, and what it took."""
+        self.moves.append(move)
+        self.wall.append(wall)
+        self.processor.append(processor)
+        self.nodes.append(nodes)
+        self.depths.append(depth)
+
     def game_json(self) -> dict[str, Any]:
         """What the seeds determine."""
         told = {"number": self.number, "starter": self.starter, "winner": self.winner, "moves": self.moves}
@@ -77,6 +90,11 @@ def play(match: Match, game: Game, seats: Sequence[Here | Apart], number: int) -
     for index, seat in enumerate(seats):
         seat.begin(match.seeds(number, index))
     state, step = game.start(), counting(game.rules).step
+    rng = np.random.default_rng((*match.seeds(number, 0)[:2], OPENINGS))
+    while len(played.moves) < match.opening and state[RESULT] == UNFINISHED:
+        move = int(rng.choice(game.legal(state)))
+        step(state, move)
+        played.add(move, 0.0, 0.0, 0, 0)
     while state[RESULT] == UNFINISHED:
         mover = played.starter ^ int(state[PLAYER])
         try:
@@ -87,11 +105,7 @@ def play(match: Match, game: Game, seats: Sequence[Here | Apart], number: int) -
         except ForfeitError as error:
             played.winner, played.forfeit = 1 - mover, str(error)
             return played
-        played.moves.append(found.move)
-        played.wall.append(found.wall)
-        played.processor.append(found.processor)
-        played.nodes.append(found.nodes)
-        played.depths.append(found.depth)
+        played.add(found.move, found.wall, found.processor, found.nodes, found.depth)
     if int(state[RESULT]) in (FIRST, FIRST + 1):
         played.winner = played.starter ^ (int(state[RESULT]) - FIRST)
     return played

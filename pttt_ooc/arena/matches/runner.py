@@ -77,7 +77,7 @@ def _same_match(match: Match, file: Path) -> None:
     if file.exists():
         kept = json.loads(file.read_text(encoding="utf-8"))
         if kept | {"games": 0} != told | {"games": 0}:
-            differing = ", ".join(key for key in told if key != "games" and kept.get(key) != told[key])
+            differing = ", ".join(key for key in kept | told if key != "games" and kept.get(key) != told.get(key))
             raise ArenaError(f"{file.parent} holds another match ({differing} differ): choose another directory.")
         told["games"] = max(told["games"], kept["games"])
     atomic_write_text(file, json.dumps(told, indent=2) + "\n")

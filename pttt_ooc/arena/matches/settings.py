@@ -13,6 +13,9 @@ from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 
+STANDINGS = "standings.json"
+"""The file of a round robin's result."""
+
 STARTS = ("random", "both", "first")
 """Who starts: drawn for each game; both agents in turn, so that games 0 and 1, 2 and 3, ... are pairs with the same
 seeds and swapped sides; always the first agent."""
@@ -39,6 +42,9 @@ class Match:
         a process that does not answer for a minute is taken to hang.
     clock
         The agent's clock: ``wall`` or ``processor``.
+    opening
+        Moves at random with which each game begins; without them, agents that play without chance repeat one game.
+        Games of a pair begin alike.
     """
 
     game: str
@@ -48,12 +54,15 @@ class Match:
     start: str = "random"
     limit: float | None = None
     clock: str = "wall"
+    opening: int = 0
 
     def __post_init__(self) -> None:
         if self.games < 1:
             raise ArenaError(f"A match has at least one game, not {self.games}.")
         if self.start not in STARTS:
             raise ArenaError(f"'{self.start}' does not say who starts: choose one of {', '.join(STARTS)}.")
+        if self.opening < 0:
+            raise ArenaError("The number of moves at random with which games begin must not be below zero.")
         if self.clock not in ("wall", "processor"):
             raise ArenaError(f"The clock is wall or processor, not '{self.clock}'.")
         if self.limit is not None and not 0 < self.limit < float("inf"):
@@ -89,5 +98,6 @@ class Match:
         return self.seed, number // 2 if self.start == "both" else number, seat
 
     def to_json(self) -> dict[str, Any]:
-        """All fields."""
-        return dataclasses.asdict(self) | {"agents": list(self.agents)}
+        """All fields; no opening is left out."""
+        told = dataclasses.asdict(self) | {"agents": list(self.agents)}
+        return told if self.opening else {key: value for key, value in told.items() if key != "opening"}

@@ -8,7 +8,7 @@ from typing import Any
 import anyio.from_thread
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.web.wire import Client, Message, RefusedError
+from pttt_ooc.web.wire import BusyError, Client, Message, RefusedError
 
 
 class NoAnswerError(PtttError):
@@ -33,6 +33,30 @@ class AskedArena:
     def replay(self, name: str, number: int, ply: int) -> Message:
         """As of :meth:`pttt_ooc.arena.pages.shelf.Shelf.replay`."""
         return self._ask("replay", name=name, number=number, ply=ply)
+
+    def standings(self) -> list[Message]:
+        """The round robins on disk, with ratings."""
+        found: list[Message] = self._ask("standings")["standings"]
+        return found
+
+    def position(self, game: str, moves: list[int]) -> Message:
+        """As of :meth:`pttt_ooc.arena.pages.seating.Seating.position`."""
+        return self._ask("position", game=game, moves=moves)
+
+    def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:
+        """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.seating.Seating.answered`."""
+        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
+        found: list[int] = self._ask("answered", **asked)["moves"]
+        return found
+
+    async def next_position(self, game: str, moves: list[int], agents: list[str], seconds: str) -> Message:
+        """The position after one more move of an agent; NoAnswerError also if the answerer is too busy."""
+        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": True}
+        try:
+            made = await self._client.ask("answered", **asked)
+            return await self._client.ask("position", game=game, moves=made["moves"])
+        except (RefusedError, BusyError) as error:
+            raise NoAnswerError(str(error)) from error
 
     def _ask(self, what: str, **facts: Any) -> Message:
         try:

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
+from pttt_ooc.arena.pages import playing, watching
 from pttt_ooc.arena.pages.asked import AskedArena, NoAnswerError
+from pttt_ooc.arena.pages.offers import AGENTS, GAMES, SECONDS
+from pttt_ooc.arena.pages.state import State, UsedState
 from pttt_ooc.web.accounts import Signed
-from pttt_ooc.web.parts import Link, Part, Refusal, state_of
+from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.rendering import render, wants_part
 
 ROWS = 100
 """Games on one page of a match's list."""
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena")
-
-
-@dataclass
-class State:
-    """What the handlers work on."""
-
-    arena: AskedArena
-
-
-UsedState = Annotated[State, state_of("arena")]
 MatchName = Annotated[str, Query(max_length=300)]
 Number = Annotated[int, Query(ge=0, le=10**9)]
 
@@ -37,10 +29,14 @@ def part_of(arena: AskedArena) -> Part:
     return Part(
         name="arena",
         directory=Path(__file__).parent,
-        routers=(router,),
-        links=(Link("/arena/matches", "Matches"),),
+        routers=(playing.router, watching.router, router),
+        links=(
+            Link("/arena/play", "Play the arena"),
+            Link("/arena/matches", "Matches"),
+            Link("/arena/standings", "Standings"),
+        ),
         state=State(arena),
-        names={"ROWS": ROWS},
+        names={"ROWS": ROWS, "GAMES": GAMES, "AGENTS": AGENTS, "SECONDS": SECONDS, "SIDES": playing.SIDES},
         explain=explain,
     )
 
@@ -69,3 +65,9 @@ def replay(
     """A game of a match, move by move."""
     template = "arena/replay_part.html" if wants_part(request) else "arena/replay.html"
     return render(request, template, account, seen=state.arena.replay(name, game, ply))
+
+
+@router.get("/standings")
+def standings(request: Request, state: UsedState, account: Signed) -> Response:
+    """Round robins, with ratings."""
+    return render(request, "arena/standings.html", account, robins=state.arena.standings())

@@ -14,6 +14,7 @@ from pttt_ooc.arena.games.base import PLAYER, ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches import log
 from pttt_ooc.arena.matches.referee import DRAW
+from pttt_ooc.arena.matches.settings import STANDINGS
 
 DEEPEST = 4
 """Folders within folders that are looked into."""
@@ -25,6 +26,7 @@ LARGEST = 1 << 26
 """Bytes of the log of a match that is shown."""
 
 _MATCH = "match.json"
+_ROW = ("agent", "points", "error", "score", "games", "against")
 
 
 class Shelf:
@@ -103,19 +105,40 @@ class Shelf:
             ],
         }
 
+    def standings(self) -> list[dict[str, Any]]:
+        """The round robins below the directory, as :mod:`pttt_ooc.arena.robins` has written them."""
+        found: list[dict[str, Any]] = []
+        for folder in self._folders():
+            file = folder / STANDINGS
+            if file.is_file() and file.stat().st_size <= LARGEST and len(found) < MOST:
+                try:
+                    told = json.loads(file.read_text(encoding="utf-8"))
+                    rows = [{key: row[key] for key in _ROW} for row in told["standings"]]
+                    found.append(
+                        {"place": folder.relative_to(self._directory).as_posix(), "rows": rows}
+                        | {key: told[key] for key in ("name", "game", "games", "note")}
+                    )
+                except (ValueError, KeyError, TypeError):
+                    raise ArenaError(f"{file} is damaged; pttt arena experiment writes it anew.") from None
+        return found
+
     def _seconds(self, place: Path, row: dict[str, Any]) -> list[float | None]:
         """What each move of a game took on the wall, where that is known."""
         took = next((one for one in self._lines(place / log.EFFORT) if one["number"] == row["number"]), None)
         wall: list[float | None] = [None] * len(row["moves"])
         return wall if took is None or len(took["wall"]) != len(wall) else took["wall"]
 
-    def _found(self) -> Iterator[tuple[str, Path]]:
-        """Names and directories."""
-        for folder, below, files in os.walk(self._directory):
+    def _folders(self) -> Iterator[Path]:
+        """The directory and its folders; links are not followed."""
+        for folder, below, _ in os.walk(self._directory):
             place = Path(folder)
-            depth = len(place.relative_to(self._directory).parts)
-            below[:] = sorted(below) if depth < DEEPEST else []
-            if _MATCH in files:
+            below[:] = sorted(below) if len(place.relative_to(self._directory).parts) < DEEPEST else []
+            yield place
+
+    def _found(self) -> Iterator[tuple[str, Path]]:
+        """Names and directories of matches."""
+        for place in self._folders():
+            if (place / _MATCH).is_file():
                 yield place.relative_to(self._directory).as_posix(), place
 
     def _place(self, name: str) -> Path:

@@ -1,0 +1,78 @@
+"""The evaluation of Ultimate tic-tac-toe that is learnt: its training and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.arena.games.base import ArenaError, Game
+from pttt_ooc.arena.kernels.rng import generator
+from pttt_ooc.arena.learning.weights import read_weights, write_weights
+
+HEAD = b"pttt arena ultimate 1\n"
+ROUNDS = 20
+"""The games of a training are played in rounds; the step size shrinks from round to round."""
+
+EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.8, 0.8, 8
+
+
+def train(
+    game: Game, games: int, seed: int = 0, tell: Callable[[int, NDArray[np.int64]], None] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Learn weights by games of the evaluation against itself.
+
+    Parameters
+    ----------
+    tell
+        Called after each round, with the number of games so far and their results.
+
+    Returns
+    -------
+    weights
+        float64, shape (WEIGHTS,).
+    results
+        int64, shape (4,): of all games, by the word RESULT.
+    """
+    from pttt_ooc.arena.kernels.ultimate_learnt import WEIGHTS
+    from pttt_ooc.arena.kernels.ultimate_learnt import train as played
+
+    check(game)
+    weights, results, rng = np.zeros(WEIGHTS), np.zeros(4, dtype=np.int64), generator(seed)
+    for number in range(ROUNDS):
+        part = games * (number + 1) // ROUNDS - games * number // ROUNDS
+        rates = np.array([EXPLORE, STEP * SHRINKING**number, LAMBDA, OPENING])
+        played(game.start(), part, rates, weights, results, rng)
+        if tell is not None:
+            tell(games * (number + 1) // ROUNDS, results)
+    return weights, results
+
+
+def check(game: Game) -> None:
+    """Refuse other games."""
+    if game.name != "ultimate":
+        raise ArenaError(f"This evaluation is learnt for ultimate only, not for {game.name}.")
+
+
+def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
+    """Write weights; the file is whole or as before."""
+    write_weights(path, HEAD, {"game": game.text}, weights, np.float32)
+
+
+def load(path: Path, game: Game) -> NDArray[np.float64]:
+    """Read weights.
+
+    Raises
+    ------
+    ArenaError
+        The file is damaged, of another format, or for other rules.
+    """
+    from pttt_ooc.arena.kernels.ultimate_learnt import WEIGHTS
+
+    check(game)
+    told, weights = read_weights(path, HEAD, WEIGHTS, np.float32)
+    if told.get("game") != game.text:
+        raise ArenaError(f"{path} is for {str(told.get('game'))[:40]}, not for {game.text}: train anew.")
+    return weights

@@ -1,0 +1,76 @@
+"""What can be played in the browser: games, opponents, and how long they think.  No numerics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MNK = "mnk"
+"""The key of k-in-a-row on a board, which has numbers of its own."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Something to choose.
+
+    Attributes
+    ----------
+    key
+        In addresses and forms.
+    label
+        What people read.
+    text
+        As the catalogues of games and agents read it; ``{seconds}`` stands for the time to think, ``{directory}`` for
+        the directory of the matches.
+    games
+        Of an agent: names of the games that it plays; empty: all.
+    """
+
+    key: str
+    label: str
+    text: str
+    games: tuple[str, ...] = ()
+
+
+GAMES = (
+    Offer("ultimate", "Ultimate tic-tac-toe", "ultimate"),
+    Offer("ultimate-open", "Ultimate, won boards stay open", "ultimate:open"),
+    Offer("ultimate-most", "Ultimate, most boards win", "ultimate:most"),
+    Offer(MNK, "K-in-a-row on a board", MNK),
+    Offer("near", "K-in-a-row without end, near other marks", "infinite:near"),
+    Offer("growing", "K-in-a-row on a board that grows", "infinite:growing"),
+    Offer("fixed", "K-in-a-row on a board of 11 x 11", "infinite:fixed+limiter5"),
+    Offer("extreme", "Extreme tic-tac-toe, two boards", "extreme"),
+)
+
+_ULTIMATE, _ROWS = ("ultimate",), ("mnk", "infinite")
+_CLOCK = "time={seconds},clock=wall"
+AGENTS = (
+    Offer("mcts", "Monte Carlo tree search", f"mcts:{_CLOCK},room=400000"),
+    Offer("random", "Chance", "random"),
+    Offer("tuned", "Tuned alpha-beta", f"tuned:{_CLOCK},slots=262144", _ULTIMATE),
+    Offer(
+        "learnt",
+        "Tuned alpha-beta, learnt",
+        f"tuned:{_CLOCK},slots=262144,path={{directory}}/ultimate.weights",
+        _ULTIMATE,
+    ),
+    Offer("alphabeta", "Alpha-beta, in the same time", f"alphabeta:{_CLOCK}", _ULTIMATE),
+    Offer("alphabeta-2", "Alpha-beta, depth 2", "alphabeta:depth=2", _ULTIMATE),
+    Offer("minimax-2", "Minimax, depth 2", "minimax:depth=2", _ULTIMATE),
+    Offer("expectimax-1", "Expectimax, depth 1", "expectimax:depth=1", _ULTIMATE),
+    Offer("qfeatures", "Q-learning by features", "qfeatures", _ULTIMATE),
+    Offer("qtable", "Q-learning by states", "qtable", _ULTIMATE),
+    Offer("patterns", "Learnt patterns on lines", "patterns:path={directory}/patterns.weights", _ROWS),
+    Offer("table", "Learnt table of values", "table:path={directory}/policies/{game}", _ROWS),
+)
+
+SECONDS = ("0.1", "0.5", "2")
+"""How long agents with a clock may think."""
+
+
+def game_text(key: str, rows: int, columns: int, need: int) -> str:
+    """The game's name with its options; KeyError if there is no such offer."""
+    text = {offer.key: offer.text for offer in GAMES}[key]
+    if key == MNK:
+        return f"{text}:{rows}x{columns}+need{need}"
+    return f"{text}+need{need}" if text.startswith("infinite") else text

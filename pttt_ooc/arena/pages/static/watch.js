@@ -1,0 +1,31 @@
+// A game of two agents that goes on by itself; without this, a button asks for each move.
+(function () {
+  "use strict";
+
+  var watched = document.querySelector("#watched[data-events]");
+  if (!watched || !window.EventSource) return;
+  var more = document.querySelector(".one-more"), stop = document.querySelector(".stop");
+  var source = new EventSource(watched.dataset.events);
+  more.hidden = true;
+  stop.hidden = false;
+
+  function end() {
+    source.close();
+    stop.hidden = true;
+  }
+
+  source.addEventListener("move", function (event) {
+    var open = watched.querySelector("details[open]");
+    watched.innerHTML = JSON.parse(event.data); // our own server's page, with everything escaped
+    if (open) watched.querySelector("details").open = true;
+  });
+  source.addEventListener("over", end);
+  source.addEventListener("refused", function (event) {
+    var p = document.createElement("p");
+    p.className = "bad";
+    p.textContent = JSON.parse(event.data);
+    document.getElementById("told").replaceChildren(p);
+    end();
+  });
+  stop.addEventListener("click", end);
+})();

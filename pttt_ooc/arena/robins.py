@@ -1,0 +1,80 @@
+"""Round robins: matches of all agents of a list against each other, and ratings from what came out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.arena.matches.runner import run
+from pttt_ooc.arena.matches.settings import STANDINGS, Match
+from pttt_ooc.arena.settings import RoundRobin
+from pttt_ooc.arena.statistics import rate_of, ratings
+from pttt_ooc.disk.files import atomic_write_text
+
+
+def conduct(
+    name: str, robin: RoundRobin, directory: Path, processes: int, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """Play all games of a round robin that have not been played, and write ``standings.json``.
+
+    Parameters
+    ----------
+    directory
+        Of the round robin; each match has a folder in it, named by the numbers of its agents.
+
+    Returns
+    -------
+    What the file holds: the standings, the strongest agent first.  `points` are on the scale of Elo, with mean zero,
+    and `error` is half the width of their interval of 95%.
+    """
+    matches = {
+        (one, other): Match(
+            robin.game, (first, second), robin.games, robin.seed, "both", robin.limit, opening=robin.opening
+        )
+        for (one, first), (other, second) in combinations(enumerate(robin.agents), 2)
+    }
+    scores, played = (np.zeros((len(robin.agents), len(robin.agents))) for _ in range(2))
+    for (one, other), match in matches.items():
+        rate = rate_of(run(match, directory / f"{one}-{other}", processes))
+        scores[one, other], scores[other, one] = rate.score, rate.games - rate.score
+        played[one, other] = played[other, one] = rate.games
+        tell(f"{name}: {match.agents[0]} scores {rate.rate:.2%} against {match.agents[1]}")
+    found = ratings(scores)
+    rows: list[dict[str, Any]] = [
+        {
+            "agent": text,
+            "points": float(found.points[place]),
+            "error": float(found.errors[place]),
+            "score": float(scores[place].sum() / played[place].sum()),
+            "games": int(played[place].sum()),
+            "against": [
+                {
+                    "agent": other,
+                    "match": f"{min(place, number)}-{max(place, number)}",
+                    "score": float(scores[place, number] / played[place, number]),
+                }
+                for number, other in enumerate(robin.agents)
+                if number != place
+            ],
+        }
+        for place, text in enumerate(robin.agents)
+    ]
+    rows.sort(key=lambda row: -row["points"])
+    told = {"name": name, **robin.model_dump(mode="json"), "standings": rows}
+    atomic_write_text(directory / STANDINGS, json.dumps(told, indent=1) + "\n")
+    return told
+
+
+def table(told: dict[str, Any]) -> str:
+    """Standings as a table in Markdown."""
+    rows = "".join(
+        f"| `{row['agent']}` | {row['points']:+.0f} | {row['points'] - row['error']:+.0f} to "
+        f"{row['points'] + row['error']:+.0f} | {row['score']:.1%} | {row['games']:,} |\n"
+        for row in told["standings"]
+    )
+    return f"| agent | rating | interval of 95% | score | games |\n|---|---|---|---|---|\n{rows}"
