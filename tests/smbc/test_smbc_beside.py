@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -18,6 +19,8 @@ from wing import solve_game
 
 from pttt_ooc.cli.secret_goals import found_match
 from pttt_ooc.errors import StoreError
+from pttt_ooc.grader import serve
+from pttt_ooc.grader.settings import Settings
 from pttt_ooc.smbc.pages.matches_file import MATCHES
 from pttt_ooc.smbc.solve import STORE
 
@@ -81,6 +84,28 @@ def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     assert (results / "smbc" / MATCHES).exists()
 
 
+def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, monkeypatch):
+    """Its processes, without starting them."""
+
+    def served(data, game, host, port, make_web):
+        with make_web(data, Settings(game=GAME)) as web:
+            told.append((web, Path(web.further[0]).is_socket(), Path(web.further[1]).is_socket()))
+
+    told = []
+    monkeypatch.setattr(serve, "serve", served)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "smbc").symlink_to(results / "smbc")
+    assert pttt("serve", "--data", "grader").returncode == 0
+    assert pttt("serve", "--data", "grader", "--secret-goals", results / "smbc").returncode == 0
+    for web, *sockets in told:
+        assert [*web.module] == ["pttt_ooc.cli.webserver", "grader"] and sockets == [True, True]
+        assert web.further[2] == "grader" and len(web.further) == 3
+        assert [child.name for child in web.others] == ["answerer", "answerer of secret goals"]
+    assert (tmp_path / "grader" / MATCHES).exists() and len(told) == 2
+
+
+@pytest.mark.full
 def test_a_grader_shows_the_match_of_the_workflow_and_keeps_what_is_played_with_its_own_data(results, tmp_path):
     make_settings(tmp_path / "grader")
     shutil.copytree(results / "smbc", tmp_path / "data" / "smbc", ignore=shutil.ignore_patterns(f"{MATCHES}*"))

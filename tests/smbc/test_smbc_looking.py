@@ -9,6 +9,7 @@ import pytest
 
 from pttt_ooc.errors import GameError, StoreError
 from pttt_ooc.smbc.looking import Lookouts, believed, reach_at
+from pttt_ooc.smbc.pages.view import View, rows_of
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED, Rules
 from pttt_ooc.smbc.snapshots import is_due, kept
@@ -182,3 +183,13 @@ def test_the_first_snapshot_is_uniform_and_the_last_is_the_solution(lookouts):
     assert np.array_equal(last.average.strategy, exact)
     assert np.abs(last.snapshot.average - exact).max() < 1e-6 and np.abs(last.current.strategy - exact).max() > 1e-3
     assert GOALS == ("win", "tie", "lose")
+
+
+def test_the_board_of_a_page_shows_marks_moves_and_shared_probabilities():
+    moves = [{"squares": [0, 8], "average": 0.5}, {"squares": [5], "average": 0.25}]
+    board = rows_of(View(0, 0, 0, 0, (4, 2, 6), None), {"moves": moves})
+    taken = [(cell.square, cell.mark, cell.number) for cell in board if cell.mark]
+    assert taken == [(2, "o", 2), (4, "x", 1), (6, "x", 3)]
+    chances = {cell.square: (cell.probability, cell.shade) for cell in board if cell.probability is not None}
+    assert chances == {0: (0.25, 2), 8: (0.25, 2), 5: (0.25, 2)}
+    assert [move["label"] for move in moves] == ["1 9", "6"]

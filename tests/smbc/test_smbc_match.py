@@ -18,7 +18,7 @@ from pttt_ooc.smbc import solve as solving
 from pttt_ooc.smbc.findings import best_responses, expected_visits
 from pttt_ooc.smbc.match import all_scores, following, levels, payoffs, settle
 from pttt_ooc.smbc.response import profile_values, respond
-from pttt_ooc.smbc.round import best_response, profile_of, scoring
+from pttt_ooc.smbc.round import best_response, mixed, profile_of, scoring
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.tree import build
@@ -99,6 +99,17 @@ def test_losses_add_up_to_the_exploitability(coarse):
     assert found["exploitability"] == found["best_response_first"] + found["best_response_second"]
     assert min(row["loss"] for row in found["losses"]) > -0.02 * found["exploitability"]  # they hardly cancel
     assert found["worst_goal"] in ("win", "tie", "lose") and found["worst_scores"] in found["rounds"]
+
+
+def test_losses_name_whom_the_gain_is_from():
+    """Who moves second plays at random, and who moves first responds best to that: only the second can gain."""
+    tree = build(Rules())
+    random = profile_of(tree, np.zeros((tree.nodes, 3)))
+    first = best_response(tree, 0, payoffs((0, 0), 1, {(0, 0): 0.0}), random).best
+    profiles = {(0, 0): mixed(tree, first, random.strategy)}
+    losses = best_responses(solving.Solution(tree, Settings(winning_score=1), profiles, {}))["losses"]
+    of_first, of_second = (sum(row["loss"] for row in losses if row["exploited"] == player) for player in (0, 1))
+    assert of_first > 0.5 and abs(of_second) < 0.1
 
 
 def test_visits_are_those_of_simulated_matches():

@@ -7,6 +7,8 @@ import pytest
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.smbc import tally
 from pttt_ooc.smbc.bot import SolutionBot
+from pttt_ooc.smbc.pages.seat import seat_of
+from pttt_ooc.smbc.pages.view import View
 from pttt_ooc.smbc.playing import BOT, ME, Match, Round, new_match, thoughts
 from pttt_ooc.smbc.response import profile_values
 from pttt_ooc.smbc.rules import FIRST, SECOND, TIE, UNDECIDED, Rules
@@ -53,6 +55,17 @@ def test_points_of_a_round(first, goals, scored):
     now = ended(first, goals)
     assert now.outcome == FIRST and now.scored == scored
     assert Match(5, (now,)).points == scored
+
+
+@pytest.mark.parametrize(
+    ("first", "goals", "shown"),
+    [(ME, (WIN, LOSE), View(1, 0, WIN, LOSE, ROW, None)), (BOT, (WIN, LOSE), View(0, 1, LOSE, WIN, ROW, None))],
+)
+def test_a_round_that_is_over_can_be_explored(bot, first, goals, shown):
+    """Who moves first in the round comes first."""
+    match = Match(2, (ended(first, goals, (1, 0)),))
+    assert seat_of("a", 0, match, bot).told.view == shown
+    assert seat_of("a", 0, match, None).told.view is None
 
 
 def test_a_round_is_over_when_it_is_decided():
@@ -123,9 +136,9 @@ def test_the_bot_plays_the_solution(bot, coarse):
     mirrored = bot.chances((0, 0), (0,), WIN)
     assert mirrored == pytest.approx({8 - square: chance for square, chance in chances.items()})
     match = new_match(2, ME, drawing(0.0, 0.0))
-    found = [match.move(8, bot, draw).round.squares[1] for _ in range(2000)]
+    found = [match.move(8, bot, draw).round.squares[1] for _ in range(500)]
     for square, chance in chances.items():
-        assert abs(found.count(square) - 2000 * chance) <= 5 * (2000 * chance * (1 - chance)) ** 0.5 + 1e-9
+        assert abs(found.count(square) - 500 * chance) <= 5 * (500 * chance * (1 - chance)) ** 0.5 + 1e-9
 
 
 def test_what_the_bot_believes_is_bayes_rule(bot):

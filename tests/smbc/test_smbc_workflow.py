@@ -45,6 +45,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     found = json.loads((finished.directory / "data/smbc/findings.json").read_text())
     assert "In the match to 2" in page and f"{found['rounds']['1-1']['value']:.7f}".lstrip("-") in page
     assert page.count("<svg") == 3 and "built-in" not in page
+    assert page.count("with every pair of goals") + page.count("The same if both goals were known") == 2
     assert found["curves"].keys() == {"sapdcfr+", "dcfr"} and found["curves"]["dcfr"][-1]["iteration"] == 9
     for one in found["shown"]:
         mean = sum(map(sum, one["pairs"])) / 9
@@ -85,9 +86,14 @@ def test_stale_stages_after_an_edit_of_a_source(workflow, module, stages):
     assert stale(workflow) == stages
 
 
-def test_a_deleted_product_is_made_again(workflow):
+def test_a_deleted_product_is_missed(workflow):
     shutil.rmtree(workflow.directory / "data/smbc/strategies.zarr")
     assert stale(workflow) == ["solve", "findings", "report"]
+
+
+@pytest.mark.full
+def test_a_deleted_product_is_made_again(workflow):
+    shutil.rmtree(workflow.directory / "data/smbc/strategies.zarr")
     workflow.succeed("smbc")
     assert stale(workflow) == []
 
@@ -101,6 +107,11 @@ def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(w
     write_manifest(file, manifest.pop("stage"), **{k: v for k, v in manifest.items() if k != "format_version"})
     told = workflow.succeed("smbc", "--dry-run")
     assert "solve.json was made with horizon 7, not 1000; stage solve runs again." in told
+
+
+def test_a_table_of_one_number_is_told_as_one():
+    assert reporting.same([[0.25, 0.250001], [0.25, 0.25]]) == 0.25
+    assert reporting.same([[0.25, 0.25], [0.25, 0.2502]]) is None
 
 
 def test_the_report_shows_all_equilibria_if_they_are_asked_for(finished, tmp_path):

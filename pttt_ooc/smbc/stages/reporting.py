@@ -60,7 +60,7 @@ def _context(before: dict[str, Facts]) -> dict[str, Any]:
     return {
         "found": found,
         "equilibria": before["equilibria"]["shown"] if "equilibria" in before else (),
-        "open_values": [_same(one["open_pairs"]) for one in found["shown"]],
+        "open_values": [same(one["open_pairs"]) for one in found["shown"]],
         "solve": solve,
         "goals": GOALS,
         "points": points,
@@ -73,7 +73,7 @@ def _context(before: dict[str, Facts]) -> dict[str, Any]:
     }
 
 
-def _same(table: list[list[float]]) -> float | None:
+def same(table: list[list[float]]) -> float | None:
     """The number that all entries of a table show, None if they differ."""
     entries = {f"{entry:.4f}" for row in table for entry in row}
     return table[0][0] if len(entries) == 1 else None
