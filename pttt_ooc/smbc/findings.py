@@ -115,13 +115,18 @@ def _match_of(solution: Solution) -> tuple[int, dict[Scores, Profile]]:
     return solution.settings.winning_score, solution.profiles
 
 
+def signed(number: float) -> str:
+    """A number with its sign and seven decimals; zero is positive."""
+    return f"{round(number, 7) + 0.0:+.7f}"
+
+
 def _sentences(ranges: Equilibria) -> list[str]:
     """What holds in all equilibria."""
 
     def told(what: str, found: Range) -> str:
         if found.most - found.least < TOLD:
-            return f"{what} the round is worth {(found.least + found.most) / 2:+.7f}."
-        return f"{what} the round is worth from {found.least:+.7f} to {found.most:+.7f}."
+            return f"{what} the round is worth {signed((found.least + found.most) / 2)}."
+        return f"{what} the round is worth from {signed(found.least)} to {signed(found.most)}."
 
     lines = [told(f"If the first player is to {goal},", row) for goal, row in zip(GOALS, ranges.rows, strict=True)]
     lines += [

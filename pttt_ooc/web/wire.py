@@ -32,7 +32,9 @@ class BusyError(PtttError):
     """The answerer has too much to do, or is just being started again."""
 
     def __init__(self) -> None:
-        super().__init__("Too many questions are being asked just now; try again in a few seconds.")
+        super().__init__(
+            "This is still getting ready, or too many questions are being asked; try again in a few seconds."
+        )
 
 
 class RefusedError(PtttError):

@@ -12,6 +12,7 @@ from pttt_ooc.cli.commands import main
 from pttt_ooc.errors import PtttError
 from pttt_ooc.smbc import goals, kernels, programs, simulation, study
 from pttt_ooc.smbc import solve as solving
+from pttt_ooc.smbc.findings import expected_visits, signed
 from pttt_ooc.smbc.match import all_scores
 from pttt_ooc.smbc.programs import Range
 from pttt_ooc.smbc.response import respond
@@ -146,6 +147,10 @@ def test_entries_follow_from_rows_and_columns():
     assert abs(found[1][0].least + found[1][2].most + 1) < 1e-6  # the row's mean is -1/3
 
 
+def test_numbers_have_signs_and_zero_has_one():
+    assert [signed(number) for number in (-1e-9, -0.25, 2 / 3)] == ["+0.0000000", "-0.2500000", "+0.6666667"]
+
+
 def test_without_scipy_there_is_a_sentence(small, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
     with pytest.raises(PtttError, match=r"install it with: pip install 'pttt-ooc\[smbc\]'"):
@@ -235,7 +240,6 @@ def test_simulated_matches_agree_with_the_exact_values(matches):
     assert len(found) == 25 and found[0, 0].matches == matches
     assert all(abs(each.standard_errors) < 3 for each in found.values())
     # a score comes up as often as the chain of scores says
-    from pttt_ooc.smbc.findings import expected_visits
     from pttt_ooc.smbc.response import MatchResponse
 
     response = respond(tree, 5, profiles)
