@@ -160,7 +160,10 @@ class SmbcConfig(Section):
         description="The report bounds what goals are worth in all equilibria, by linear programs, which take minutes "
         "and need the extra smbc.",
     )
-    compared_iterations: Whole = Field(default=1000, description="Iterations of these, on the last round of the match.")
+    compared_iterations: Whole = Field(
+        default=1000,
+        description="Iterations of these, on the last round of the match, and of runs with bonuses for small moves.",
+    )
 
     @property
     def settings(self) -> Settings:

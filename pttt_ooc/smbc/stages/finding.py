@@ -21,10 +21,12 @@ from pttt_ooc.smbc.round import Floats, Payoffs, best_response, fresh, outcomes,
 from pttt_ooc.smbc.rules import GOALS
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.solve import name_of
+from pttt_ooc.smbc.study import studies
 from pttt_ooc.smbc.tree import Tree
 from pttt_ooc.stages.common import digests, inputs, stage
 
 _POINTS = 20  # of a curve of convergence
+_DRAWS = 20  # of pure strategies for each round
 
 
 def run(directory: Path, compared: Sequence[str], iterations: int) -> None:
@@ -35,7 +37,7 @@ def run(directory: Path, compared: Sequence[str], iterations: int) -> None:
     compared
         Names of update rules whose convergence is measured too.
     iterations
-        Of these.
+        Of these, and of runs with bonuses for small moves.
 
     Raises
     ------
@@ -51,6 +53,7 @@ def run(directory: Path, compared: Sequence[str], iterations: int) -> None:
         facts.update(best_responses(lookouts.solution))
         facts["shown"] = [_round(lookouts, scores) for scores in dict.fromkeys([(0, 0), (points - 1, points - 1)])]
         facts["curves"] = curves(lookouts, compared, iterations)
+        facts["study"] = studies(lookouts.solution, iterations, _DRAWS, seed=0)
 
 
 def _round(lookouts: Lookouts, scores: Scores) -> dict[str, Any]:

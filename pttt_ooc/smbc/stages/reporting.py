@@ -60,6 +60,7 @@ def _context(before: dict[str, Facts]) -> dict[str, Any]:
     return {
         "found": found,
         "equilibria": before["equilibria"]["shown"] if "equilibria" in before else (),
+        "roundings": sorted(found["study"]["rounding"]["rounds"].items()),
         "open_values": [same(one["open_pairs"]) for one in found["shown"]],
         "solve": solve,
         "goals": GOALS,
