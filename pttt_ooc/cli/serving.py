@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
+from pttt_ooc.cli.secret_goals import WEBSERVER as WITH_WINGS
 from pttt_ooc.cli.secret_goals import SecretGoalsOption, found_match, with_match
 from pttt_ooc.grader.commands import DATA as GRADER
 from pttt_ooc.grader.commands import DataOption as GraderOption
@@ -93,6 +94,14 @@ def serve(
         with answerer(directory / "profiles", settings.game, directory / "index") as (child, address):
             web = Web([GRADER_WEBSERVER], [str(address)], [child])
             with with_match(web, "grader", match, directory) as whole:
-                yield whole
+                yield with_league(whole, directory)
 
     served(data, game, host, port, make_web)
+
+
+def with_league(web: Web, data: Path) -> Web:
+    """The web process of a grader with the league of a course, and the league's processes, if there is a league."""
+    from pttt_ooc.extreme.course.processes import processes
+
+    others = processes(data)
+    return Web([WITH_WINGS, "league"], web.further, [*web.others, *others]) if others else web

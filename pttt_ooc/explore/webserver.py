@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from fastapi import FastAPI
 
@@ -16,8 +18,11 @@ from pttt_ooc.explore.submitted import Submitted
 from pttt_ooc.grader import webserver
 from pttt_ooc.grader.app import create_app
 from pttt_ooc.grader.context import Grader
-from pttt_ooc.web.parts import Link, Others, Part
+from pttt_ooc.web.parts import Link, Part
 from pttt_ooc.web.wire import Client
+
+Beside: TypeAlias = Callable[[Grader], Sequence[Part]]
+"""Makes further parts beside a grader's; a PtttError if that cannot be."""
 
 LOOKS = (Link("/submissions/{}/mistakes", "Where it loses"),)
 
@@ -31,10 +36,10 @@ def main() -> None:
     serve(data, descriptor, address)
 
 
-def serve(data: str, descriptor: str, address: str, others: Others = tuple) -> None:
+def serve(data: str, descriptor: str, address: str, others: Beside = lambda grader: ()) -> None:
     """As :func:`main`; `others` makes the parts beside these."""
     client = Client(Path(address))
-    webserver.run(data, descriptor, lambda grader: app_of(grader, client, *others()))
+    webserver.run(data, descriptor, lambda grader: app_of(grader, client, *others(grader)))
 
 
 def app_of(grader: Grader, client: Client, *others: Part) -> FastAPI:

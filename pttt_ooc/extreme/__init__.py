@@ -6,8 +6,8 @@ builds the walls and the second calls the bot.  Neither imports the package.
 Modules: ``walls`` (what a bot sees and may do), ``launcher``, ``runner`` (with the board that bots get), ``programs``
 (bots as files, Python 2 and 3), ``conversion`` (from one to the other), ``process`` (a bot, asked for moves in time),
 ``referee`` (the rules), ``match``, ``checking`` (does a bot play?), ``league`` (pools and standings), ``record`` and
-``tournament`` (the same on disk), ``cores`` (one bot on each), ``tables`` (standings as CSV), ``analysis`` (what a log
-tells about its players), ``curves`` and ``analyst`` (what our strong bot thinks of positions), ``pages/`` (the same in
-the browser), ``showing`` (the same for people), ``search`` (of the strong bot in ``bots/``), ``sealed`` (that behind
-walls), ``commands`` (``pttt extreme``).
+``tournament`` (the same on disk), ``cores`` (one bot on each), ``tables`` (standings as CSV), ``terms`` (what a course
+says before), ``analysis`` (what a log tells about its players), ``curves`` and ``analyst`` (what our strong bot thinks
+of positions), ``pages/`` (the same in the browser), ``course/`` (beside a course's grader), ``showing`` (the same for
+people), ``search`` (of the strong bot in ``bots/``), ``sealed`` (that behind walls), ``commands`` (``pttt extreme``).
 """

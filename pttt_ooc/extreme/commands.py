@@ -39,6 +39,7 @@ def add_commands(app: typer.Typer) -> None:
     extreme.command(epilog="Example: pttt extreme check team39.py")(check)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
     extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
+    extreme.command("open", epilog="Example: pttt extreme open --data grader --seed 2019")(open_league)
     app.add_typer(extreme, name="extreme")
 
 
@@ -221,3 +222,23 @@ def serve(
     with extra():
         from pttt_ooc.extreme.pages.local import serve as served
     served(directory, host, port, "/extreme/standings" if browser else None)
+
+
+def open_league(
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The grader's directory.")] = Path("grader"),
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw of the pools; publish it.")] = 0,
+    time_limit: TimeOption = 24,
+) -> None:
+    """Let the teams of a grader hand in bots, from its next start on.
+
+    Writes extreme.yaml into the grader's directory, which says all that can be chosen: pools, marks, limits, and when
+    the tournament begins.
+    """
+    from pttt_ooc.grader.commands import extra
+
+    with extra():
+        from pttt_ooc.extreme.course.league import LeagueSettings
+        from pttt_ooc.extreme.course.league import open_league as opened
+        from pttt_ooc.grader.settings import read_settings as check_grader
+    check_grader(data)
+    print(opened(data, LeagueSettings(seed=seed, time_limit=time_limit)))

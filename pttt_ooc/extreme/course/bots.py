@@ -1,0 +1,264 @@
+"""The bots that teams have handed in: their files as they were, and the verdicts, in an SQLite database.
+
+The file and its row are one commit: what was confirmed is never lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import LargeBinary, String, func, select
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_column
+
+from pttt_ooc.extreme.course.league import League
+from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.web.kept import Kept
+from pttt_ooc.web.kept_file import kept_file
+
+QUEUED, CHECKING, ACCEPTED, REJECTED = "Queued", "Checking", "Accepted", "Rejected"
+UNFINISHED = (QUEUED, CHECKING)
+ATTEMPTS = 3
+HOUR = 3600.0
+MOST = 200
+"""Bots of a team that are kept; the oldest ones that are not its latest accepted one are deleted."""
+
+
+class HandInError(ExtremeError):
+    """A team may not hand in a bot now.
+
+    Parameters
+    ----------
+    status
+        Of HTTP.
+    wait
+        Seconds after which it is worth another try; 0 if that is not known.
+    """
+
+    def __init__(self, sentence: str, status: int = 429, wait: float = 0) -> None:
+        super().__init__(sentence)
+        self.status, self.wait = status, wait
+
+
+class Base(DeclarativeBase):
+    """The tables."""
+
+
+class Bot(Base):
+    """One file and its verdict.
+
+    Attributes
+    ----------
+    team_id
+        Number of the grader's team.
+    file, content
+        Its name and what is in it, as it was handed in.
+    digest
+        SHA-256 of the content, in hex.
+    attempts
+        How often a check was begun.
+    python, why
+        What runs it, and what says so.
+    changes
+        What was converted.
+    message, detail, printed, moves, load_seconds, slowest
+        As of :class:`pttt_ooc.extreme.checking.Finding`.
+    """
+
+    __tablename__ = "bots"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(index=True)
+    file: Mapped[str] = mapped_column(String(64))
+    content: Mapped[bytes] = deferred(mapped_column(LargeBinary))
+    digest: Mapped[str] = mapped_column(String(64))
+    size: Mapped[int]
+    received_at: Mapped[float]
+    changed_at: Mapped[float]
+    status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
+    attempts: Mapped[int] = mapped_column(default=0)
+    python: Mapped[str] = mapped_column(String(20), default="")
+    why: Mapped[str] = mapped_column(String(500), default="")
+    changes: Mapped[str] = deferred(mapped_column(String, default=""))
+    message: Mapped[str] = mapped_column(String(200), default="")
+    detail: Mapped[str] = deferred(mapped_column(String, default=""))
+    printed: Mapped[str] = deferred(mapped_column(String, default=""))
+    moves: Mapped[int] = mapped_column(default=0)
+    load_seconds: Mapped[float] = mapped_column(default=0.0)
+    slowest: Mapped[float] = mapped_column(default=0.0)
+
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is no verdict yet."""
+        return self.status in UNFINISHED
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A bot with the texts of its verdict."""
+
+    bot: Bot
+    changes: str
+    detail: str
+    printed: str
+
+
+class Bots:
+    """What was handed in to a league.
+
+    Raises
+    ------
+    StoreError
+        If the database cannot be used; so do the methods.
+    """
+
+    def __init__(self, league: League) -> None:
+        self._settings = league.settings
+        self._kept = Kept(kept_file(league.database, "Bots"), "bots", Base.metadata)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._kept.close()
+
+    # -----------------------------------------------------------------------------------------
+    # Teams
+
+    def check_limits(self, team: int, ahead: int = 0) -> None:
+        """Raise a HandInError if a team may not hand in a bot now, while `ahead` other files of it are coming in."""
+        with self._kept.reading() as session:
+            self._check(session, team, ahead)
+
+    def _check(self, session: Session, team: int, ahead: int) -> None:
+        if self._settings.has_begun:
+            raise HandInError("The tournament has begun; no bots are taken any more.", 409)
+        waiting = session.scalar(select(func.count()).where(Bot.team_id == team, Bot.status.in_(UNFINISHED))) or 0
+        if waiting + ahead >= self._settings.waiting_per_team:
+            raise HandInError(
+                f"{waiting + ahead} bots of yours still wait for a verdict; wait for one of them.", wait=5
+            )
+        since = time.time() - HOUR
+        times = session.scalars(select(Bot.received_at).where(Bot.team_id == team, Bot.received_at > since)).all()
+        if len(times) + ahead >= self._settings.bots_per_hour:
+            wait = min(times, default=time.time()) - since
+            raise HandInError(
+                f"You have handed in {len(times) + ahead} bots within an hour, which is the limit; the next one can be "
+                f"handed in in {int(wait // 60) + 1} min.",
+                wait=wait,
+            )
+
+    def hand_in(self, team: int, file: str, content: bytes) -> tuple[Bot, bool]:
+        """Keep a team's bot, which the worker then finds; returns it, and whether it is new.
+
+        Raises
+        ------
+        HandInError
+            If the team may not hand in one now.
+        """
+        digest, now = hashlib.sha256(content).hexdigest(), time.time()
+        with self._kept.writing() as session:
+            latest = session.scalar(select(Bot).where(Bot.team_id == team).order_by(Bot.id.desc()).limit(1))
+            if latest is not None and (latest.digest, latest.file) == (digest, file) and not self._settings.has_begun:
+                return latest, False
+            self._check(session, team, 0)
+            made = Bot(
+                team_id=team,
+                file=file,
+                content=content,
+                digest=digest,
+                size=len(content),
+                received_at=now,
+                changed_at=now,
+            )
+            session.add(made)
+            session.flush()
+            self._forget(session, team)
+        return made, True
+
+    def _forget(self, session: Session, team: int) -> None:
+        kept = session.scalars(select(Bot).where(Bot.team_id == team).order_by(Bot.id.desc()).offset(MOST)).all()
+        entered = self._latest(session, team)
+        for bot in kept:
+            if entered is None or bot.id != entered.id:
+                session.delete(bot)
+
+    @staticmethod
+    def _latest(session: Session, team: int) -> Bot | None:
+        accepted = select(Bot).where(Bot.team_id == team, Bot.status == ACCEPTED)
+        return session.scalar(accepted.order_by(Bot.id.desc()).limit(1))
+
+    def entered(self, team: int) -> Bot | None:
+        """A team's latest accepted bot, which would play."""
+        with self._kept.reading() as session:
+            return self._latest(session, team)
+
+    def of_team(self, team: int) -> list[Bot]:
+        """A team's bots, latest first."""
+        with self._kept.reading() as session:
+            return list(session.scalars(select(Bot).where(Bot.team_id == team).order_by(Bot.id.desc())))
+
+    def whole(self, number: int, team: int) -> Whole | None:
+        """A bot of this team with all that is said of it; None if the team has no such bot."""
+        with self._kept.reading() as session:
+            found = session.get(Bot, number)
+            if found is None or found.team_id != team:
+                return None
+            return Whole(found, found.changes, found.detail, found.printed)
+
+    def content(self, number: int, team: int) -> bytes | None:
+        """The file of a bot of this team, as it was handed in."""
+        with self._kept.reading() as session:
+            found = session.get(Bot, number)
+            return found.content if found is not None and found.team_id == team else None
+
+    def place(self, bot: Bot) -> int:
+        """The number of bots that are checked before this one."""
+        with self._kept.reading() as session:
+            query = select(func.count()).where(Bot.status.in_(UNFINISHED), Bot.id < bot.id)
+            return session.scalar(query) or 0
+
+    # -----------------------------------------------------------------------------------------
+    # The worker
+
+    def claim(self) -> tuple[Bot, bytes] | None:
+        """The next bot without a verdict, which is being checked from now on; None if there is none."""
+        with self._kept.writing() as session:
+            while True:
+                query = select(Bot).where(Bot.status.in_(UNFINISHED)).order_by(Bot.id).limit(1)
+                found = session.scalar(query)
+                if found is None:
+                    return None
+                found.attempts += 1
+                found.changed_at = time.time()
+                if found.attempts <= ATTEMPTS:
+                    found.status = CHECKING
+                    return found, found.content
+                # A file that takes the worker down with it must not do so for ever.
+                found.status, found.message = REJECTED, "THE SERVER COULD NOT CHECK IT"
+                found.detail = f"It failed {ATTEMPTS} times; tell the instructors the number {found.id}."
+                session.flush()
+
+    def finish(self, number: int, **verdict: Any) -> None:
+        """Write down a verdict."""
+        with self._kept.writing() as session:
+            found = session.get(Bot, number)
+            if found is not None and found.unfinished:
+                found.changed_at = time.time()
+                for key, value in verdict.items():
+                    setattr(found, key, value)
+
+    def put_back(self, number: int) -> None:
+        """Put a bot whose check was broken off back into the queue."""
+        with self._kept.writing() as session:
+            found = session.get(Bot, number)
+            if found is not None and found.unfinished:
+                found.status, found.attempts = QUEUED, max(0, found.attempts - 1)
+
+    def entries(self) -> list[tuple[int, str, bytes]]:
+        """Each team's latest accepted bot: the team's number, the file's name and content."""
+        with self._kept.reading() as session:
+            latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
+            found = session.scalars(select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id))
+            return [(bot.team_id, bot.file, bot.content) for bot in found]

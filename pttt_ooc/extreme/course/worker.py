@@ -1,0 +1,177 @@
+"""The league's worker: checks the bots that teams hand in, one after the other, and plays the tournament.
+
+It is the only process of a grader that runs bots, and it runs them behind walls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.files import make_directory
+from pttt_ooc.disk.lives import handle_signals, watch_parent
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.errors import PtttError
+from pttt_ooc.extreme import checking
+from pttt_ooc.extreme.cores import free_cores, taken_core
+from pttt_ooc.extreme.course.bots import ACCEPTED, REJECTED, Bot, Bots
+from pttt_ooc.extreme.course.league import League
+from pttt_ooc.extreme.league import Pairing
+from pttt_ooc.extreme.match import check_walls
+from pttt_ooc.extreme.pages.part import key_of
+from pttt_ooc.extreme.programs import program
+from pttt_ooc.extreme.record import Record
+from pttt_ooc.extreme.tournament import Entry, Tournament
+from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.grader.database import Database
+from pttt_ooc.grader.models import Team
+from pttt_ooc.grader.pulse import Pulse
+from pttt_ooc.grader.rights import keep_private
+from pttt_ooc.grader.settings import read_settings
+from pttt_ooc.web.logs import start_logging
+
+log = logging.getLogger("pttt.extreme.worker")
+_POLL, _PAUSE = 0.2, 30.0  # seconds between two looks at an empty queue, and after a failure of the machine
+CANNOT = "A BOT OF THIS FORM CANNOT RUN"
+
+
+class Worker:
+    """Works for one league.
+
+    Parameters
+    ----------
+    database
+        Of the grader, which knows the teams.
+    stopping
+        When it is set, the work under way is broken off.
+    """
+
+    def __init__(self, league: League, bots: Bots, database: Database, pulse: Pulse, stopping: threading.Event) -> None:
+        self.league, self.bots, self._database = league, bots, database
+        self._pulse, self._stopping = pulse, stopping
+        self._over = False
+
+    def work(self) -> None:
+        """Check and play until it is to stop."""
+        while not self._stopping.is_set():
+            try:
+                if self.league.settings.sandbox:
+                    check_walls()
+                self._pulse.ready()
+                self._work()
+            except PtttError as error:  # such as walls that this machine lacks: nothing is lost
+                log.error(str(error))
+                self._pulse.wait_for(str(error))
+                self._stopping.wait(_PAUSE)
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            if not self.check_next():
+                if self.league.settings.has_begun and not self._over:
+                    self.play()
+                else:
+                    self._stopping.wait(_POLL)
+
+    def check_next(self) -> bool:
+        """Check the next bot that has no verdict; whether there was one."""
+        claimed = self.bots.claim()
+        if claimed is None:
+            return False
+        bot, content = claimed
+        facts = {"bot": bot.id, "team": bot.team_id}
+        log.info("checking", extra=facts)
+        try:
+            with taken_core(free_cores(), self._stopping) as core:
+                if core is None:
+                    self.bots.put_back(bot.id)
+                    return False
+                verdict = self._verdict(bot, content)
+        except BaseException:
+            self.bots.put_back(bot.id)
+            raise
+        self.bots.finish(bot.id, **verdict)
+        log.info("checked", extra={**facts, "status": verdict["status"], "message": verdict["message"]})
+        return True
+
+    def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
+        try:
+            handed_in = program(bot.file, content)
+        except ExtremeError as error:
+            return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
+        found = asdict(checking.check(handed_in, self.league.settings.conditions))
+        accepted = found.pop("accepted")
+        return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
+
+    def play(self) -> None:
+        """Play the tournament, or go on with it, until it is over or the worker is to stop."""
+        directory = self.league.tournament
+        make_directory(directory)
+        tournament = Tournament(directory, self._entries(), self.league.settings.tournament)
+        try:
+            tournament.play(free_cores(), _tell, self._stopping)
+            self._over = not tournament.record.state().waiting
+        finally:
+            tournament.close()
+        log.info("the tournament is over" if self._over else "the tournament stops for now")
+
+    def _entries(self) -> list[Entry]:
+        """The teams that play; once it has begun, the ones with which it began."""
+        with contextlib.suppress(ExtremeError):
+            record = Record(self.league.tournament)
+            return [
+                Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes())
+                for team in record.teams.values()
+            ]
+        with self._database.reading() as session:
+            names = {team.id: team.name for team in session.query(Team)}
+        found = self.bots.entries()
+        return [Entry(key_of(team), names[team], file, content) for team, file, content in found if team in names]
+
+
+def _tell(pairing: Pairing, found: dict[str, Any]) -> None:
+    log.info("played", extra={"match": pairing.name, "points": found["points"], "how": found["message"]})
+
+
+def run(data: Path, stopping: threading.Event) -> None:
+    """Work for the league in a grader's directory until `stopping` is set.
+
+    Raises
+    ------
+    PtttError
+        If another worker is at work, or the league or the grader cannot be opened.
+    """
+    league, settings = League(data), read_settings(data)
+    pulse = Pulse(league.alive)
+    busy = f"Another worker of the league is at work in {data}; stop it first."
+    with (
+        hold(data / "worker.extreme.lock", busy, error=ExtremeError),
+        closing(Database.of(data, settings.database_url, settings.game)) as database,
+        closing(Bots(league)) as bots,
+        pulse.beating(),
+    ):
+        Worker(league, bots, database, pulse, stopping).work()
+
+
+def main() -> None:
+    """Work for the league in the directory that is the argument; the parent holds the other end of stdin."""
+    keep_private()
+    start_logging("league")
+    stopping = threading.Event()
+    handle_signals(stopping)
+    watch_parent()
+    try:
+        run(Path(sys.argv[1]), stopping)
+    except PtttError as error:
+        log.error(str(error))
+        sys.exit(1)
+    log.info("stopped")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The terms of a tournament as configurations have them: the pools, and how bots are run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+
+from pttt_ooc.config import Real, Section, Whole, number
+from pttt_ooc.extreme.league import COURSE, Stage
+
+Counts = Annotated[tuple[Whole, ...], Field(min_length=1, max_length=len(COURSE))]
+Marks = Annotated[tuple[Annotated[Real, Field(ge=0, le=1e6)], ...], Field(min_length=1, max_length=len(COURSE))]
+
+
+Memory = Annotated[int, Field(ge=64, le=10**6), BeforeValidator(number)]
+
+
+class Terms(Section):
+    """What a course says before the first match."""
+
+    seed: int = Field(default=0, ge=0, le=2**63, description="Draws the lots of the teams; publish it before.")
+    pools: Counts = Field(default=(10, 3, 1), description="Pools of each stage; the last stage is one pool.")
+    qualify: Counts = Field(
+        default=(3, 3, 3), validate_default=True, description="Teams of each pool that go on, by stage."
+    )
+    marks: Marks = Field(
+        default=(30.0, 10.0, 10.0), validate_default=True, description="Marks of the best of a pool, by stage."
+    )
+    time_limit: Real = Field(default=24.0, ge=0.001, le=86400, description="Seconds for a move.")
+    load_limit: Real = Field(default=60.0, ge=0.1, le=86400, description="Seconds for starting a bot.")
+    memory_mb: Memory = Field(default=2048, description="Memory that a bot may have.")
+    sandbox: bool = Field(default=True, description="false: bots run without walls; only for files that you trust.")
+
+    @field_validator("pools")
+    @classmethod
+    def _ends_in_one(cls, value: tuple[int, ...]) -> tuple[int, ...]:
+        if value[-1] != 1:
+            raise ValueError("numbers of which the last is 1, as the last stage is one pool")
+        return value
+
+    @field_validator("qualify", "marks")
+    @classmethod
+    def _one_for_each_stage(cls, value: tuple[float, ...], info: ValidationInfo) -> tuple[float, ...]:
+        if "pools" in info.data and len(value) != len(info.data["pools"]):
+            raise ValueError(f"a number for each stage, of which pools has {len(info.data['pools'])}")
+        return value
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages, with the course's names."""
+        names = [stage.name for stage in COURSE[len(COURSE) - len(self.pools) :]]
+        return tuple(map(Stage, names, self.pools, self.qualify, self.marks))
