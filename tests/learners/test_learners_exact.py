@@ -326,7 +326,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
     ("r-nad", ("phase", 20)): (300, 0.005, 0.002),
     ("psro",): (40, 1e-7, 0.2),
     ("psro", ("meta_solver", "uniform")): (200, 0.05, 0.1),
-    ("sequence-oracle",): (300, 0.005, 0.05),
+    ("sequence-oracle",): (300, 0.004, 0.004),
 }
 
 

@@ -222,20 +222,3 @@ def restricted_regrets(first_view, last_view, tree, part, allowed, regrets, poli
                     policy[at] = zero
                 else:
                     policy[at] = regrets[at] / total if total > 0 else one / some
-
-
-@kernel
-def restricted_best(first_view, last_view, tree, part, allowed):
-    """Value of the best allowed action of each infoset, or the mean over all where none is allowed."""
-    for view in range(first_view, last_view):
-        orders, actions, start = _shape(tree, view)
-        node = tree.node_start[view] - part.first_node
-        for r in range(orders if actions else 0):
-            first = start - part.first_sequence + r
-            best, total, some = -np.inf, 0.0, False
-            for a in range(actions):
-                at = first + a * orders
-                total += part.sequences[at]
-                if allowed[at]:
-                    best, some = max(best, part.sequences[at]), True
-            part.nodes[node + r] += best if some else total / actions

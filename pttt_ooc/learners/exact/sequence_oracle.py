@@ -1,11 +1,13 @@
-"""Double oracle over sequences: a restricted game grows by best responses, and regret matching solves it.
+"""Double oracle over sequences: a restricted game grows by best responses, and regret matching solves it meanwhile.
 
 In the restricted game each player has some *allowed* actions at each infoset; where it has none, it plays uniformly.
-The game begins with best responses to uniform play.  It is solved by CFR+ (Tammelin 2014) with alternating updates and
-linear averages.  From time to time both gaps of the average are computed: the one between best responses within the
-restricted game, and the one in the whole game.  When the first is at most `share` of the second, what the whole game's
-best responses do where they come is allowed too, and a new average begins; regrets stay.  (Bosansky et al. 2014,
-section 4, where the restricted game is solved exactly; McAleer et al. 2021, XDO, where the accuracy is a schedule.)
+The game begins with best responses to uniform play.  CFR+ (Tammelin 2014) with alternating updates and linear averages
+runs in it.  After an iteration, the whole game's best responses to the average and to the current pair are computed:
+what they do where they come is allowed from then on.  As long as nothing is new, the looks become rarer.
+
+The paper solves each restricted game to its end before it grows (Bosansky et al. 2014, section 4; with a schedule of
+accuracies McAleer et al. 2021, XDO).  Here neither regrets nor averages begin anew (as in the online double oracle of
+Dinh et al. 2022), because a game of this size grows a thousand times.
 """
 
 from __future__ import annotations
@@ -20,14 +22,12 @@ from pydantic import Field
 from pttt_ooc.learners.exact import kernels
 from pttt_ooc.learners.ground import Ground
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.sweep.tree import Reach
 
 
 class SequenceOracleSettings(Settings):
     """Settings of the double oracle over sequences."""
 
-    share: float = Field(default=0.5, gt=0, le=1, description="The restricted game grows when its gap is this share.")
-    growth: float = Field(default=1.5, gt=1, le=10, description="Factor of iterations between two looks at the gaps.")
+    growth: float = Field(default=1.5, gt=1, le=10, description="Factor of iterations between two looks for responses.")
 
 
 class SequenceFormOracle(Learner[SequenceOracleSettings]):
@@ -48,7 +48,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         self._allow([ground.best_response(p, self.reaches[1 - p])[1] for p in (0, 1)])
 
     def step(self, iterations: int) -> None:
-        """An iteration of CFR+, and a look at the gaps where one is due."""
+        """An iteration of CFR+, and a look for responses where one is due."""
         for _ in range(iterations):
             self.counts.iterations += 1
             self.age += 1
@@ -61,7 +61,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
             self.counts.states = self.counts.gradients * self.ground.nodes
 
     def _looks(self) -> set[int]:
-        """Ages at which the gaps are computed, up to the present one."""
+        """Ages at which responses are computed, up to the present one."""
         age, found = 1, set()
         while age <= self.age[0]:
             found.add(age)
@@ -75,25 +75,16 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         self.ground.upward(player, self.reaches[1 - player], kernels.restricted_regrets, arguments)
         self.ground.reach(player, self.policies[player], self.reaches[player])
         newest = self.reaches[player].sequences
-        self.sums[player] += self.ground.scalar(float(self.age[0])) * newest
+        self.sums[player] += self.ground.scalar(float(self.counts.iterations)) * newest
 
     def _grow(self) -> None:
-        """Allow more, if the restricted game is solved well enough."""
+        """Allow what best responses to the averages and to the current pair do."""
         averages = [self.ground.reach(p, self.sums[p]) for p in (0, 1)]
-        responses = [self.ground.best_response(p, averages[1 - p]) for p in (0, 1)]
-        inside = sum(self._restricted_value(p, averages[1 - p]) for p in (0, 1))
-        if inside <= self.settings.share * sum(value for value, _ in responses) and self._allow(
-            [behaviour for _, behaviour in responses]
-        ):
+        some = False
+        for plans in (averages, self.reaches):
+            some |= self._allow([self.ground.best_response(p, plans[1 - p])[1] for p in (0, 1)])
+        if some:
             self.age[:] = 0
-            for total in self.sums:
-                total[:] = 0
-
-    def _restricted_value(self, player: int, opponent: Reach) -> float:
-        """What a best response within the restricted game gets."""
-        return self.ground.upward(
-            player, opponent, kernels.restricted_best, lambda part, nodes: (self.allowed[player][part],)
-        )
 
     def _allow(self, behaviours: list[Any]) -> bool:
         """Allow what strategies do where they come; return whether any of it is new."""
@@ -105,8 +96,8 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         return some
 
     def strategy(self) -> Pair:
-        """The averages, or the current pair where the game has just grown."""
-        weights = self.sums if self.age[0] else [reach.sequences for reach in self.reaches]
+        """The averages, or uniform play before the first iteration."""
+        weights = self.sums if self.counts.iterations else [reach.sequences for reach in self.reaches]
         first, second = (self.ground.strategy(p, weights[p]) for p in (0, 1))
         return first, second
 
