@@ -233,6 +233,7 @@ rule report:
         "workflow/scripts/report.py"
 
 
+include: "workflow/rules/arena.smk"
 include: "workflow/rules/learners.smk"
 include: "workflow/rules/smbc.smk"
 

@@ -5,7 +5,8 @@ that is compiled.  ``agents/``: those who play.  ``matches/``: many games of two
 k-in-a-row on small boards.  ``learning/``: what agents learn by playing themselves.  ``environments/``: the games for
 PettingZoo.  ``pages/``: the pages in the browser.
 
-Modules: ``boards`` (boards as pages draw them), ``compiled`` (the decorators of kernels), ``statistics`` (tests,
-intervals, ratings), ``settings`` (the section of the configuration), ``experiments`` (claims, measured), ``robins``
-(round robins), ``tables`` (what came out), ``commands`` (``pttt arena``).
+Modules: ``boards`` (boards as pages draw them), ``compiled`` (the decorators of kernels), ``names`` (of games and
+agents), ``statistics`` (tests, intervals, ratings), ``settings`` (the section of the configuration), ``experiments``
+(claims, measured), ``robins`` (round robins), ``tables`` (what came out), ``pipeline`` and ``reporting`` (in the
+workflow), ``commands`` (``pttt arena``).
 """

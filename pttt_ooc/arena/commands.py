@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pttt_ooc.arena.learning.command import train, train_patterns
+from pttt_ooc.arena.learning.command import train, train_patterns, train_ultimate
 from pttt_ooc.arena.solvers.command import solve
 
 GameOption = Annotated[
@@ -45,6 +45,7 @@ def add_commands(app: typer.Typer) -> None:
     arena.command(epilog="Example: pttt arena solve --board 5x5 --need 4")(solve)
     arena.command(epilog="Example: pttt arena train -i 500000 -b 3 -n 3")(train)
     arena.command("train-patterns", epilog="Example: pttt arena train-patterns -o weights")(train_patterns)
+    arena.command("train-ultimate", epilog="Example: pttt arena train-ultimate -o ultimate.weights")(train_ultimate)
     arena.command(epilog="Example: pttt arena serve data/arena")(serve)
     app.add_typer(arena, name="arena")
 

@@ -73,7 +73,12 @@ def matches(experiment: Experiment) -> dict[str, Match]:
 
 
 def conduct(
-    name: str, experiment: Experiment, directory: Path, processes: int, tell: Callable[[str], None]
+    name: str,
+    experiment: Experiment,
+    directory: Path,
+    processes: int,
+    tell: Callable[[str], None],
+    games_in: Path | None = None,
 ) -> dict[str, Any]:
     """Play all games of an experiment that have not been played, and write ``result.json``.
 
@@ -81,10 +86,12 @@ def conduct(
     ----------
     directory
         Of the experiment.
+    games_in
+        The directory of the matches.  Default: the same.
     """
     found = []
     for part, match in matches(experiment).items():
-        place = directory / part
+        place = (games_in or directory) / part
         last = -1
 
         def told(games: list[dict[str, Any]], match: Match = match, part: str = part) -> bool:

@@ -18,7 +18,12 @@ from pttt_ooc.disk.files import atomic_write_text
 
 
 def conduct(
-    name: str, robin: RoundRobin, directory: Path, processes: int, tell: Callable[[str], None]
+    name: str,
+    robin: RoundRobin,
+    directory: Path,
+    processes: int,
+    tell: Callable[[str], None],
+    games_in: Path | None = None,
 ) -> dict[str, Any]:
     """Play all games of a round robin that have not been played, and write ``standings.json``.
 
@@ -26,6 +31,8 @@ def conduct(
     ----------
     directory
         Of the round robin; each match has a folder in it, named by the numbers of its agents.
+    games_in
+        The directory of these folders.  Default: the same.
 
     Returns
     -------
@@ -38,31 +45,32 @@ def conduct(
         )
         for (one, first), (other, second) in combinations(enumerate(robin.agents), 2)
     }
+    place = games_in or directory
     scores, played = (np.zeros((len(robin.agents), len(robin.agents))) for _ in range(2))
     for (one, other), match in matches.items():
-        rate = rate_of(run(match, directory / f"{one}-{other}", processes))
+        rate = rate_of(run(match, place / f"{one}-{other}", processes))
         scores[one, other], scores[other, one] = rate.score, rate.games - rate.score
         played[one, other] = played[other, one] = rate.games
         tell(f"{name}: {match.agents[0]} scores {rate.rate:.2%} against {match.agents[1]}")
-    found = ratings(scores)
+    found, folder = ratings(scores), place.relative_to(directory)
     rows: list[dict[str, Any]] = [
         {
             "agent": text,
-            "points": float(found.points[place]),
-            "error": float(found.errors[place]),
-            "score": float(scores[place].sum() / played[place].sum()),
-            "games": int(played[place].sum()),
+            "points": float(found.points[own]),
+            "error": float(found.errors[own]),
+            "score": float(scores[own].sum() / played[own].sum()),
+            "games": int(played[own].sum()),
             "against": [
                 {
                     "agent": other,
-                    "match": f"{min(place, number)}-{max(place, number)}",
-                    "score": float(scores[place, number] / played[place, number]),
+                    "match": (folder / f"{min(own, number)}-{max(own, number)}").as_posix(),
+                    "score": float(scores[own, number] / played[own, number]),
                 }
                 for number, other in enumerate(robin.agents)
-                if number != place
+                if number != own
             ],
         }
-        for place, text in enumerate(robin.agents)
+        for own, text in enumerate(robin.agents)
     ]
     rows.sort(key=lambda row: -row["points"])
     told = {"name": name, **robin.model_dump(mode="json"), "standings": rows}

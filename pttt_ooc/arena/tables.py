@@ -44,19 +44,28 @@ def theirs(one: dict[str, Any]) -> str:
     return "" if told["rate"] is None else f"{told['rate']:.2%} (n = {told['games']:,})"
 
 
-def ours(one: dict[str, Any]) -> str:
-    """What we have measured: the score with its interval, and the p-value of the test that the claim asks for."""
+def columns(one: dict[str, Any]) -> dict[str, Any]:
+    """What a table says of an experiment that is one match: the score with its interval, and the claim's test."""
     match = one["matches"][0]
+    told = {"claim": one["claim"], "theirs": theirs(one), "verdict": one["verdict"], "note": one["note"]}
+    told |= {"games": match["wins"] + match["draws"] + match["losses"]}
     if one["test"] == "time":
         times = [match[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1)]
-        return f"{times[0]:.3g} ms : {times[1]:.3g} ms"
+        return told | {"ours": f"{times[0]:.3g} ms : {times[1]:.3g} ms", "interval": "", "test": ""}
     low, high = match["interval"]
-    games = match["wins"] + match["draws"] + match["losses"]
     if one["test"] == "equal":
         test = f"χ² = {match['chi_square']:.3g}, p = {match['chi_square_p']:.3g}"
     else:
         test = f"p = {10 ** match['log10_p']:.2g}" if match["log10_p"] > -4 else f"p = 10^{match['log10_p']:.0f}"
-    return f"{match['rate']:.2%} ({low:.2%} to {high:.2%}; n = {games:,}; {test})"
+    return told | {"ours": f"{match['rate']:.2%}", "interval": f"{low:.2%} to {high:.2%}", "test": test}
+
+
+def ours(one: dict[str, Any]) -> str:
+    """What we have measured."""
+    told = columns(one)
+    return (
+        f"{told['ours']} ({told['interval']}; n = {told['games']:,}; {told['test']})" if told["test"] else told["ours"]
+    )
 
 
 def series(one: dict[str, Any]) -> str:

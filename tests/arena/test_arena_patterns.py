@@ -94,9 +94,9 @@ def test_files_are_checked(tmp_path):
     assert np.array_equal(learning.load(path, game("infinite:growing+need5+limiter5")), weights)
     data = path.read_bytes()
     for content, part in (
-        (b"x" + data, "not a file of patterns"),
-        (data[:-8], "not a file of patterns"),
-        (data + b"more", "not a file of patterns"),
+        (b"x" + data, "not a file of such weights"),
+        (data[:-8], "not a file of such weights"),
+        (data + b"more", "not a file of such weights"),
         (data.replace(b'"need"', b'"nope"'), "second line"),
         (data.replace(b": 5}", b": 4}"), "is for 4 in a row"),
         (data[:-8] + np.array([np.nan]).tobytes(), "no numbers"),

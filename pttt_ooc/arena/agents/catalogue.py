@@ -6,22 +6,8 @@ from importlib import import_module
 
 from pttt_ooc.arena.agents.base import Agent, read_options
 from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.names import AGENTS
 from pttt_ooc.errors import did_you_mean
-
-AGENTS = {
-    "table": "learnt.ValueTable",
-    "patterns": "learnt.Patterns",
-    "random": "simple.Random",
-    "file": "simple.File",
-    "minimax": "searching.Minimax",
-    "alphabeta": "searching.AlphaBeta",
-    "expectimax": "searching.Expectimax",
-    "mcts": "growing.TreeSearch",
-    "tuned": "tuned.Tuned",
-    "qtable": "qlearning.QTable",
-    "qfeatures": "qlearning.QFeatures",
-}
-"""The module and class of each agent."""
 
 
 def agent(text: str) -> Agent:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from pttt_ooc.arena.games.base import ArenaError, Game
+from pttt_ooc.arena.names import GAMES
 from pttt_ooc.errors import did_you_mean
-
-GAMES = {"ultimate": "Ultimate", "extreme": "Extreme", "mnk": "Mnk", "infinite": "Infinite"}
-"""The class of each game, in the module of the game's name."""
 
 
 def game(text: str) -> Game:

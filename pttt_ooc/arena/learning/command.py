@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -133,3 +134,32 @@ def train_patterns(
         bot.take(growing, weights)
         won, lost, drawn = patterns.versus(growing, (bot, table), matches, seed)
         print(f"Against the policies in {against}: {won} games won, {lost} lost, {drawn} drawn.")
+
+
+def train_ultimate(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Of the weights.")],
+    games: Annotated[int, typer.Option(min=1, help="Of the evaluation against itself.")] = 4_000_000,
+    rules: Annotated[str, typer.Option("--game", help="Ultimate, with its options.")] = "ultimate",
+    seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
+) -> None:
+    """Learn an evaluation of Ultimate tic-tac-toe by TD(lambda) from self-play, for the agent tuned:path=FILE."""
+    from time import process_time
+
+    from pttt_ooc.arena.games.catalogue import game as by_name
+    from pttt_ooc.arena.learning import ultimate
+
+    chosen = by_name(rules)
+    begin = process_time()
+
+    def tell(played: int, results: Any) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{played:,} of {games:,} games", end="", file=sys.stderr)
+
+    weights, results = ultimate.train(chosen, games, seed, tell)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    ultimate.save(output, chosen, weights)
+    print(
+        f"{games:,} games in {process_time() - begin:.1f} s of processor time; the first player won "
+        f"{results[1] / games:.1%}, the second {results[2] / games:.1%}."
+    )

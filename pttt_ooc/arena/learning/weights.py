@@ -33,7 +33,7 @@ def read_weights(path: Path, head: bytes, count: int, kind: Any) -> tuple[dict[s
         data = file.read(len(head) + 200 + size)
     second, _, rest = data[len(head) :].partition(b"\n")
     if not data.startswith(head) or len(rest) != size:
-        raise ArenaError(f"{path} is not a file of patterns of this version: train anew.")
+        raise ArenaError(f"{path} is not a file of such weights of this version: train anew.")
     try:
         told = json.loads(second)
         dict(told)

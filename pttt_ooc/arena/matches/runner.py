@@ -13,6 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches import log
@@ -103,7 +104,8 @@ def _play_all(
 
 def _batches(match: Match, missing: list[int], processes: int) -> Iterator[list[Played]]:
     """Batches of games as they end."""
-    size = max(1, min(50, len(missing) // (4 * processes)))
+    slow = any(agent(text).limited_by_time for text in match.agents)  # each pair of games is worth keeping at once
+    size = 2 if slow else max(1, min(50, len(missing) // (4 * processes)))
     parts = [missing[start : start + size] for start in range(0, len(missing), size)]
     if processes == 1:
         table = Table(match)

@@ -1,0 +1,79 @@
+"""The arena in the workflow: what its results are made of, and the jobs.
+
+The Snakefile imports this module, so it imports nothing that takes long.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.arena.names import AGENTS, GAMES
+from pttt_ooc.arena.settings import Experiment, RoundRobin
+from pttt_ooc.stages.provenance import PACKAGE, code_digest, dependencies, module_digest
+
+CONDUCT = {Experiment: "arena/experiments", RoundRobin: "arena/robins"}
+"""The module that plays each kind."""
+
+PRODUCTS = {Experiment: "result.json", RoundRobin: "standings.json"}
+"""The file of each kind's result."""
+
+GAMES_IN = "games"
+"""The folder of the matches; each version of an experiment has a folder of its own in it."""
+
+_TOLD = ("claim", "theirs", "note", "test", "games")
+"""Keys of which the games themselves do not depend; only more of them may be played."""
+
+
+def product(name: str, asked: Experiment | RoundRobin) -> str:
+    """The result's file, from the directory of the arena's results on."""
+    return f"{name}/{PRODUCTS[type(asked)]}"
+
+
+def sources(asked: Experiment | RoundRobin) -> str:
+    """A digest of all code that plays an experiment: the game, the agents that it names, matches, statistics."""
+    modules = {CONDUCT[type(asked)], "arena/matches/seat"}
+    modules |= {f"arena/games/{asked.game.partition(':')[0]}"} & {f"arena/games/{game}" for game in GAMES}
+    for text in asked.agents:
+        module = AGENTS.get(text.strip().partition(":")[0], "").partition(".")[0]
+        modules |= {f"arena/agents/{module}"} if module else set()
+    name = asked.game.partition(":")[0]
+    extra = {f"arena/kernels/{name}_values", f"arena/kernels/{name}_learnt"}  # which agents import by these names
+    modules |= {module for module in extra if (PACKAGE / f"{module}.py").exists()}
+    return code_digest(set().union(*(dependencies(module) for module in modules)))
+
+
+def report_sources() -> str:
+    """A digest of all that writes the report."""
+    return module_digest("arena/reporting")
+
+
+def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, processes: int) -> None:
+    """Play an experiment or a round robin to its end; what has been played by the same code is not played again.
+
+    Parameters
+    ----------
+    settings
+        Of one or the other, as JSON values.
+    digest
+        As of :func:`sources`.
+    directory
+        Of its results.
+    """
+    import sys
+
+    from pttt_ooc.arena import experiments, robins
+
+    played = {key: value for key, value in settings.items() if key not in _TOLD}
+    known = json.dumps({"code": digest, **played}, sort_keys=True)
+    games_in = directory / GAMES_IN / hashlib.blake2b(known.encode(), digest_size=6).hexdigest()
+
+    def tell(sentence: str) -> None:
+        print(sentence, file=sys.stderr, flush=True)
+
+    if "claim" in settings:
+        experiments.conduct(name, Experiment(**settings), directory, processes, tell, games_in)
+    else:
+        robins.conduct(name, RoundRobin(**settings), directory, processes, tell, games_in)

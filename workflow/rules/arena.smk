@@ -1,0 +1,80 @@
+# The arena, a wing: `snakemake arena`.  One job for each experiment and each round robin of the section, and a report
+# of what came out.  The games are in data/arena/NAME/games, where Snakemake deletes nothing; a job that was killed
+# goes on with them.
+
+from pttt_ooc.arena import pipeline as arena_pipeline
+
+ARENA = WINGS["arena"].all
+ARENA_DIR = "data/arena"
+
+
+localrules:
+    arena,
+
+
+rule arena:
+    input:
+        f"{ARENA_DIR}/report.html",
+    message:
+        "All results of the arena are there."
+
+
+def arena_asked(wildcards):
+    return ARENA[wildcards.name].model_dump(mode="json")
+
+
+def arena_sources(wildcards):
+    return arena_pipeline.sources(ARENA[wildcards.name])
+
+
+rule arena_experiment:
+    output:
+        f"{ARENA_DIR}/{{name}}/result.json",
+    log:
+        f"{ARENA_DIR}/logs/{{name}}.log",
+    wildcard_constraints:
+        name="[A-Za-z0-9][A-Za-z0-9_+-]*",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        asked=arena_asked,
+        sources=arena_sources,
+    message:
+        "Measure a claim again: {params.asked[claim]}."
+    script:
+        "../scripts/arena_conduct.py"
+
+
+rule arena_round_robin:
+    output:
+        f"{ARENA_DIR}/{{name}}/standings.json",
+    log:
+        f"{ARENA_DIR}/logs/{{name}}.log",
+    wildcard_constraints:
+        name="[A-Za-z0-9][A-Za-z0-9_+-]*",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        asked=arena_asked,
+        sources=arena_sources,
+    message:
+        "Let all agents of {wildcards.name} play each other."
+    script:
+        "../scripts/arena_conduct.py"
+
+
+rule arena_report:
+    input:
+        [f"{ARENA_DIR}/{arena_pipeline.product(name, asked)}" for name, asked in ARENA.items()],
+    output:
+        report(f"{ARENA_DIR}/report.html", caption="../report/arena.rst", category="Arena"),
+    log:
+        f"{ARENA_DIR}/logs/report.log",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        sources=arena_pipeline.report_sources(),
+    message:
+        "Write the report of the arena."
+    script:
+        "../scripts/arena_report.py"

@@ -1,0 +1,10 @@
+"""Play one experiment or round robin of the arena."""
+
+from pathlib import Path
+
+from pttt_ooc.arena.pipeline import conduct
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    directory = Path(snakemake.output[0]).parent
+    conduct(directory.name, dict(snakemake.params.asked), snakemake.params.sources, directory, snakemake.threads)
