@@ -234,6 +234,7 @@ rule report:
 
 
 include: "workflow/rules/arena.smk"
+include: "workflow/rules/extreme.smk"
 include: "workflow/rules/learners.smk"
 include: "workflow/rules/smbc.smk"
 

@@ -16,10 +16,16 @@ from pydantic import BaseModel, create_model
 
 from pttt_ooc.arena.settings import ArenaConfig
 from pttt_ooc.config import Config, check_config, check_section, read_yaml
+from pttt_ooc.extreme.settings import ExtremeConfig
 from pttt_ooc.learners.settings import LearnersConfig
 from pttt_ooc.smbc.settings import SmbcConfig
 
-SECTIONS: dict[str, type[BaseModel]] = {"smbc": SmbcConfig, "learners": LearnersConfig, "arena": ArenaConfig}
+SECTIONS: dict[str, type[BaseModel]] = {
+    "smbc": SmbcConfig,
+    "learners": LearnersConfig,
+    "arena": ArenaConfig,
+    "extreme": ExtremeConfig,
+}
 """The sections of the wings: the key in config.yaml, and the model in the wing's ``settings``."""
 
 

@@ -7,7 +7,8 @@ Modules: ``walls`` (what a bot sees and may do), ``launcher``, ``runner`` (with 
 (bots as files, Python 2 and 3), ``conversion`` (from one to the other), ``process`` (a bot, asked for moves in time),
 ``referee`` (the rules), ``match``, ``checking`` (does a bot play?), ``league`` (pools and standings), ``record`` and
 ``tournament`` (the same on disk), ``cores`` (one bot on each), ``tables`` (standings as CSV), ``terms`` (what a course
-says before), ``analysis`` (what a log tells about its players), ``curves`` and ``analyst`` (what our strong bot thinks
-of positions), ``pages/`` (the same in the browser), ``course/`` (beside a course's grader), ``showing`` (the same for
-people), ``search`` (of the strong bot in ``bots/``), ``sealed`` (that behind walls), ``commands`` (``pttt extreme``).
+says before), ``settings`` and ``pipeline`` (a tournament as jobs of the workflow), ``analysis`` (what a log tells
+about its players), ``curves`` and ``analyst`` (what our strong bot thinks of positions), ``pages/`` (the same in the
+browser), ``course/`` (beside a course's grader), ``showing`` (the same for people), ``search`` (of the strong bot in
+``bots/``), ``sealed`` (that behind walls), ``commands`` (``pttt extreme``).
 """

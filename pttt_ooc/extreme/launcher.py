@@ -14,6 +14,7 @@ import json
 import os
 import resource
 import signal
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -68,20 +69,25 @@ def _separate() -> None:
 def _furnish(root: str, shown: list[list[str]]) -> None:
     """Make the file system of the bot at `root`: (path that is there, path in the bot's world)."""
     _mount("none", "/", None, _RECURSIVE | _PRIVATE)
+    # They are opened first, as the new root hides what is below its place.
+    links = {source: os.readlink(source) for source, _ in shown if os.path.islink(source)}
+    opened = {source: os.open(source, os.O_PATH | os.O_CLOEXEC) for source, _ in shown if source not in links}
     _mount("bot", root, "tmpfs", _NO_SUID | _NO_DEVICES, "size=256k,mode=755")
     for source, target in shown:
         place = root + target
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        if os.path.islink(source):
-            os.symlink(os.readlink(source), place)
+        if source in links:
+            os.symlink(links[source], place)
             continue
-        if os.path.isdir(source):
+        descriptor = opened[source]
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
             os.makedirs(place, exist_ok=True)
         else:
             os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o644))
-        _mount(source, place, None, _BIND | _RECURSIVE)
+        _mount(f"/proc/self/fd/{descriptor}", place, None, _BIND | _RECURSIVE)
         device = target.startswith("/dev/")
         _protect(place, _ATTRIBUTE_NO_SUID if device else 7)
+        os.close(descriptor)
     os.chdir(root)
     number = _PIVOT_ROOT.get(os.uname().machine)
     if number is None:

@@ -1,0 +1,112 @@
+# A tournament of Extreme TicTacToe, a wing: snakemake extreme
+#
+#   draw -> pools -> match, match, ... -> pools of the next stage -> ... -> report
+#
+# Its results are in data/extreme/runs/RUN.  Each match is a job on one thread; it takes a core of its machine to itself
+# for as long as it lasts, so that no two timed bots ever share one.  A match that has been played is not played again.
+
+from pttt_ooc.extreme import pipeline as tournament
+from pttt_ooc.extreme.cores import free_cores
+
+EXTREME = WINGS["extreme"]
+EXTREME_DIR = str(tournament.directory_of(EXTREME))
+EXTREME_STAGES = [stage.name for stage in EXTREME.stages]
+
+if workflow.is_main_process:
+    tournament.forget_lost(Path(EXTREME_DIR))
+workflow.global_resources.setdefault("timed_bots", len(free_cores()))  # of this machine; profiles say another number
+
+
+def extreme_matches(stage):
+    """The matches of a stage, once it is known who plays in it."""
+    return tournament.matches_of(Path(EXTREME_DIR), checkpoints.extreme_pools.get(stage=stage).output[0])
+
+
+localrules:
+    extreme,
+
+
+rule extreme:
+    input:
+        f"{EXTREME_DIR}/standings.json",
+        f"{EXTREME_DIR}/report.html",
+    message:
+        "The tournament is over."
+
+
+rule extreme_draw:
+    input:
+        lambda wildcards: tournament.bots_of(EXTREME),
+    output:
+        f"{EXTREME_DIR}/draw.json",
+    log:
+        f"{EXTREME_DIR}/logs/draw.log",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        settings=EXTREME.model_dump(mode="json"),
+    message:
+        "Draw the pools with the seed {params.settings[seed]}."
+    script:
+        "../scripts/extreme_draw.py"
+
+
+checkpoint extreme_pools:
+    input:
+        ancient(f"{EXTREME_DIR}/draw.json"),
+        lambda wildcards: [
+            file
+            for stage in EXTREME_STAGES[: EXTREME_STAGES.index(wildcards.stage)]
+            for file in extreme_matches(stage)
+        ],
+    output:
+        f"{EXTREME_DIR}/stages/{{stage}}.json",
+    log:
+        f"{EXTREME_DIR}/logs/pools-{{stage}}.log",
+    wildcard_constraints:
+        stage="|".join(EXTREME_STAGES),
+    conda:
+        "../../envs/pttt.yaml"
+    message:
+        "Deal the pools of the {wildcards.stage}."
+    script:
+        "../scripts/extreme_pools.py"
+
+
+rule extreme_match:
+    input:
+        ancient(f"{EXTREME_DIR}/draw.json"),
+    output:
+        f"{EXTREME_DIR}/matches/{{name}}.json",
+    log:
+        f"{EXTREME_DIR}/logs/{{name}}.log",
+    wildcard_constraints:
+        name="[A-Za-z0-9_-]+",
+    conda:
+        "../../envs/pttt.yaml"
+    threads: 1
+    resources:
+        mem_mb=2 * EXTREME.memory_mb,
+        timed_bots=1,
+    message:
+        "Play {wildcards.name}."
+    script:
+        "../scripts/extreme_match.py"
+
+
+rule extreme_report:
+    input:
+        lambda wildcards: [file for stage in EXTREME_STAGES for file in extreme_matches(stage)],
+    output:
+        report(f"{EXTREME_DIR}/report.html", caption="../report/extreme.rst", category="Extreme TicTacToe"),
+        f"{EXTREME_DIR}/standings.json",
+        f"{EXTREME_DIR}/standings.csv",
+        f"{EXTREME_DIR}/marks.csv",
+    log:
+        f"{EXTREME_DIR}/logs/report.log",
+    conda:
+        "../../envs/pttt.yaml"
+    message:
+        "Write the standings and the report of the tournament."
+    script:
+        "../scripts/extreme_report.py"

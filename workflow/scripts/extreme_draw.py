@@ -1,0 +1,10 @@
+"""Draw the pools of a tournament, or check that the one that is there is this one: ``draw.json``."""
+
+from pathlib import Path
+
+from pttt_ooc.extreme import pipeline
+from pttt_ooc.extreme.settings import ExtremeConfig
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    pipeline.draw(ExtremeConfig(**snakemake.params.settings), Path(snakemake.output[0]).parent)

@@ -1,0 +1,9 @@
+"""Play one match of a tournament."""
+
+from pathlib import Path
+
+from pttt_ooc.extreme import pipeline
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    pipeline.play(Path(snakemake.output[0]).parents[1], snakemake.wildcards.name)

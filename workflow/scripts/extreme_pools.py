@@ -1,0 +1,10 @@
+"""Write down which matches a stage of a tournament has."""
+
+from pathlib import Path
+
+from pttt_ooc.extreme import pipeline
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    file = Path(snakemake.output[0])
+    pipeline.write_pools(file.parents[1], snakemake.wildcards.stage, file)

@@ -1,0 +1,9 @@
+"""Write standings, marks and the report of a tournament."""
+
+from pathlib import Path
+
+from pttt_ooc.extreme import pipeline
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    pipeline.report(Path(snakemake.output[0]).parent)
