@@ -6,12 +6,13 @@ Here the grader and the wings with pages meet.  What they need is imported when 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pttt_ooc.cli.arena_pages import ArenaOption, with_arena
 from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
 from pttt_ooc.cli.secret_goals import WEBSERVER as WITH_WINGS
 from pttt_ooc.cli.secret_goals import SecretGoalsOption, found_match, with_match
@@ -45,6 +46,7 @@ def explore(
         typer.Option(metavar="DIR", help="Where prepared strategies are kept.  [default: beside the game's index]"),
     ] = None,
     secret_goals: SecretGoalsOption = None,
+    arena: ArenaOption = None,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
@@ -61,9 +63,14 @@ def explore(
         from pttt_ooc.explore.local import WEBSERVER
         from pttt_ooc.explore.local import explore as explored
 
-    def make_web(results: Path) -> AbstractContextManager[Web]:
+    @contextmanager
+    def make_web(results: Path) -> Iterator[Web]:
         match = found_match(secret_goals, results)
-        return with_match(Web([WEBSERVER]), "explore", match, match)
+        with (
+            with_match(Web([WEBSERVER]), "explore", match, match) as web,
+            with_arena(web, "explore", arena) as whole,
+        ):
+            yield whole
 
     explored(strategies, game, data, profiles, host, port, "/explore" if browser else None, make_web)
 
@@ -76,6 +83,7 @@ def serve(
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
     secret_goals: SecretGoalsOption = None,
+    arena: ArenaOption = None,
 ) -> None:
     """Start the course's grader: web server, worker, and what answers the pages Explore and Play.
 
@@ -93,8 +101,11 @@ def serve(
         games_file(directory)
         with answerer(directory / "profiles", settings.game, directory / "index") as (child, address):
             web = Web([GRADER_WEBSERVER], [str(address)], [child])
-            with with_match(web, "grader", match, directory) as whole:
-                yield with_league(whole, directory)
+            with (
+                with_match(web, "grader", match, directory) as more,
+                with_arena(with_league(more, directory), "grader", arena) as whole,
+            ):
+                yield whole
 
     served(data, game, host, port, make_web)
 

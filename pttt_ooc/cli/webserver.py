@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pttt_ooc.cli.arena_pages import ARENA
 from pttt_ooc.explore import localserver
 from pttt_ooc.explore import webserver as graderserver
 from pttt_ooc.grader.context import Grader
@@ -16,18 +17,20 @@ def main() -> None:
     """Serve the pages of WING, and the ones on secret goals, whose answerer is at ADDRESS.
 
     Arguments: WING, those of the wing's own web process, ADDRESS MATCHES; matches are kept in the directory MATCHES.
-    WING is ``grader``, ``explore``, or ``league``: a grader with the league of a course.  A league's last two may be
-    missing.
+    WING is ``grader``, ``explore``, or ``league``: a grader with the league of a course.  The last two may be missing.
+    ``arena=ADDRESS``, anywhere: with the arena, whose answerer is there.
     """
-    wing, *own = sys.argv[1:]
+    wing, *told = sys.argv[1:]
+    own = [one for one in told if not one.startswith(ARENA)]
+    arena = [part for one in told if one.startswith(ARENA) for part in arena_parts(one)]
     if wing == "explore":
         game, descriptor, answerer, sources, kept, *match = own
-        localserver.serve(game, descriptor, answerer, sources, kept, lambda: secret_goals(match))
+        localserver.serve(game, descriptor, answerer, sources, kept, lambda: [*secret_goals(match), *arena])
     else:
         data, descriptor, answerer, *match = own
 
         def others(grader: Grader) -> Sequence[Part]:
-            return [*secret_goals(match), *(league_parts(grader) if wing == "league" else [])]
+            return [*secret_goals(match), *arena, *(league_parts(grader) if wing == "league" else [])]
 
         graderserver.serve(data, descriptor, answerer, others)
 
@@ -40,6 +43,13 @@ def secret_goals(match: Sequence[str]) -> list[Part]:
 
     address, matches = match
     return [part_at(Path(address), Path(matches))]
+
+
+def arena_parts(told: str) -> list[Part]:
+    """The part of the arena, from ``arena=ADDRESS``."""
+    from pttt_ooc.arena.pages.part import part_at
+
+    return [part_at(Path(told.removeprefix(ARENA)))]
 
 
 def league_parts(grader: Grader) -> list[Part]:

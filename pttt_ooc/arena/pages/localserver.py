@@ -6,18 +6,14 @@ import socket
 import sys
 from pathlib import Path
 
-from pttt_ooc.arena.pages.asked import AskedArena
-from pttt_ooc.arena.pages.part import part_of
+from pttt_ooc.arena.pages.part import part_at
 from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
-from pttt_ooc.web.wire import Client
 
 TITLE = "The arena"
-PATIENCE = 60.0
-"""Seconds that an answer is waited for: a kernel may have to be compiled."""
 
 
 def main() -> None:
@@ -28,7 +24,7 @@ def main() -> None:
     start_logging("web")
     watch_parent()
     descriptor, address = sys.argv[1:]
-    app = make_application(Shell(TITLE, "", [part_of(AskedArena(Client(Path(address), PATIENCE)))]))
+    app = make_application(Shell(TITLE, "", [part_at(Path(address))]))
     make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
 
 

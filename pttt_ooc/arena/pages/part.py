@@ -15,6 +15,10 @@ from pttt_ooc.arena.pages.state import State, UsedState
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.wire import Client
+
+PATIENCE = 60.0
+"""Seconds that an answer is waited for: a kernel may have to be compiled."""
 
 ROWS = 100
 """Games on one page of a match's list."""
@@ -39,6 +43,11 @@ def part_of(arena: AskedArena) -> Part:
         names={"ROWS": ROWS, "GAMES": GAMES, "AGENTS": AGENTS, "SECONDS": SECONDS, "SIDES": playing.SIDES},
         explain=explain,
     )
+
+
+def part_at(address: Path) -> Part:
+    """The part of the application for the arena whose answerer listens at an address."""
+    return part_of(AskedArena(Client(address, PATIENCE)))
 
 
 def explain(error: Exception) -> Refusal | None:
