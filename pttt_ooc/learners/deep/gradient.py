@@ -37,7 +37,7 @@ class PolicySettings(DeepSettings):
     epochs: int = Field(default=4, ge=1, le=100, description="Passes over the decisions of an iteration.")
     batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
     trace: float = Field(default=0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
-    anneal: float = Field(default=30.0, gt=0, le=1e9, description="Step size and entropy fall as 1/sqrt(1+t/anneal).")
+    anneal: float = Field(default=1000.0, gt=0, le=1e9, description="Step size and entropy fall as 1/sqrt(1+t/anneal).")
 
 
 def advantages(plays: Plays, values: Floats, trace: float) -> Floats:
