@@ -17,12 +17,14 @@ from pathlib import Path
 from pttt_ooc.cli.sections import check_file
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
+from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
 from pttt_ooc.stages.place import check_place
 from pttt_ooc.stages.provenance import source_digest
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
 from pttt_ooc.stages.comparison import check_compared, compared_files
+from pttt_ooc.stages.budgets import refuse_small_budget
 from pttt_ooc.stages.described import set_aside
 from pttt_ooc.stages.directories import manifest_of, results_of
 
@@ -50,6 +52,7 @@ try:
     check_writable(Path(RUN))
     forget_lost(Path(RUN))
     if workflow.is_main_process:  # what a job finds, the run has begun with
+        refuse_small_budget(CONFIG, workflow.cores or 1)
         for sentence in set_aside(Path(RUN), CONFIG):
             print(sentence, file=sys.stderr)
         check_compared(Path(RUN), CONFIG.report.compare)
@@ -58,7 +61,8 @@ try:
 except PtttError as error:
     sys.exit(str(error))
 
-BUNDLE = [f"{RUN}/strategies.h5"] if CONFIG.export.bundle else []
+COURSE, BUNDLE = CONFIG.export.files(CONFIG.game)
+EXPORTED = [f"{RUN}/{file}" for file in (*COURSE_FILES * COURSE, *[HDF5] * BUNDLE)]
 MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
 COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
@@ -73,11 +77,7 @@ rule all:
     default_target: True
     input:
         [*MANIFESTS.values()],
-        f"{RUN}/pttt_pl0.zip",
-        f"{RUN}/pttt_pl1.zip",
-        f"{RUN}/player0-infosets.txt",
-        f"{RUN}/player1-infosets.txt",
-        BUNDLE,
+        EXPORTED,
         f"{RUN}/convergence.jsonl",
         f"{RUN}/convergence.svg",
         f"{RUN}/opening.svg",
@@ -184,11 +184,7 @@ rule export:
         f"{RUN}/evaluate.json",
         ROW_ORDERS,
     output:
-        f"{RUN}/pttt_pl0.zip",
-        f"{RUN}/pttt_pl1.zip",
-        f"{RUN}/player0-infosets.txt",
-        f"{RUN}/player1-infosets.txt",
-        BUNDLE,
+        EXPORTED,
         manifest=f"{RUN}/export.json",
     log:
         f"{RUN}/logs/export.log",

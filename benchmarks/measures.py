@@ -29,8 +29,9 @@ from pttt_ooc.disk.memory import leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
 from pttt_ooc.rules.game import Game
+from pttt_ooc.solving.arrays import state_arrays
 from pttt_ooc.solving.evaluation import evaluate
-from pttt_ooc.solving.solver import solve, state_arrays
+from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages import enumerate as enumerate_stage
 from pttt_ooc.stages import index as index_stage
 from pttt_ooc.stages.common import inputs

@@ -24,7 +24,7 @@ from pydantic import (
 
 from pttt_ooc.aliases import Algorithm, Precision, Symmetry, TurnRule, Updates
 from pttt_ooc.errors import ConfigError, GameError, did_you_mean
-from pttt_ooc.rules.catalogue import GAMES, find_game, tic_tac_toe_name
+from pttt_ooc.rules.catalogue import GAMES, find_game, named_game, tic_tac_toe_name
 from pttt_ooc.rules.game import MOST_SQUARES
 
 _BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
@@ -99,6 +99,10 @@ Whole = Annotated[int, Field(ge=1, le=10**9), BeforeValidator(number)]
 Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
 
 
+MOST_LISTED_SQUARES = 9
+"""On larger boards, files with a row for each infoset are written only if somebody asks for them."""
+
+
 class Section(BaseModel):
     """A part of the configuration: it refuses keys that it does not know."""
 
@@ -146,8 +150,10 @@ class SolveConfig(Section):
         gt=1,
         description="The gap is next computed when the number of iterations has grown by this factor.",
     )
-    commit_seconds: Real = Field(
-        default=30.0, ge=0, description="Seconds between two savings of the state; 0: each iteration."
+    commit_seconds: Real | None = Field(
+        default=None,
+        ge=0,
+        description="Seconds between two savings of the state; 0: each iteration; null: 30, more for large states.",
     )
     snapshot_every: Real | None = Field(
         default=None,
@@ -172,7 +178,16 @@ class ExportConfig(Section):
         default=None, description="A file of player 0's infosets that fixes the order of rows."
     )
     infosets_1: Path | None = Field(default=None, description="The same for player 1.")
-    bundle: bool = Field(default=True, description="Whether to write strategies.h5.")
+    course: bool | None = Field(
+        default=None,
+        description="Whether to write the zips and the lists of infosets; null: on boards of up to nine squares.",
+    )
+    bundle: bool | None = Field(default=None, description="Whether to write strategies.h5; null: as for course.")
+
+    def files(self, game: str) -> tuple[bool, bool]:
+        """Whether the course's files are written for a game, and whether the bundle is."""
+        small = named_game(game).squares <= MOST_LISTED_SQUARES
+        return small if self.course is None else self.course, small if self.bundle is None else self.bundle
 
 
 class ReportConfig(Section):

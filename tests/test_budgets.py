@@ -13,7 +13,8 @@ from test_workflow import ROOT, Workflow
 
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.memory import MemoryNeeds, leaves
-from pttt_ooc.solving.solver import solve, solver_arrays
+from pttt_ooc.solving.arrays import solver_arrays
+from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.compilation import ensure_compiled
 

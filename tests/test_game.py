@@ -2,13 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError, PtttError, UnknownGameError
 from pttt_ooc.rules.catalogue import GAMES, named_game
 from pttt_ooc.rules.game import MOST_SQUARES, Game, tic_tac_toe
-from pttt_ooc.structure import index
+from pttt_ooc.structure import index, symmetry
 from pttt_ooc.structure.index import build_index
+from pttt_ooc.structure.orders import order_counts
+from pttt_ooc.structure.relabelling import rank_dtype, relabellings
+from pttt_ooc.structure.strategy import uniform_strategy
 
 
 @pytest.mark.parametrize(
@@ -44,23 +48,47 @@ def test_the_largest_board_has_one_digit_for_each_square():
     assert [len(str(square)) for square in range(MOST_SQUARES + 1)] == [1] * 10 + [2]
 
 
-def test_views_with_too_many_orders_are_refused_before_they_are_indexed(monkeypatch):
-    name = "pttt-abrupt-after-1-0-3-2-4-8"
-    whole = build_index(named_game("mini-2x3k2-abrupt"), "full")
-    longest = max(int((i.node_start[1:] - i.node_start[:-1])[i.decides].max()) for i in whole.players)
+def test_mirror_images_of_too_many_orders_are_refused(monkeypatch):
+    name, game = "pttt-abrupt-after-1-0-3-2-4-8", named_game("mini-2x3k2-abrupt")
+    players = build_index(game, "full").players
+    longest = 6  # not of all views: some have no image that is needed
+    assert longest < max(int(np.diff(i.node_start)[i.decides].max()) for i in players)
     monkeypatch.setattr(index, "MOST_RELABELLED", longest)
-    build_index(named_game("mini-2x3k2-abrupt"), "full")
+    build_index(game, "full")
     monkeypatch.setattr(index, "MOST_RELABELLED", longest - 1)
-    with monkeypatch.context() as patch, pytest.raises(GameError) as caught:
-        patch.setattr(index, "relabellings", None)  # refused before any is made
-        build_index(named_game("mini-2x3k2-abrupt"), "full")
+    with pytest.raises(GameError) as caught:
+        build_index(game, "full")
     assert str(caught.value) == (
-        f"Game mini-2x3k2-abrupt has a view with {longest} orders; symmetry full works with at most {longest - 1} of "
-        "them: choose symmetry none."
+        f"Game mini-2x3k2-abrupt needs the mirror images of {longest} orders of a view; symmetry full works with at "
+        f"most {longest - 1} of them: choose symmetry none."
     )
-    build_index(named_game("mini-2x3k2-abrupt"), "none")
+    build_index(game, "none")
     assert len(named_game(name).symmetries) == 1
     build_index(named_game(name), "full")  # a group that renames nothing has no limit
+
+
+def test_ranks_beyond_16_bits_are_kept_in_32(monkeypatch):
+    """Where a view is its own mirror image, ranks reach as far as its orders."""
+    assert [rank_dtype(most) for most in (1, 1 << 16, (1 << 16) + 1)] == [np.uint16, np.uint16, np.uint32]
+    folded, whole = (build_index(named_game("mini-2x3k2-abrupt"), kind) for kind in ("full", "none"))
+    found = []
+    for kept, narrow in ((0, True), (10**6, True), (10**6, False)):
+        monkeypatch.setattr(symmetry, "KEPT_BYTES", kept)
+        monkeypatch.setattr(symmetry, "rank_dtype", lambda most, narrow=narrow: np.uint16 if narrow else np.uint32)
+        made = []
+        for player in (0, 1):
+            strategy = uniform_strategy(folded, player)
+            strategy.probabilities[:] = np.random.default_rng(player).random(len(strategy.probabilities))
+            means = symmetry.Symmetriser(folded, player)
+            for _ in range(2):  # tables that are kept, too
+                means(strategy.probabilities)
+            made += [strategy.probabilities.tobytes(), symmetry.unfold(strategy, whole).probabilities.tobytes()]
+        found.append(made)
+    assert found[0] == found[1] == found[2]
+    with pytest.raises(GameError, match="A view has [0-9]+ orders, but a table of mirror images tells 256 apart"):
+        game = named_game("pttt-2x4k3-abrupt")
+        views = np.array([0b1111_0000]), np.array([0b0000_0011])
+        relabellings(order_counts(game, 0), game.symmetries, *views, np.array([1]), np.uint8)
 
 
 def test_the_limit_is_that_of_the_ranks_that_are_kept():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import naive
 from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.solving.evaluation import evaluate
+from pttt_ooc.structure import building
 from pttt_ooc.structure.timing import WORD
 from pttt_ooc.sweep import engine as engine_module
 from pttt_ooc.sweep import gradient, vectors
@@ -61,6 +62,25 @@ def test_random_strategies_on_small_games(name, symmetry):
 def test_random_strategies_on_all_of_a_board_with_three_in_a_row():
     """The small games have a setup, which leaves fewer symmetries; this is the quickest one that has none."""
     check("mini-2x3k3-classical", "full", 1, 0.3)
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
+def test_cells_beyond_16_bits_have_a_table_of_their_own(monkeypatch, name):
+    monkeypatch.setattr(building, "NARROW", 9)
+    engine = engine_module.Engine.of_game(GAMES[name], "full", np.float64, 1)
+    for one, known in zip(engine.timings, helpers.small_engine(name, "full").timings, strict=True):
+        assert len(one.order_cell) and len(one.wide_order_cell) and not len(known.wide_order_cell)
+        assert one.order_cell.max() <= 9 < one.wide_order_cell.max()
+        assert sorted([*one.order_cell, *one.wide_order_cell]) == sorted(known.order_cell)
+    monkeypatch.setattr(helpers, "small_engine", lambda *which: engine)
+    check(name, "full", 2, 0.3)
+    engine.close()
+
+
+def test_numbers_that_do_not_fit_32_bits_are_refused():
+    assert building.narrowed(np.array([2**31 - 1, -5])).dtype == np.int32
+    with pytest.raises(OverflowError, match="more entries than 32 bits"):
+        building.narrowed(np.array([2**31]))
 
 
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from pttt_ooc.disk.memory import MemoryNeeds, in_memory, leaves, virtual_array, with_leaves
+from pttt_ooc.disk.memory import MemoryNeeds, furnished, in_memory, leaves, room_for, virtual_array, with_leaves
 from pttt_ooc.errors import MemoryBudgetError
 
 
@@ -89,6 +89,19 @@ def test_without_a_limit_everything_is_in_memory():
     assert workspace.held == set(leaves(ARRAYS)) and (workspace.projected_mb, workspace.mapped) == (165, 0)
     found = leaves(in_memory(ARRAYS))
     assert not any(map(is_mapped, found.values())) and all(array.flags.writeable for array in found.values())
+
+
+def test_trees_take_turns_in_a_room():
+    small = (virtual_array(3, np.int8), virtual_array((2, 5), np.float64))
+    large = Both(virtual_array(100, np.float32), virtual_array(1, np.int64))
+    room = in_memory(room_for(small, large))
+    assert room.nbytes == 448 + 64 and room_for().nbytes == 0
+    one, other = furnished(room, small), furnished(room, large)
+    assert [(a.shape, a.dtype) for a in (*one, *other)] == [(a.shape, a.dtype) for a in (*small, *large)]
+    assert all((a.ctypes.data - room.ctypes.data) % 64 == 0 for a in (*one, *other))
+    assert not np.shares_memory(*one) and not np.shares_memory(*other) and np.shares_memory(one[0], other.large)
+    other.large[:], other.small[:] = 1, 2
+    assert (other.large == 1).all() and (other.small == 2).all()
 
 
 def test_an_array_that_is_described_twice_is_allocated_twice():

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from pttt_ooc.show.progress import Progress, seconds_left
+from pttt_ooc.show.progress import Progress, Shares, seconds_left
 
 
 def event(iteration, seconds, gap, speed=10.0):
@@ -52,3 +52,15 @@ def test_one_line_on_a_terminal(tmp_path):
         progress(event(10, 1.0, 0.1))
     assert "iteration 10, gap 1.00e-01, value in" in stream.getvalue().rstrip().splitlines()[-1]
     assert len(log.read_text().splitlines()) == 1
+
+
+def test_shares_of_long_work_are_told_now_and_then(tmp_path, monkeypatch, capsys):
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    shares = Shares(tmp_path / "log", seconds=10)
+    one, other = shares.of("Tables of player 0"), shares.of("Tables of player 1")
+    for tell, now, share in ((one, 105, 0.3), (one, 110, 0.5), (other, 115, 0.1), (other, 121, 0.254)):
+        clock[0] = now
+        tell(share)
+    told = "Tables of player 0: 50%\nTables of player 1: 25%\n"
+    assert capsys.readouterr().err == told and (tmp_path / "log").read_text() == told

@@ -24,11 +24,12 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving import assess as assess_module
 from pttt_ooc.solving import evaluation as evaluate_module
 from pttt_ooc.solving import solver as solve_module
+from pttt_ooc.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.solving.assess import assess
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.solving.regret import RULES, Parameters
 from pttt_ooc.solving.resuming import CHEAP_SECONDS, going_on, is_on_the_way, is_scheduled, last_scheduled
-from pttt_ooc.solving.solver import Solver, solve, solver_arrays, state_arrays
+from pttt_ooc.solving.solver import Solver, solve
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.sweep import engine, tree

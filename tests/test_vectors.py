@@ -60,7 +60,8 @@ def test_orders_are_added_up_by_cells_in_their_sequence(orders, share):
     rng = np.random.default_rng(orders)
     y = rng.random(orders + 9, np.float32)
     y[4 : 4 + orders][rng.random(orders) >= share] = 0
-    patterns = Patterns(np.array([0, 2, 2 + orders]), rng.integers(0, 5, orders + 2).astype(np.uint16))
+    cells = rng.integers(0, 5, orders + 2).astype(np.uint16)
+    patterns = Patterns(np.array([0, 2, 2 + orders]), cells, np.zeros(0, np.uint32))
     cells = rng.random(5, np.float32)
     expected = cells.copy()
     for place, number in zip(patterns.cell[2:], y[4 : 4 + orders], strict=True):

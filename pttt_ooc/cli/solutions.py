@@ -58,8 +58,9 @@ def export(
     from pttt_ooc.disk.memory import MemoryNeeds
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import check_infosets_file, game_of, given_strategy
-    from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, export_needs, write_export
+    from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
     from pttt_ooc.products.infosets import row_arrays
+    from pttt_ooc.products.names import BUNDLE
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.prepare import open_index
 
@@ -151,6 +152,7 @@ def solve(
     settings = _settings(config, {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}, asked)
     from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
+    from pttt_ooc.stages.budgets import refuse_small_budget
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.prepare import prepared
 
@@ -158,8 +160,9 @@ def solve(
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with told_by(say):  # within the command, as typer has words of its own for an interrupt
-            prepared(data, settings.game, settings.symmetry)
             budget = settings.memory_mb
+            refuse_small_budget(settings, threads or cores(), ("enumerate", "index", "solve"))
+            prepared(data, settings.game, settings.symmetry, budget)
             stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -169,6 +169,28 @@ class Workspace(Generic[Tree]):
         return with_leaves(self.arrays, real)
 
 
+_LINE = 64  # bytes: every array of a room begins with a line of the cache
+
+
+def room_for(*trees: Any) -> Array:
+    """A virtual array of bytes that is large enough for any one of some trees, which are never used together."""
+    sizes = [sum(-(-array.nbytes // _LINE) * _LINE for array in leaves(tree).values()) for tree in trees]
+    return virtual_array(max(sizes, default=0), np.uint8)
+
+
+def furnished(room: Array, tree: Tree) -> Tree:
+    """The same tree with arrays that lie in a room, one after the other; see :func:`room_for`."""
+    start = 0
+
+    def placed(path: str, array: Array) -> Array:
+        nonlocal start
+        begin, start = start, start + -(-array.nbytes // _LINE) * _LINE
+        part: Array = room[begin : begin + array.nbytes].view(array.dtype)
+        return part.reshape(array.shape)
+
+    return with_leaves(tree, placed)
+
+
 def process_needs(threads: int = 1) -> dict[str, int]:
     """What any computation of the package needs: measured, and tests hold measurements below it."""
     return {"Python, libraries and compiled code": _PROCESS, "threads": threads * _THREAD}

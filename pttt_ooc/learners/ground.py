@@ -19,10 +19,10 @@ from pttt_ooc.solving.best_response import write_choices
 from pttt_ooc.solving.evaluation import ProfileEvaluator
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.structure.building import build_timing
 from pttt_ooc.structure.index import Index, PlayerIndex
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import Symmetriser
-from pttt_ooc.structure.timing import build_timing
 from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, SliceArrays, slice_arrays

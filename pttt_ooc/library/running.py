@@ -15,8 +15,9 @@ from pttt_ooc.errors import ConfigError
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import checked_game, engine_of, widest_symmetry
 from pttt_ooc.rules.game import Game
+from pttt_ooc.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule
-from pttt_ooc.solving.solver import MemoryState, Solver, solver_arrays, state_arrays
+from pttt_ooc.solving.solver import MemoryState, Solver
 
 Row = dict[str, Any]
 
@@ -56,7 +57,7 @@ class Run:
     @property
     def average(self) -> tuple[Strategy, Strategy]:
         """Both players' average strategies so far, which come close to an equilibrium."""
-        first, second = (replace(each, probabilities=each.probabilities.copy()) for each in self._solver.average())
+        first, second = self._solver.average()
         return Strategy.of(first), Strategy.of(second)
 
     def __repr__(self) -> str:

@@ -207,7 +207,7 @@ def solve(
     if directory is None:
         made = begun(game, algorithm, config, symmetry, on_progress)
         found = made.run()
-        strategies = (Strategy.of(found.strategies[0]), Strategy.of(found.strategies[1]))
+        strategies = (Strategy.of(found.strategies[0].whole()), Strategy.of(found.strategies[1].whole()))
         facts = {"algorithm": _name(algorithm), "symmetry": symmetry, **found.rows[-1], "stopped_by": found.stopped_by}
         return Solution(game, facts, found.rows, lambda: strategies)
     if isinstance(algorithm, Rule):

@@ -17,9 +17,10 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.directories import INDEX
 from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.structure.building import build_timing
 from pttt_ooc.structure.counts import total_infosets
 from pttt_ooc.structure.index import Index, build_index
-from pttt_ooc.structure.timing import Timing, build_timing
+from pttt_ooc.structure.timing import Timing
 from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep.engine import Engine
 

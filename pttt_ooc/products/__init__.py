@@ -2,5 +2,5 @@
 
 Modules: ``tables``, ``solution``: structure and solutions as Zarr. ``infosets``, ``tensors`` with ``deflate``,
 ``bundle``: the course's texts and tensors, and HDF5. ``reading``: others' tensors, row by row. ``export``: all files
-in one pass.
+in one pass, with their ``names``.
 """

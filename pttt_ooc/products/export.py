@@ -17,14 +17,16 @@ from pttt_ooc.disk.files import replacing
 from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.products.bundle import PlayerPart, open_bundle
 from pttt_ooc.products.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
+from pttt_ooc.products.names import BUNDLE, COURSE_FILES
 from pttt_ooc.products.tensors import Packed, ZippedTensor, tensor_rows, zipped_tensor
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_order
 
-FILES = [f"player{p}-infosets.txt" for p in (0, 1)] + [f"pttt_pl{p}.zip" for p in (0, 1)]
-BUNDLE = "strategies.h5"
+Chunks = tuple[bytes, bytes] | None
+
+FILES = list(COURSE_FILES)
 BLOCK_BYTES = 16_000_000
 """Upper bound of the memory for one block and all arrays that are derived from it, in double precision."""
 
@@ -46,6 +48,7 @@ def write_export(
     compression_level: int,
     facts: Mapping[str, Any] | None,
     threads: int = 1,
+    course: bool = True,
 ) -> None:
     """Write zips, lists of infosets, and the hand-over file; the files appear together, when all are complete.
 
@@ -61,6 +64,8 @@ def write_export(
         For each player int64, shape (infosets,): node number of each row.
     facts
         Facts about the strategies, for the hand-over file; None: write no such file.
+    course
+        Whether zips and lists are written.
 
     Raises
     ------
@@ -69,27 +74,30 @@ def write_export(
     """
     tables, widths = [infoset_tables(index, p) for p in (0, 1)], [text_width(index, p) for p in (0, 1)]
     with ExitStack() as stack:
-        lists = [stack.enter_context(_file(directory / f"player{p}-infosets.txt")) for p in (0, 1)]
+        lists = [stack.enter_context(_file(directory / f"player{p}-infosets.txt")) for p in (0, 1) if course]
         zips = [
             stack.enter_context(_zip(directory, p, (len(rows[p]), index.game.squares), dtype, compression_level))
             for p in (0, 1)
+            if course
         ]
         bundle: tuple[PlayerPart, PlayerPart] | None = None
         if facts is not None:
             sizes = (len(rows[0]), len(rows[1]))
             bundle = stack.enter_context(open_bundle(directory / BUNDLE, index, sizes, facts, dtype))
 
-        def prepared(block: tuple[int, int, Ints]) -> tuple[int, int, bytes, Packed, tuple[bytes, bytes] | None]:
+        def prepared(block: tuple[int, int, Ints]) -> tuple[int, int, tuple[bytes, Packed] | None, Chunks]:
             player, start, nodes = block
             texts = texts_of(tables[player], widths[player], nodes)
             tensor = tensor_rows(tables[player], strategies[player].probabilities, nodes).astype(dtype, copy=False)
             chunks = bundle[player].packed(texts, tensor) if bundle else None
-            return player, start, as_lines(texts), zips[player].packed(tensor), chunks
+            for_course = (as_lines(texts), zips[player].packed(tensor)) if course else None
+            return player, start, for_course, chunks
 
         blocks = ((p, start, nodes) for p in (0, 1) for start, nodes in row_blocks(rows[p]))
-        for player, start, lines, packed, chunks in in_order(prepared, blocks, threads):
-            lists[player].write(lines)
-            zips[player].write(packed)
+        for player, start, for_course, chunks in in_order(prepared, blocks, threads):
+            if for_course:
+                lists[player].write(for_course[0])
+                zips[player].write(for_course[1])
             if bundle and chunks:
                 bundle[player].write(start, chunks)
 

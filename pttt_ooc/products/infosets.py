@@ -24,7 +24,7 @@ from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.jit import kernel, piece
 from pttt_ooc.structure.cells import position
-from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.orders import order_counts, rank_order, unrank
 from pttt_ooc.structure.views import Ints
 
@@ -165,7 +165,7 @@ def _children(tables, child_start, parents, first, last, at, branch, out):
     return at, branch, count
 
 
-def row_arrays(index: Index) -> tuple[Ints, Ints]:
+def row_arrays(index: Layout) -> tuple[Ints, Ints]:
     """Virtual arrays for both players' rows."""
     first, second = (virtual_array(int(i.infosets_by_slice().sum()), np.int64) for i in index.players)
     return first, second
@@ -276,7 +276,7 @@ def infoset_texts(index: Index, player: int, nodes: Ints) -> NDArray[np.bytes_]:
     return texts_of(infoset_tables(index, player), text_width(index, player), nodes)
 
 
-def text_width(index: Index, player: int) -> int:
+def text_width(index: Layout, player: int) -> int:
     """Length of the longest text of an infoset."""
     return 1 + 2 * (len(index.game.setup[player]) + index.players[player].slices - 1)
 

@@ -20,12 +20,13 @@ from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.disk.store import read_array, read_attrs, write_array, write_attrs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
+from pttt_ooc.structure.strategy import Floats, Sliced, Strategy, strategy_arrays
 
 Strategies = tuple[Strategy, Strategy]
+SlicedStrategies = tuple[Sliced, Sliced]
 
 
-def write_solution(root: Path, strategies: Strategies, attrs: Mapping[str, Any]) -> None:
+def write_solution(root: Path, strategies: SlicedStrategies, attrs: Mapping[str, Any]) -> None:
     """Store both strategies, as float32, in the (new) Zarr group `root`.
 
     Parameters
@@ -42,7 +43,7 @@ def write_solution(root: Path, strategies: Strategies, attrs: Mapping[str, Any])
     for strategy in strategies:
         mine = index.players[strategy.player]
         for n in range(mine.slices):
-            part = np.asarray(strategy.probabilities[mine.sequences_of(n)], np.float32)
+            part = np.asarray(strategy.of_slice(n), np.float32)
             write_array(root, f"strategy/{strategy.player}/{n}", part, compress=True)
     own = {"game": index.game.name, "symmetry": index.symmetry, "format_version": FORMAT_VERSION}
     write_attrs(root, dict(sorted({**attrs, **own}.items())))  # equal solutions are equal bytes

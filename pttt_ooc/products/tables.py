@@ -6,14 +6,18 @@ describes the store too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.store import map_array, read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.disk.store import Array, create_array, map_array, read_array, read_attrs, write_array, write_attrs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.structure.building import build_timing
 from pttt_ooc.structure.index import Index, Orbits, PlayerIndex
 from pttt_ooc.structure.timing import Timing
 from pttt_ooc.structure.views import Pairs
@@ -79,17 +83,27 @@ def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
     return Index(named_game(game), symmetry, (players[0], players[1]), (orbits[0], orbits[1]))
 
 
-def write_timing(root: Path, timing: Timing, game: str, player: int) -> None:
-    """Add a player's timing operators to the Zarr group `root`.
+def write_timing(
+    root: Path, index: Index, pairs: Pairs, player: int, on_progress: Callable[[float], None] = lambda share: None
+) -> None:
+    """Build a player's timing operators in the Zarr group `root`: the largest tables go there as they are made.
 
     Raises
     ------
     StoreError
         If they cannot be written.
     """
+
+    def mapped(name: str, length: int, dtype: type[np.unsignedinteger[Any]]) -> Array:
+        made[name] = create_array(root, f"timing/{player}/{name}", (length,), dtype)
+        return made[name]
+
+    made: dict[str, Array] = {}
+    timing = build_timing(index, pairs, player, mapped, on_progress)
     for name, array in timing.arrays().items():
-        write_array(root, f"timing/{player}/{name}", array, compress=False)
-    write_attrs(root, {"game": game})
+        if name not in made:
+            write_array(root, f"timing/{player}/{name}", array, compress=False)
+    write_attrs(root, {"game": index.game.name})
 
 
 def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:

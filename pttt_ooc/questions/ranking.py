@@ -5,6 +5,8 @@ Infosets that mirror each other are one entry of the ranking, which counts with 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -73,14 +75,14 @@ class Ranking:
         found = sorted(found, key=lambda one: -abs(one[0]))[: self.top]
         return [(total, images, node + first) for total, images, node in found]
 
-    def _tables(self, views: Ints) -> tuple[Ints, NDArray[np.uint16]]:
+    def _tables(self, views: Ints) -> tuple[Ints, NDArray[np.unsignedinteger[Any]]]:
         """Where the ranks of each image of the views begin, shape (symmetries, views), and the ranks."""
         symmetry = np.repeat(np.arange(len(self.group)), len(views))
         placed, failed = (np.tile(masks[views], len(self.group)) for masks in (self.mine.placed, self.mine.failed))
         start, tables = relabellings(self.counts, self.group, placed, failed, symmetry)
         return start.reshape(len(self.group), -1), tables
 
-    def _images(self, view: int, start: Ints, tables: NDArray[np.uint16]) -> Ints:
+    def _images(self, view: int, start: Ints, tables: NDArray[np.unsignedinteger[Any]]) -> Ints:
         """The nodes of the images of a view's orders: int64, shape (symmetries, orders)."""
         orders = int(self.mine.node_start[view + 1] - self.mine.node_start[view])
         nodes = np.empty((len(self.group), orders), np.int64)

@@ -1,10 +1,11 @@
-"""Live progress of a solve: a line for each evaluation, or one line that is renewed on a terminal."""
+"""Live progress: of a solve, a line for each evaluation, or one line that is renewed; of other work, its share."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -36,6 +37,36 @@ def seconds_left(events: list[Event], target: float, max_iterations: int, max_se
         if growth < 50:
             left = min(left, last["seconds"] * math.expm1(growth))
     return max(left, 0.0)
+
+
+class Shares:
+    """Tells which share of a piece of work is done: a line now and then, on stderr and in a log.
+
+    Parameters
+    ----------
+    log
+        A file that gets every line too.
+    seconds
+        Between two lines, at least.  Work that takes less tells nothing.
+    """
+
+    def __init__(self, log: Path | None = None, seconds: float = 10.0) -> None:
+        self._log, self._seconds, self._told = log, seconds, time.monotonic()
+
+    def of(self, what: str) -> Callable[[float], None]:
+        """What to call with the share of `what` that is done, 0 to 1."""
+
+        def tell(share: float) -> None:
+            if time.monotonic() - self._told < self._seconds:
+                return
+            self._told = time.monotonic()
+            line = f"{what}: {share:.0%}"
+            print(line, file=sys.stderr, flush=True)
+            if self._log:
+                with explained(f"write the log {self._log}"), open(self._log, "a", encoding="utf-8") as file:
+                    print(line, file=file)
+
+        return tell
 
 
 class Progress:

@@ -11,8 +11,8 @@ from pttt_ooc.aliases import Interval
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.catalogue import reference_value
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.index import Index, Layout
+from pttt_ooc.structure.strategy import Sliced, Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, reach_part, slice_arrays
 from pttt_ooc.sweep.tree import Floats, Reach
@@ -89,7 +89,7 @@ class EvaluationArrays:
     reach: Reach
 
 
-def evaluation_arrays(index: Index) -> EvaluationArrays:
+def evaluation_arrays(index: Layout) -> EvaluationArrays:
     """Virtual arrays for either player."""
     best = slice_arrays(index.players, np.float64)
     expected = slice_arrays([index.players[0]], np.float64).nodes
@@ -111,7 +111,7 @@ class ProfileEvaluator:
         self.engine = engine.in_precision(np.float64)
         self.arrays = arrays or in_memory(evaluation_arrays(engine.index))
 
-    def __call__(self, strategy0: Strategy, strategy1: Strategy, game_value: Interval | None = None) -> Evaluation:
+    def __call__(self, strategy0: Sliced, strategy1: Sliced, game_value: Interval | None = None) -> Evaluation:
         """As :func:`evaluate`."""
         begun = time.perf_counter()
         strategies = (strategy0, strategy1)
@@ -123,11 +123,12 @@ class ProfileEvaluator:
         found = Evaluation(value, best_0, best_1, best_0 + best_1, None, None, None, seconds)
         return found.against(game_value or reference_value(self.engine.index.game))
 
-    def _responses(self, player: int, strategies: tuple[Strategy, Strategy], with_value: bool) -> tuple[float, float]:
+    def _responses(self, player: int, strategies: tuple[Sliced, Sliced], with_value: bool) -> tuple[float, float]:
         """Value of the player's own strategy (if wanted) and of its best response."""
         engine, i = self.engine, self.engine.index.players[player]
         theirs = engine.index.players[1 - player]
-        opponent = engine.reach(1 - player, strategies[1 - player].probabilities, reach_part(self.arrays.reach, theirs))
+        reach = reach_part(self.arrays.reach, theirs)
+        opponent = engine.reach_by_slice(1 - player, strategies[1 - player].of_slice, reach)
         expected = self.arrays.expected[0][:0]
         for n in reversed(range(i.slices)):
             s = self.arrays.best.of(i, n)
@@ -135,16 +136,13 @@ class ProfileEvaluator:
             if with_value:
                 children, expected = expected, self.arrays.expected[n % 2][: len(s.nodes)]
                 expected[:] = s.nodes
-                weights = strategies[player].probabilities[i.sequences_of(n)]
                 own = s._replace(nodes=expected, child_values=children)
-                engine.run(player, n, tree.values_of_strategy, own, weights)
+                engine.run(player, n, tree.values_of_strategy, own, strategies[player].of_slice(n))
             engine.run(player, n, tree.best_values, s, tree.NO_CHOICES)
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
 
 
-def evaluate(
-    strategy0: Strategy, strategy1: Strategy, engine: Engine, game_value: Interval | None = None
-) -> Evaluation:
+def evaluate(strategy0: Sliced, strategy1: Sliced, engine: Engine, game_value: Interval | None = None) -> Evaluation:
     """Evaluate two strategies against each other and against their best responses.
 
     Parameters
@@ -165,7 +163,7 @@ def evaluate(
     return ProfileEvaluator(engine)(strategy0, strategy1, game_value)
 
 
-def check_layout(strategy: Strategy, index: Index, player: int) -> None:
+def check_layout(strategy: Sliced, index: Index, player: int) -> None:
     """Raise a StrategyError unless the strategy is one of `player`, laid out as `index` is."""
     if strategy.player != player:
         raise StrategyError(f"A strategy of player {player} is wanted, but this one is player {strategy.player}'s.")
@@ -181,7 +179,7 @@ def check_layout(strategy: Strategy, index: Index, player: int) -> None:
     if mine.game != index.game:
         raise StrategyError(f"Player {player}'s strategy is for another game that is called {index.game.name} too.")
     shape = (index.players[player].sequences,)
-    if strategy.probabilities.shape != shape:
+    if isinstance(strategy, Strategy) and strategy.probabilities.shape != shape:
         raise StrategyError(
             f"Player {player}'s strategy has probabilities of shape {strategy.probabilities.shape}, "
             f"but in game {index.game.name} with symmetry {index.symmetry} the shape is {shape}."

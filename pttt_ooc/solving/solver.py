@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,17 +16,20 @@ from numpy.typing import NDArray
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.disk.memory import in_memory, leaves, virtual_array, with_leaves
+from pttt_ooc.disk.memory import in_memory, leaves, with_leaves
 from pttt_ooc.disk.record import Commit
-from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays
+from pttt_ooc.solving.arrays import AverageStrategy, SolverArrays, solver_arrays, state_arrays
+from pttt_ooc.solving.evaluation import ProfileEvaluator
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.solving.resuming import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+from pttt_ooc.structure.strategy import Sliced, Strategy
 from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
-from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, slice_arrays
-from pttt_ooc.sweep.tree import Discounts, Floats, Reach, Regrets
+from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.sweep.tree import Discounts, Floats, Regrets
+
+SAVED_A_SECOND = 5_000_000
+"""Bytes of the state for each second between two savings, so that saving takes a few percent of the time."""
 
 Row = dict[str, Any]
 LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
@@ -38,7 +42,7 @@ class Solution:
     Attributes
     ----------
     strategies
-        The average strategies of player 0 and 1: float32 probabilities.
+        The average strategies of player 0 and 1: float32 probabilities, found from the solver's arrays when asked for.
     iteration
         Number of iterations made.
     seconds
@@ -49,7 +53,7 @@ class Solution:
         ``"target_nashconv"``, ``"max_iterations"`` or ``"max_minutes"``.
     """
 
-    strategies: tuple[Strategy, Strategy]
+    strategies: tuple[AverageStrategy, AverageStrategy]
     iteration: int
     seconds: float
     rows: list[Row]
@@ -109,70 +113,14 @@ def solve(
         return loop.run()
 
 
-@dataclass(frozen=True)
-class SolverArrays:
-    """What a :class:`Solver` works in besides the state on disk.
-
-    Attributes
-    ----------
-    values
-        Gradients and values of the player whose regrets are updated.
-    reaches
-        Both players' reach under their latest strategies.
-    averages
-        Probabilities of both players' average strategies.
-    evaluation
-        For the gap between them.
-    """
-
-    values: SliceArrays
-    reaches: tuple[Reach, Reach]
-    averages: tuple[Floats, Floats]
-    evaluation: EvaluationArrays
-
-
-@dataclass(frozen=True)
-class StateArrays:
-    """The state that iterations change: for each player and slice, float, shape (sequences of the slice,).
-
-    Attributes
-    ----------
-    regrets, strategy_sums
-        Sums of regrets and of realization plans, both discounted by the rule.
-    predictions
-        The last instantaneous regrets; empty if the rule does not predict.
-    """
-
-    regrets: tuple[tuple[Floats, ...], ...]
-    strategy_sums: tuple[tuple[Floats, ...], ...]
-    predictions: tuple[tuple[Floats, ...], ...]
-
-
-def solver_arrays(index: Index, config: SolveConfig) -> SolverArrays:
-    """Virtual arrays for a solver."""
-    dtype = np.dtype(config.precision)
-    first, second = (reach_arrays([mine], dtype) for mine in index.players)
-    evaluation = evaluation_arrays(index)
-    return SolverArrays(slice_arrays(index.players, dtype), (first, second), strategy_arrays(index), evaluation)
-
-
-def state_arrays(index: Index, config: SolveConfig, rule: Rule | None = None) -> StateArrays:
-    """Virtual arrays for a state, whose paths, such as ``regrets/0/3``, name them; `rule` as of :class:`Solver`."""
-    kind = tuple(
-        tuple(virtual_array(int(size), config.precision) for size in mine.sequences_by_slice())
-        for mine in index.players
-    )
-    return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
-
-
 class Keeper(Protocol):
     """Keeps average strategies on the way."""
 
     def is_due(self, iteration: int) -> bool:
         """Whether those after this iteration are kept; only where the gap is computed."""
 
-    def keep(self, row: Row, strategies: tuple[Strategy, Strategy]) -> None:
-        """Keep the strategies of an evaluation, which are overwritten later."""
+    def keep(self, row: Row, strategies: tuple[Sliced, Sliced]) -> None:
+        """Keep the strategies of an evaluation, which change later."""
 
     def make_room(self, iteration: int) -> None:
         """Delete what is not kept any longer; the state of this iteration has been committed."""
@@ -249,12 +197,14 @@ class Solver:
         self.keeper = keeper
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
         self.kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
-        self.values, self.reaches = arrays.values, arrays.reaches
-        self.strategies = (
-            Strategy(engine.index, 0, arrays.averages[0]),
-            Strategy(engine.index, 1, arrays.averages[1]),
+        mine = arrays.iteration(engine.index, config.precision)
+        self.values, self.reaches, self._probabilities = mine.values, mine.reaches, arrays.probabilities
+        self.averages = (
+            AverageStrategy(engine.index, 0, partial(self._average_of_slice, 0)),
+            AverageStrategy(engine.index, 1, partial(self._average_of_slice, 1)),
         )
-        self.evaluator = ProfileEvaluator(engine, arrays.evaluation)
+        self.evaluator = ProfileEvaluator(engine, arrays.evaluation(engine.index))
+        self._has_reaches = False
         self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
         self.rule = rule or RULES[config.algorithm]
         self.parameters = self.rule.parameters(config)
@@ -266,6 +216,7 @@ class Solver:
         """Compute both players' reach under the strategies that follow from the regrets, before the first iteration."""
         for player in (0, 1):
             self._next_strategy(player, average=False)
+        self._has_reaches = True
 
     def run(self) -> Solution:
         """Iterate until a budget is spent."""
@@ -273,11 +224,10 @@ class Solver:
             self.on_progress(row)
         if not self.rows or self.rows[-1]["iteration"] != self.iteration:
             self._evaluate(self._progress())
-        return Solution(self.average(), self.iteration, self.seconds, self.rows, self._stopped_by())
+        return Solution(self.averages, self.iteration, self.seconds, self.rows, self._stopped_by())
 
     def steps(self) -> Iterator[Row]:
         """Iterate until a budget is spent, with a row after every iteration; the time between rows is not counted."""
-        self.begin()
         self._resumed_at = (self.iteration, self.seconds)
         clock = committed = time.perf_counter()
         stopped_by = self._stopped_by()
@@ -293,8 +243,8 @@ class Solver:
                 row = self._evaluate(row)
             keeper = self.keeper if self.keeper and self.keeper.is_due(self.iteration) else None
             if keeper:
-                keeper.keep(row, self.strategies)
-            if time.perf_counter() - committed >= self.config.commit_seconds or stopped_by or keeper:
+                keeper.keep(row, self.averages)
+            if time.perf_counter() - committed >= self._commit_seconds() or stopped_by or keeper:
                 self._commit()
                 committed = time.perf_counter()
             if keeper:
@@ -304,6 +254,8 @@ class Solver:
 
     def iterate(self) -> None:
         """Make one iteration: regrets of both players, their next strategies, their averages."""
+        if not self._has_reaches:
+            self.begin()
         self.iteration += 1
         for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
             for player in players:
@@ -321,6 +273,12 @@ class Solver:
             return "max_iterations"
         return "max_minutes" if self.seconds >= 60 * self.config.max_minutes else ""
 
+    def _commit_seconds(self) -> float:
+        if self.config.commit_seconds is not None:
+            return self.config.commit_seconds
+        size = sum(int(array.nbytes) for array in self.state.arrays.values())
+        return max(30.0, size / SAVED_A_SECOND)
+
     def _commit(self) -> None:
         ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}
         self.state.commit(self.iteration, {"rows": self.rows, "seconds": self.seconds, **ends})
@@ -331,7 +289,8 @@ class Solver:
         return {"iteration": self.iteration, "seconds": self.seconds, "iterations_per_second": speed}
 
     def _evaluate(self, row: Row) -> Row:
-        found = asdict(self.evaluator(*self.average()))
+        self._has_reaches = False  # an evaluation takes their room
+        found = asdict(self.evaluator(*self.averages))
         names = ("value", "best_response_0", "best_response_1", "nashconv")
         row = {**row, **{name: found[name] for name in names}}
         row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
@@ -403,12 +362,13 @@ class Solver:
         return found[0], found[1]
 
     def average(self) -> tuple[Strategy, Strategy]:
-        """The average strategies so far, in arrays that the next call overwrites."""
-        for player, strategy in enumerate(self.strategies):
-            i = self.engine.index.players[player]
-            for n, sums in enumerate(self.kept.strategy_sums[player]):
-                part = i.sequences_of(n)
-                arrays = (part.start, sums, strategy.probabilities[part])
-                self.engine.run(player, n, tree.average_strategy, *arrays)
-            self.symmetrisers[player](strategy.probabilities)
-        return self.strategies
+        """The average strategies so far, in new arrays in memory."""
+        index, (first, second) = self.engine.index, self.averages
+        return Strategy(index, 0, first.probabilities), Strategy(index, 1, second.probabilities)
+
+    def _average_of_slice(self, player: int, n: int) -> Floats:
+        part = self.engine.index.players[player].sequences_of(n)
+        found = self._probabilities[: part.stop - part.start]
+        self.engine.run(player, n, tree.average_strategy, part.start, self.kept.strategy_sums[player][n], found)
+        self.symmetrisers[player].of_slice(n, found)
+        return found

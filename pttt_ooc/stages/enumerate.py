@@ -9,11 +9,17 @@ from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.tables import write_pairs
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.rules.game import Game
 from pttt_ooc.stages.common import allocated, stage
 from pttt_ooc.structure.counts import check_counts, counts_of
 from pttt_ooc.structure.views import find_pairs, most_pairs
 
 BYTES_PER_PAIR = 70  # of that bound: of the arrays of a search, measured
+
+
+def needs(game: Game) -> MemoryNeeds[tuple[()]]:
+    """What the stage holds in memory."""
+    return MemoryNeeds({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(game)}, ())
 
 
 def run(game: str, directory: Path, memory_mb: float = math.inf) -> None:
@@ -26,8 +32,7 @@ def run(game: str, directory: Path, memory_mb: float = math.inf) -> None:
     """
     with stage("enumerate", directory, ["views.zarr"]) as facts:
         rules = named_game(game)
-        needs = MemoryNeeds({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(rules)}, ())
-        allocated(needs, memory_mb, directory, facts)
+        allocated(needs(rules), memory_mb, directory, facts)
         pairs = find_pairs(rules)
         facts.update(game=game, counts=counts_of(rules, pairs))
         check_counts(game, facts["counts"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,11 +13,20 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import reference_value
-from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays, narrowed
+from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays, narrowed
 from pttt_ooc.stages.common import allocated, digests, inputs, stage
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.structure.strategy import strategy_arrays, uniform_strategy
+from pttt_ooc.structure.index import Layout
+from pttt_ooc.structure.strategy import Floats, strategy_arrays, uniform_strategy
 from pttt_ooc.sweep.engine import thread_needs
+
+
+def needs(
+    layout: Layout, threads: int, cells: Mapping[str, int]
+) -> MemoryNeeds[tuple[EvaluationArrays, tuple[Floats, Floats]]]:
+    """What the stage holds in memory; `cells` as of :func:`pttt_ooc.sweep.engine.thread_needs`."""
+    arrays = (evaluation_arrays(layout), strategy_arrays(layout))
+    return MemoryNeeds({**process_needs(threads), **cells}, arrays)
 
 
 def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory_mb: float = math.inf) -> None:
@@ -37,9 +47,8 @@ def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory
         facts.update(game=game, symmetry=symmetry, made_from=digests(before))
         with open_engine(directory, game, symmetry, np.float64, threads) as engine:
             index = engine.index
-            arrays = (evaluation_arrays(index), strategy_arrays(index))
-            needs = MemoryNeeds({**process_needs(threads), **thread_needs(engine)}, arrays)
-            own, probabilities = allocated(needs, memory_mb, directory, facts)
+            wanted = needs(index, threads, thread_needs(engine))
+            own, probabilities = allocated(wanted, memory_mb, directory, facts)
             evaluator = ProfileEvaluator(engine, own)
             solution = read_solution(directory / "solution.zarr", index, probabilities)
             found = evaluator(*solution)

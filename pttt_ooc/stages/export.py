@@ -9,20 +9,29 @@ from typing import Any
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import ExportConfig
-from pttt_ooc.disk.files import remove
-from pttt_ooc.disk.memory import MemoryNeeds
-from pttt_ooc.products.export import BUNDLE, FILES, MOST_THREADS, export_needs, write_export
+from pttt_ooc.disk.files import explained, remove
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
+from pttt_ooc.products.names import BUNDLE
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
 from pttt_ooc.stages.engines import index_of
-from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_order
 
 _LOG = "convergence.jsonl"
+
+
+def needs(
+    folded: Layout, whole: Layout, threads: int
+) -> MemoryNeeds[tuple[tuple[Floats, Floats], tuple[Ints, Ints], tuple[Floats, Floats] | tuple[()]]]:
+    """What the stage holds in memory, on the layout that was solved and the one without symmetry."""
+    unfolded = () if folded.symmetry == "none" else strategy_arrays(whole)
+    return MemoryNeeds(export_needs(min(threads, MOST_THREADS)), (strategy_arrays(folded), row_arrays(whole), unfolded))
 
 
 def run(
@@ -35,6 +44,8 @@ def run(
 ) -> None:
     """Write, for both players, the zip with the tensor and the list of its rows' infosets, and the bundle.
 
+    Boards of ten squares have hundreds of millions of infosets: there, files are made only if the settings say so.
+
     Raises
     ------
     PtttError
@@ -42,20 +53,26 @@ def run(
         refused, or the disk cannot be written to.
     """
     threads = min(threads, MOST_THREADS)
-    with stage("export", directory, FILES + [BUNDLE] * settings.bundle, threads) as facts:
+    course, bundle = settings.files(game)
+    with stage("export", directory, FILES * course + [BUNDLE] * bundle, threads) as facts:
         before = inputs(directory, "enumerate", "index", "solve", "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"))
         facts["made_from"] = digests(before)
+        for file in FILES * (not course) + [BUNDLE]:
+            with explained(f"delete {directory / file}"):
+                remove(directory / file)
+        if not course and not bundle:
+            allocated(MemoryNeeds(process_needs(), ()), memory_mb, directory, facts)
+            return
         folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
-        unfolded = () if symmetry == "none" else strategy_arrays(whole)
-        needs = MemoryNeeds(export_needs(threads), (strategy_arrays(folded), row_arrays(whole), unfolded))
-        solution, rows, unfolded = allocated(needs, memory_mb, directory, facts)
+        solution, rows, unfolded = allocated(needs(folded, whole, threads), memory_mb, directory, facts)
         strategies = _unfolded(read_solution(directory / "solution.zarr", folded, solution), whole, unfolded, threads)
         del solution  # of no use any more, where it is not unfolded itself
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
-        remove(directory / BUNDLE)
-        told = _told(before) if settings.bundle else None
-        write_export(directory, whole, strategies, rows, settings.dtype, settings.compression_level, told, threads)
+        told = _told(before) if bundle else None
+        write_export(
+            directory, whole, strategies, rows, settings.dtype, settings.compression_level, told, threads, course
+        )
 
 
 def _unfolded(solution: Strategies, whole: Index, into: tuple[Floats, Floats] | tuple[()], threads: int) -> Strategies:

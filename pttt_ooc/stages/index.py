@@ -11,19 +11,28 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.errors import PtttError
-from pttt_ooc.products.tables import read_pairs, write_index, write_timing
+from pttt_ooc.products.tables import read_index, read_pairs, write_index, write_timing
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.show.progress import Shares
 from pttt_ooc.stages.common import allocated, digests, inputs, stage
 from pttt_ooc.structure.index import Index, build_index
-from pttt_ooc.structure.timing import build_timing
 
-BYTES_PER_PAIR = {"none": 700, "full": 400}  # while the tables are built, measured
+BYTES_PER_PAIR = {"none": 450, "full": 200}  # while the tables are built, measured
 
 
-def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.inf) -> None:
+def needs(symmetry: Symmetry, pairs: int) -> MemoryNeeds[tuple[()]]:
+    """What the stage holds in memory, for so many pairs of views.
+
+    The tables of orders, by far the largest ones, are made on disk.
+    """
+    return MemoryNeeds({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * pairs}, ())
+
+
+def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.inf, log: Path | None = None) -> None:
     """Make ``index.zarr``; the manifest has the number of views, nodes and sequences.
 
-    With symmetry, the index without it is kept too, because the exported files have all infosets.
+    With symmetry, the index without it is kept too, because the exported files have all infosets.  A `log` gets lines
+    of progress.
 
     Raises
     ------
@@ -32,9 +41,7 @@ def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.
     """
     before = inputs(directory, "enumerate")["enumerate"]
     with stage("index", directory, ["index.zarr"]) as facts:
-        count = before["counts"]["pairs"]
-        needs = MemoryNeeds({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * count}, ())
-        allocated(needs, memory_mb, directory, facts)
+        allocated(needs(symmetry, before["counts"]["pairs"]), memory_mb, directory, facts)
         pairs = read_pairs(directory / "views.zarr", game)
         index = build_index(named_game(game), symmetry, pairs)
         for player in (0, 1):
@@ -43,8 +50,9 @@ def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.
         facts.update(game=game, symmetry=symmetry, sizes=[_sizes(index, player) for player in (0, 1)])
         with fresh_store(directory / "index.zarr") as store:
             write_index(store, index)
+            index, shares = read_index(store, game, symmetry), Shares(log)  # mapped: the built one is not kept
             for player in (0, 1):
-                write_timing(store, build_timing(index, pairs, player), game, player)
+                write_timing(store, index, pairs, player, shares.of(f"Order tables of player {player}"))
             if symmetry != "none":
                 write_index(store, build_index(named_game(game), "none", pairs))
 

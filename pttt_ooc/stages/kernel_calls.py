@@ -38,8 +38,8 @@ GAME = named_game("mini-2x2k2-abrupt")
 
 
 def _structure(symmetry: Symmetry) -> tuple[Index, tuple[Timing, Timing]]:
+    from pttt_ooc.structure.building import build_timing
     from pttt_ooc.structure.index import build_index
-    from pttt_ooc.structure.timing import build_timing
     from pttt_ooc.structure.views import find_pairs
 
     pairs = find_pairs(GAME)
@@ -77,7 +77,8 @@ def call_solver(directory: Path) -> None:
     with jit.interpreted():
         index, timings = _structure("full")
 
-    from pttt_ooc.solving.solver import Solver, solver_arrays, state_arrays
+    from pttt_ooc.solving.arrays import solver_arrays, state_arrays
+    from pttt_ooc.solving.solver import Solver
     from pttt_ooc.sweep.engine import Engine
 
     engine, settings = Engine(index, timings, np.float32, threads=1), SolveConfig()

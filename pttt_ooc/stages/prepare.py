@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,15 @@ from pttt_ooc.stages.engines import index_of
 from pttt_ooc.structure.index import Index
 
 
-def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
+def prepared(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.inf) -> Path:
     """The directory with the products of the stages "enumerate" and "index", which run if products are missing.
 
     Parameters
     ----------
     data
         The directory of all games; the workflow's is ``data``.
+    memory_mb
+        Most memory that these stages may use, MB.
 
     Raises
     ------
@@ -43,9 +46,9 @@ def prepared(data: Path, game: str, symmetry: Symmetry) -> Path:
             f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
         )
     if "enumerate" in stale:
-        enumerate.run(game, directory)
+        enumerate.run(game, directory, memory_mb)
     if stale:
-        index.run(game, symmetry, directory)
+        index.run(game, symmetry, directory, memory_mb)
     common.inputs(directory, *SHARED)
     return directory
 

@@ -24,11 +24,16 @@ from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
 from pttt_ooc.stages.comparison import read_comparison
 from pttt_ooc.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
-from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Strategy, strategy_arrays
+from pttt_ooc.structure.index import Index, Layout
+from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import probabilities_at
 
 _NEEDED = {"pictures": 80 * MB}
+
+
+def needs(layout: Layout) -> MemoryNeeds[tuple[Floats, Floats]]:
+    """What the stage holds in memory."""
+    return MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(layout))
 
 
 def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
@@ -47,8 +52,7 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         runs, others = read_comparison(directory, config.report.compare, before["solve"])
         facts["made_from"] = {**digests(before), **others}
         index = read_index(structure_of(directory) / INDEX, config.game, config.symmetry)
-        needs = MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(index))
-        arrays = allocated(needs, memory_mb, directory, facts)
+        arrays = allocated(needs(index), memory_mb, directory, facts)
         solution = read_solution(directory / "solution.zarr", index, arrays)
         data = replace(_data(config, directory, before, solution), runs=runs)
         write_report(data, directory / "report.html")

@@ -26,7 +26,7 @@ from pttt_ooc.disk.files import atomic_write_text, explained, fresh_store, remov
 from pttt_ooc.disk.manifests import read_json
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import DiskBudgetError
-from pttt_ooc.products.solution import Strategies, write_solution
+from pttt_ooc.products.solution import SlicedStrategies, write_solution
 from pttt_ooc.solving.resuming import schedule
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.structure.index import Index
@@ -103,7 +103,7 @@ class Snapshots:
         """Whether a snapshot is made after this iteration."""
         return iteration in self._due(iteration)
 
-    def keep(self, row: Row, strategies: Strategies) -> None:
+    def keep(self, row: Row, strategies: SlicedStrategies) -> None:
         """Make a snapshot.
 
         Raises

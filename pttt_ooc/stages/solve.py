@@ -19,15 +19,21 @@ from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.show.numbers import size
 from pttt_ooc.show.progress import Progress
+from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.solving.regret import RULES
-from pttt_ooc.solving.solver import solve, solver_arrays
+from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.provenance import fingerprint
 from pttt_ooc.stages.snapshots import Snapshots
-from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.sweep.engine import thread_needs
+
+
+def needs(layout: Layout, settings: SolveConfig, threads: int, cells: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
+    """What the stage holds in memory; `cells` as of :func:`pttt_ooc.sweep.engine.thread_needs`."""
+    return MemoryNeeds({**process_needs(threads), **cells}, solver_arrays(layout, settings))
 
 
 def run(
@@ -67,19 +73,18 @@ def run(
         ends = (settings.target_nashconv, settings.max_iterations, settings.max_minutes)
         dtype = np.dtype(settings.precision).type
         with open_engine(directory, game, symmetry, dtype, threads) as engine, Progress(*ends, log) as progress:
-            fixed = {**process_needs(threads), **thread_needs(engine)}
-            needs = MemoryNeeds(fixed, solver_arrays(engine.index, settings))
             work = directory / "work" / name
             snapshots = _snapshots(work, engine.index, settings)
-            arrays = allocated(needs, memory_mb, directory, facts)
+            wanted = needs(engine.index, settings, threads, thread_needs(engine))
+            arrays = allocated(wanted, memory_mb, directory, facts)
             for sentence in _others(work):
                 progress.note(sentence)
             result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots)
+            with fresh_store(directory / "solution.zarr") as store:
+                write_solution(store, result.strategies, _told(settings, result.rows[-1]))
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
-        with fresh_store(directory / "solution.zarr") as store:
-            write_solution(store, result.strategies, _told(settings, result.rows[-1]))
         if snapshots:
             snapshots.publish(directory, result.iteration)
         else:

@@ -2,6 +2,6 @@
 
 Modules: ``views``: pairs of views. ``orders``: ranking of orders. ``relabelling``: what symmetries do to orders.
 ``index``: numbers of nodes and sequences, parents and children. ``patterns``, ``cells``, ``timing``: the timing
-operators. ``counts``: sizes of games. ``strategy``: a player's probabilities. ``symmetry``: folding and unfolding
-them.
+operators, built by ``building``. ``counts``: sizes of games. ``strategy``: a player's probabilities. ``symmetry``:
+folding and unfolding them.
 """

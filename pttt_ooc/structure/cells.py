@@ -18,6 +18,7 @@ from pttt_ooc.structure.views import Ints
 
 BASE = 16  # of the codes of tuples of times, whose digits are the times plus 1, or 0; times stay below BASE - 1
 _DIGIT = 4  # bits
+_CACHED_BYTES = 24_000_000  # of cut orders that are kept for the next views of the same kinds of squares
 _SLOTS = 4096  # of a hash table; a code replaces another one in the same slot
 _MULTIPLIER = 0x9E3779B1
 
@@ -97,6 +98,7 @@ class Side:
         self.game, self.player = game, player
         self.counts = order_counts(game, player)
         self._cache: dict[tuple[int, int], CutOrders] = {}
+        self._cached = 0  # bytes
 
     def orders(self, kinds: int, cut: int) -> CutOrders:
         """All orders of views with these kinds of squares, a pattern without keys."""
@@ -104,11 +106,15 @@ class Side:
             # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
             failed, placed, hidden = (squares_of(kinds, kind) for kind in (FAILED, PLACED, FAILED_ON_SETUP))
             table = all_orders(placed, failed | hidden, hidden, self.counts.orders, self.counts.ending_failed)
-            if len(self._cache) > 64:
-                self._cache.clear()
             classical = self.game.turn_rule == "classical"
             # Copies do not keep the longer arrays that the kernel made.
-            self._cache[kinds, cut] = CutOrders(*(part.copy() for part in cut_orders(table, placed, classical, cut)))
+            found = CutOrders(*(part.copy() for part in cut_orders(table, placed, classical, cut)))
+            size = sum(part.nbytes for part in found)
+            if self._cached + size > _CACHED_BYTES:
+                self._cache.clear()
+                self._cached = 0
+            self._cache[kinds, cut] = found
+            self._cached += size
         return self._cache[kinds, cut]
 
 

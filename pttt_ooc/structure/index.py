@@ -24,16 +24,15 @@ from pttt_ooc.structure.relabelling import relabellings
 from pttt_ooc.structure.views import Ints, Pairs, attempts, find_pairs, image_of, number_below
 
 MOST_RELABELLED = 1 << 16
-"""Most orders that a view may have: their ranks have 16 bits in `relabelling`."""
+"""Most orders of a view whose mirror images are needed: their ranks have 16 bits in `relabelling`."""
 
 
 @dataclass(frozen=True, eq=False)
-class PlayerIndex:
-    """Views, nodes and sequences of one player.
+class PlayerLayout:
+    """Views of one player, and where their nodes and sequences begin.
 
     "View" below is the position of a representative view in these arrays.  Views are sorted by
     slice (number of attempts); inside a slice the views at which the player decides come first.
-    M is the number of squares of the board.
 
     Attributes
     ----------
@@ -47,20 +46,6 @@ class PlayerIndex:
         First node of each view.
     sequence_start : int64 (views + 1,)
         First sequence of each view; views that do not decide have no sequences.
-    child_start : int64 (views, M, 2)
-        First node of the block of children after an action, for outcome 0 (failed) and 1 (placed);
-        -1 where there is no such action or no such child.
-    child_map : int64 (views, M, 2)
-        Where in `relabelling` the ranks of these children begin; -1: the ranks are the parent's.
-    parent_start : int64 (views, M)
-        For each own square in ascending order: first sequence of the block of parents, when that
-        square was the last attempt; -1 where it cannot have been.
-    parent_map : int64 (views, M)
-        Where in `relabelling` the ranks of these parents begin; -1: identity.
-    block_start : int64 (views, M + 1)
-        Where, among the view's orders, the orders that end with each own square begin.
-    relabelling : uint16 (any,)
-        Tables of order ranks.
     """
 
     placed: Ints
@@ -69,15 +54,6 @@ class PlayerIndex:
     slice_start: Ints
     node_start: Ints
     sequence_start: Ints
-    child_start: Ints
-    child_map: Ints
-    parent_start: Ints
-    parent_map: Ints
-    block_start: Ints
-    relabelling: NDArray[np.uint16]
-
-    def __post_init__(self) -> None:
-        read_only(self)
 
     @property
     def slices(self) -> int:
@@ -115,6 +91,41 @@ class PlayerIndex:
         """Number of infosets among the representatives, slice by slice."""
         sizes = np.where(self.decides, np.diff(self.node_start), 0)
         return np.array([int(sizes[self.slice_start[n] : self.slice_start[n + 1]].sum()) for n in range(self.slices)])
+
+
+@dataclass(frozen=True, eq=False)
+class PlayerIndex(PlayerLayout):
+    """Views, nodes and sequences of one player, with parents and children.
+
+    M is the number of squares of the board.  The first attributes are those of :class:`PlayerLayout`.
+
+    Attributes
+    ----------
+    child_start : int64 (views, M, 2)
+        First node of the block of children after an action, for outcome 0 (failed) and 1 (placed);
+        -1 where there is no such action or no such child.
+    child_map : int64 (views, M, 2)
+        Where in `relabelling` the ranks of these children begin; -1: the ranks are the parent's.
+    parent_start : int64 (views, M)
+        For each own square in ascending order: first sequence of the block of parents, when that
+        square was the last attempt; -1 where it cannot have been.
+    parent_map : int64 (views, M)
+        Where in `relabelling` the ranks of these parents begin; -1: identity.
+    block_start : int64 (views, M + 1)
+        Where, among the view's orders, the orders that end with each own square begin.
+    relabelling : uint16 (any,)
+        Tables of order ranks.
+    """
+
+    child_start: Ints
+    child_map: Ints
+    parent_start: Ints
+    parent_map: Ints
+    block_start: Ints
+    relabelling: NDArray[np.uint16]
+
+    def __post_init__(self) -> None:
+        read_only(self)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """All arrays by name, for a store."""
@@ -156,18 +167,25 @@ class Orbits:
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
-    """Both players' indices under one symmetry group, and the pairs that they came from."""
+class Layout:
+    """Both players' layouts under one symmetry group: all that tells how large arrays are, and quickly found."""
 
     game: Game
     symmetry: Symmetry
-    players: tuple[PlayerIndex, PlayerIndex]
+    players: tuple[PlayerLayout, PlayerLayout]
     orbits: tuple[Orbits, Orbits]
 
     @property
     def group(self) -> tuple[tuple[int, ...], ...]:
         """The symmetry group in use."""
         return group_of(self.game, self.symmetry)
+
+
+@dataclass(frozen=True, eq=False)
+class Index(Layout):
+    """Both players' indices under one symmetry group."""
+
+    players: tuple[PlayerIndex, PlayerIndex]
 
 
 def group_of(game: Game, symmetry: Symmetry) -> tuple[tuple[int, ...], ...]:
@@ -214,15 +232,26 @@ def build_index(game: Game, symmetry: Symmetry, pairs: Pairs | None = None) -> I
     return Index(game, symmetry, (built[0].index, built[1].index), (built[0].orbits, built[1].orbits))
 
 
-class _PlayerBuilder:
+def layout_of(game: Game, symmetry: Symmetry, pairs: Pairs) -> Layout:
+    """What :func:`build_index` would build, without parents and children."""
+    built = [_LayoutBuilder(game, symmetry, pairs, player) for player in (0, 1)]
+    return Layout(game, symmetry, (built[0].layout, built[1].layout), (built[0].orbits, built[1].orbits))
+
+
+class _LayoutBuilder:
     def __init__(self, game: Game, symmetry: Symmetry, pairs: Pairs, player: int) -> None:
         self.game, self.player = game, player
         self.group = group_of(game, symmetry)
         self.counts = order_counts(game, player)
         self.orbits, self.placed, self.failed, self.decides = self._find_orbits(pairs)
         self.tried = self.placed | self.failed
-        self.taken = self.tried | game.setup_mask(player)
-        self.index = self._build()
+        self.orders = self.counts.of(self.placed, self.failed)
+        n = attempts(self.placed, self.failed)
+        actions = game.squares - len(game.setup[player]) - n
+        node_start = np.concatenate([[0], np.cumsum(self.orders)])
+        sequence_start = np.concatenate([[0], np.cumsum(np.where(self.decides, self.orders * actions, 0))])
+        slice_start = np.searchsorted(n, np.arange(int(n.max()) + 2))
+        self.layout = PlayerLayout(self.placed, self.failed, self.decides, slice_start, node_start, sequence_start)
 
     def _find_orbits(self, pairs: Pairs) -> tuple[Orbits, Ints, Ints, NDArray[np.bool_]]:
         size, player = self.game.squares, self.player
@@ -244,24 +273,21 @@ class _PlayerBuilder:
         orbits = Orbits(keys, view, images.argmin(axis=0).astype(np.int64))
         return orbits, placed[rank], failed[rank], decides[rank]
 
+
+class _PlayerBuilder(_LayoutBuilder):
+    def __init__(self, game: Game, symmetry: Symmetry, pairs: Pairs, player: int) -> None:
+        super().__init__(game, symmetry, pairs, player)
+        self.taken = self.tried | game.setup_mask(player)
+        self.index = self._build()
+
     def _build(self) -> PlayerIndex:
-        n, orders = attempts(self.placed, self.failed), self.counts.of(self.placed, self.failed)
-        most = int(orders[self.decides].max(initial=0))
-        if len(self.group) > 1 and most > MOST_RELABELLED:
-            raise GameError(
-                f"Game {self.game.name} has a view with {most:,} orders; symmetry full works with at most "
-                f"{MOST_RELABELLED:,} of them: choose symmetry none."
-            )
-        actions = self.game.squares - len(self.game.setup[self.player]) - n
-        node_start = np.concatenate([[0], np.cumsum(orders)])
-        sequence_start = np.concatenate([[0], np.cumsum(np.where(self.decides, orders * actions, 0))])
+        of = self.layout
         block_start = self._blocks()
-        child_start, child_symmetry = self._children(node_start, block_start)
-        parent_start, parent_symmetry = self._parents(sequence_start, orders)
+        child_start, child_symmetry = self._children(of.node_start, block_start)
+        parent_start, parent_symmetry = self._parents(of.sequence_start, self.orders)
         child_map, parent_map, relabelling = self._relabellings(child_symmetry, parent_symmetry)
-        slice_start = np.searchsorted(n, np.arange(int(n.max()) + 2))
         return PlayerIndex(
-            *(self.placed, self.failed, self.decides, slice_start, node_start, sequence_start),
+            *(of.placed, of.failed, of.decides, of.slice_start, of.node_start, of.sequence_start),
             *(child_start, child_map, parent_start, parent_map, block_start, relabelling),
         )
 
@@ -313,7 +339,7 @@ class _PlayerBuilder:
             symmetry[chosen] = g[exists]
         return start, symmetry
 
-    def _relabellings(self, children: Ints, parents: Ints) -> tuple[Ints, Ints, NDArray[np.uint16]]:
+    def _relabellings(self, children: Ints, parents: Ints) -> tuple[Ints, Ints, NDArray[Any]]:
         """`child_map`, `parent_map` and `relabelling` of the index, from the symmetries of children and parents."""
         views, squares = parents.shape
         symmetry = np.concatenate([children.reshape(views, -1), parents], axis=1)
@@ -321,6 +347,12 @@ class _PlayerBuilder:
         removed = np.concatenate([np.zeros((views, 2 * squares), np.int64), 1 << self._own_squares()], axis=1)
         v, k = np.nonzero(symmetry >= 0)
         before = (self.placed[v] & ~removed[v, k], self.failed[v] & ~removed[v, k])
+        most = int(self.counts.of(*before)[symmetry[v, k] > 0].max(initial=0))
+        if most > MOST_RELABELLED:
+            raise GameError(
+                f"Game {self.game.name} needs the mirror images of {most:,} orders of a view; symmetry full works with "
+                f"at most {MOST_RELABELLED:,} of them: choose symmetry none."
+            )
         start, tables = relabellings(self.counts, self.group, *before, symmetry[v, k])
         found = np.full(symmetry.shape, -1)
         found[v, k] = start

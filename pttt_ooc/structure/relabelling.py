@@ -7,9 +7,10 @@ their images are ordered, so that few tables serve all views.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.structure.orders import OrderCounts, relabelled_ranks
@@ -19,9 +20,14 @@ _BITS = 6  # bits of a code for each square of a view: 4 for its place, 2 for it
 
 
 def relabellings(
-    counts: OrderCounts, group: Sequence[tuple[int, ...]], placed: Ints, failed: Ints, symmetry: Ints
-) -> tuple[Ints, NDArray[np.uint16]]:
-    """Tables that map the rank of each order of a view, of which there are at most 65,536, to the rank of its image.
+    counts: OrderCounts,
+    group: Sequence[tuple[int, ...]],
+    placed: Ints,
+    failed: Ints,
+    symmetry: Ints,
+    dtype: DTypeLike = np.uint16,
+) -> tuple[Ints, NDArray[np.unsignedinteger[Any]]]:
+    """Tables that map the rank of each order of a view to the rank of its image.
 
     Parameters
     ----------
@@ -33,31 +39,42 @@ def relabellings(
         int64, shape (n,): the views, as bit masks.
     symmetry
         int64, shape (n,): number of the permutation that is applied to each view.
+    dtype
+        Of the tables: see :func:`rank_dtype`.
 
     Returns
     -------
     start
         int64, shape (n,): where in `tables` the ranks of each view begin; -1 where they do not change.
     tables
-        uint16: one table after the other, in the order of the first view that uses each.
+        One table after the other, in the order of the first view that uses each.
 
     Raises
     ------
     GameError
-        If a view has more orders.  On boards of up to ten squares, no view has that needs a table.
+        If a table is needed for a view with more orders than `dtype` can tell apart.
     """
     start = np.full(len(placed), -1)
     code, unchanged = _codes(counts, group, placed, failed, symmetry)
     which = np.flatnonzero(code != unchanged)
     first, number = first_seen(code[which])
-    tables = [np.zeros(0, np.uint16)]
-    for i in which[first]:
+    sizes, most = counts.of(placed[which[first]], failed[which[first]]), int(np.iinfo(dtype).max) + 1
+    if len(sizes) and sizes.max() > most:
+        raise GameError(
+            f"A view has {int(sizes.max()):,} orders, but a table of mirror images tells {most:,} apart at most."
+        )
+    begin = np.concatenate([[0], np.cumsum(sizes)])
+    tables = np.empty(int(begin[-1]), dtype)
+    for k, i in enumerate(which[first].tolist()):
         ranks = relabelled_ranks(int(placed[i]), int(failed[i]), np.array(group[symmetry[i]]), *counts.tables)
-        if len(ranks) > 1 << 16:
-            raise GameError(f"A view has {len(ranks)} orders; with symmetry, at most 65,536 are possible.")
-        tables.append(ranks.astype(np.uint16))
-    start[which] = np.cumsum([len(table) for table in tables])[number]
-    return start, np.concatenate(tables)
+        tables[begin[k] : begin[k + 1]] = ranks
+    start[which] = begin[number]
+    return start, tables
+
+
+def rank_dtype(most: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest type for ranks of `most` orders."""
+    return np.uint16 if most <= 1 << 16 else np.uint32
 
 
 def _codes(

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.memory import virtual_array
-from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.index import Index, Layout
 
 Floats = NDArray[np.floating[Any]]
+
+
+class Sliced(Protocol):
+    """A strategy that tells its probabilities slice by slice; perhaps it has no more than one in memory."""
+
+    @property
+    def index(self) -> Index:
+        """The index whose layout of sequences the probabilities have."""
+
+    @property
+    def player(self) -> int:
+        """0 or 1."""
+
+    def of_slice(self, n: int) -> Floats:
+        """The probabilities of slice `n`: float, shape (sequences of the slice,).  Another call may overwrite them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +47,12 @@ class Strategy:
     player: int
     probabilities: Floats
 
+    def of_slice(self, n: int) -> Floats:
+        """As :meth:`Sliced.of_slice`."""
+        return self.probabilities[self.index.players[self.player].sequences_of(n)]
 
-def strategy_arrays(index: Index) -> tuple[Floats, Floats]:
+
+def strategy_arrays(index: Layout) -> tuple[Floats, Floats]:
     """Virtual arrays for the probabilities of both players' strategies."""
     first, second = (virtual_array(mine.sequences, np.float32) for mine in index.players)
     return first, second

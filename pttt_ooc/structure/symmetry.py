@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +11,12 @@ from pttt_ooc.errors import StrategyError
 from pttt_ooc.jit import kernel
 from pttt_ooc.structure.index import Index, actions_of
 from pttt_ooc.structure.orders import order_counts, relabelled_ranks
-from pttt_ooc.structure.relabelling import relabellings
+from pttt_ooc.structure.relabelling import rank_dtype, relabellings
 from pttt_ooc.structure.strategy import Floats, Strategy
 from pttt_ooc.structure.views import Ints, image_of, number_below
+
+KEPT_BYTES = 16_000_000
+"""Most memory for tables that a :class:`Symmetriser` keeps: more than the 3x3 games need."""
 
 
 @kernel
@@ -112,30 +117,49 @@ class Symmetriser:
 
     On an index with symmetry, a view stands for its whole orbit, but one that is symmetric itself has
     infosets that mirror each other within it.  They are equal at first, and rounding makes them differ.
+
+    Tables of ranks are kept as far as `KEPT_BYTES` go, and made again each time beyond that.
     """
 
     def __init__(self, index: Index, player: int) -> None:
         self.index, self.player = index, player
-        i, counts = index.players[player], order_counts(index.game, player)
+        self._mine, self._counts = index.players[player], order_counts(index.game, player)
+        i = self._mine
         images = np.stack([image_of(i.placed, g) << index.game.squares | image_of(i.failed, g) for g in index.group])
-        keeps = images == images[0]
-        self._views: list[tuple[slice, list[list[int]], list[NDArray[np.uint16]]]] = []
-        for v in np.flatnonzero(i.decides & (keeps.sum(axis=0) > 1)):
-            placed, failed = int(i.placed[v]), int(i.failed[v])
-            actions = actions_of(index.game, player, placed | failed)
-            group = [index.group[g] for g in np.flatnonzero(keeps[:, v])]
-            ranks = [relabelled_ranks(placed, failed, np.array(g), *counts.tables).astype(np.uint16) for g in group]
-            part = slice(int(i.sequence_start[v]), int(i.sequence_start[v + 1]))
-            self._views.append((part, [[actions.index(g[square]) for square in actions] for g in group], ranks))
+        self._keeps = images == images[0]  # by each symmetry, each view
+        self._views = np.flatnonzero(i.decides & (self._keeps.sum(axis=0) > 1))
+        self._kept: dict[tuple[int, int], NDArray[np.unsignedinteger[Any]]] = {}
+        self._room = KEPT_BYTES
 
     def __call__(self, probabilities: Floats) -> None:
         """Replace `probabilities`, shape (sequences,), by the mean."""
-        for part, columns, ranks in self._views:
-            block = probabilities[part].reshape(len(columns[0]), -1)
-            total = np.zeros(block.shape)
-            for c, r in zip(columns, ranks, strict=True):
-                total += block[c][:, r]
-            block[:] = total / len(ranks)
+        for n in range(self._mine.slices):
+            self.of_slice(n, probabilities[self._mine.sequences_of(n)])
+
+    def of_slice(self, n: int, probabilities: Floats) -> None:
+        """The same for one slice; `probabilities` has shape (sequences of the slice,)."""
+        i, views = self._mine, self._mine.views_of(n)
+        begin, end = np.searchsorted(self._views, [views.start, views.stop])
+        for v in self._views[begin:end].tolist():
+            first = int(i.sequence_start[v]) - i.sequences_of(n).start
+            actions = actions_of(self.index.game, self.player, int(i.placed[v] | i.failed[v]))
+            block = probabilities[first : first + int(i.sequence_start[v + 1] - i.sequence_start[v])]
+            block = block.reshape(len(actions), -1)
+            total, group = np.zeros(block.shape), np.flatnonzero(self._keeps[:, v]).tolist()
+            for g in group:
+                columns = [actions.index(self.index.group[g][square]) for square in actions]
+                total += block[columns][:, self._ranks(v, g)]
+            block[:] = total / len(group)
+
+    def _ranks(self, view: int, symmetry: int) -> NDArray[np.unsignedinteger[Any]]:
+        if (view, symmetry) in self._kept:
+            return self._kept[view, symmetry]
+        placed, failed, g = int(self._mine.placed[view]), int(self._mine.failed[view]), self.index.group[symmetry]
+        found = relabelled_ranks(placed, failed, np.array(g), *self._counts.tables)
+        ranks: NDArray[np.unsignedinteger[Any]] = found.astype(rank_dtype(len(found)))
+        if ranks.nbytes <= self._room:
+            self._kept[view, symmetry], self._room = ranks, self._room - ranks.nbytes
+        return ranks
 
 
 def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Strategy:
@@ -154,7 +178,9 @@ def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Stra
     mine, kept = whole.players[strategy.player], strategy.index.players[strategy.player]
     probabilities = np.empty(mine.sequences, strategy.probabilities.dtype) if into is None else into
     v = np.flatnonzero(mine.decides)
-    table_start, tables = relabellings(images.counts, images.group, mine.placed[v], mine.failed[v], images.symmetry[v])
+    dtype = rank_dtype(int(np.diff(mine.node_start)[v].max(initial=0)))
+    moved = (mine.placed[v], mine.failed[v], images.symmetry[v])
+    table_start, tables = relabellings(images.counts, images.group, *moved, dtype)
     views = (kept.sequence_start[images.view[v]], mine.sequence_start[v], np.diff(mine.node_start)[v], table_start)
     _copy_views(strategy.probabilities, probabilities, *views, images.actions(v, images.symmetry[v]), tables)
     return Strategy(whole, strategy.player, probabilities)

@@ -14,20 +14,16 @@ are a matrix, suffixes as rows and prefixes as columns, and the operator is ``X_
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel, piece
-from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells, times_of
-from pttt_ooc.structure.index import Index, read_only
-from pttt_ooc.structure.patterns import codes_of, keys_of, kinds_of
-from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
+from pttt_ooc.structure.index import read_only
+from pttt_ooc.structure.views import Ints
 
 WORD = 64  # bits of a matrix's row that are kept in one number
-
-_NEVER = -2  # the time of no square
 
 Column = TypeVar("Column")
 
@@ -49,7 +45,8 @@ class Patterns(NamedTuple):
     """The patterns of a :class:`Timing`, as kernels take them."""
 
     start: Ints
-    cell: NDArray[np.unsignedinteger[Any]]
+    cell: NDArray[np.uint16]
+    wide_cell: NDArray[np.uint32]
 
 
 class Factors(NamedTuple, Generic[Column]):
@@ -107,8 +104,11 @@ class Timing:
         The source's winning actions as a bit mask of action numbers; 0 if the receiver wins.
     pattern_start : int64 (patterns + 1,)
         Orders of each pattern.
-    order_cell : uint16, or uint32 if that is too small (orders,)
-        The cell of each order.  Orders that do not take part have an extra cell, after all others.
+    order_cell : uint16 (any,)
+        The cell of each order of the patterns whose cells fit 16 bits.  Orders that do not take part have an
+        extra cell, after all others.
+    wide_order_cell : uint32 (any,)
+        The same for the orders of all other patterns, which come last.
     operator_start : int64 (operators + 1,)
         Factors of each operator.
     operator_cells : int64 (operators, 2)
@@ -134,7 +134,8 @@ class Timing:
     source_pattern: NDArray[np.int32]
     source_actions: NDArray[np.int32]
     pattern_start: Ints
-    order_cell: NDArray[np.unsignedinteger[Any]]
+    order_cell: NDArray[np.uint16]
+    wide_order_cell: NDArray[np.uint32]
     operator_start: Ints
     operator_cells: Ints
     operator_prefix_first: NDArray[np.bool_]
@@ -155,17 +156,12 @@ class Timing:
                 *(self.group_operator, self.group_view, self.group_pattern, self.group_actions),
                 *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
             ),
-            Patterns(self.pattern_start, self.order_cell),
+            Patterns(self.pattern_start, self.order_cell, self.wide_order_cell),
             Operators(
                 *(self.operator_start, self.operator_cells, self.operator_prefix_first),
                 *(Factors(*self.factor), self.matrix),
             ),
         )
-
-
-def build_timing(index: Index, pairs: Pairs, receiver: int) -> Timing:
-    """Build the groups, patterns and operators for the gradient of `receiver`."""
-    return _Builder(index, pairs, receiver).build()
 
 
 class Clocks(NamedTuple):
@@ -272,189 +268,3 @@ def consistent(source, receiver, received):
                 count += 1
                 at = after
     return matrix, found[:count]
-
-
-class _Builder:
-    def __init__(self, index: Index, pairs: Pairs, receiver: int) -> None:
-        self.index, self.game, self.pairs = index, index.game, pairs
-        self.receiver, self.source = receiver, 1 - receiver
-        self.images = images_of(index.group)
-        self.sides = (Side(self.game, 0), Side(self.game, 1))
-        self.cells: list[tuple[Cells, Cells]] = []  # of the source, of the receiver
-        self.factors: list[Factors[int]] = []
-        self.operator_start = [0]
-        self.prefix_first: list[bool] = []
-        self.matrix: list[NDArray[np.uint64]] = []
-        self._matrix_size = 0
-        self._matrices: dict[tuple[int, bytes], int] = {}
-        self._ones: dict[int, int] = {}  # in each matrix
-
-    def build(self) -> Timing:
-        table, pattern_start, order_cell = self._sources()
-        first = np.flatnonzero(np.diff(table[:, :4], axis=0, prepend=-1).any(axis=1))  # of each group
-        views = len(self.index.players[self.receiver].placed)
-        return Timing(
-            group_start=np.searchsorted(table[first, 0], np.arange(views + 1)),
-            group_view=table[first, 0],
-            group_operator=table[first, 1],
-            group_pattern=table[first, 2],
-            group_actions=table[first, 3],
-            source_start=np.append(first, len(table)).astype(np.int64),
-            source_view=table[:, 4].copy(),
-            source_pattern=table[:, 5].copy(),
-            source_actions=table[:, 6].copy(),
-            pattern_start=pattern_start,
-            order_cell=order_cell,
-            operator_start=np.array(self.operator_start, np.int64),
-            operator_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
-            operator_prefix_first=np.array(self.prefix_first, np.bool_),
-            factor=np.ascontiguousarray(np.array(self.factors, np.int32).reshape(-1, len(Factors._fields)).T),
-            matrix=np.concatenate([np.zeros(0, np.uint64), *self.matrix]),
-        )
-
-    def _sources(self) -> tuple[NDArray[np.int32], Ints, NDArray[np.unsignedinteger[Any]]]:
-        """All sources, and the patterns' `pattern_start` and `order_cell`.
-
-        Sources are sorted: receiver's view, operator, pattern, winning actions; source's view, pattern, actions.
-        """
-        pairs, size = self.pairs, self.game.squares
-        r, s = self.receiver, self.source
-        at = self.index.orbits[r].find(pairs.placed[r] << size | pairs.failed[r])
-        mine, view = self.index.players[r], self.index.orbits[r].view[at]
-        chosen = (mine.placed[view] == pairs.placed[r]) & (mine.failed[view] == pairs.failed[r])
-        i = np.flatnonzero(chosen & (pairs.winning_squares != 0) & (at >= 0))
-        placed, failed = pairs.placed[:, i], pairs.failed[:, i]
-        mover, winning = pairs.mover[i], pairs.winning_squares[i]
-        at_s = self.index.orbits[s].find(placed[s] << size | failed[s])
-        # The receiver's view is a representative already.
-        symmetry = {r: np.zeros(len(i), np.int64), s: self.index.orbits[s].symmetry[at_s]}
-        # Squares on which the receiver failed come first, then those on which the source did.
-        keys = (failed[r] & placed[s], failed[s] & placed[r])
-        code = {
-            p: codes_of(placed[p], failed[p], self.sides[p].counts.hidden, keys, self.index.group, symmetry[p])
-            for p in (r, s)
-        }
-        number = self._operators(placed, failed, code, keys)
-        patterns, start, cell = self._patterns(placed, failed, code, mover, number)
-        actions = {
-            p: np.where(mover == p, self._action_masks(p, placed[p] | failed[p], winning, symmetry[p]), 0)
-            for p in (r, s)
-        }
-        mine_first = (view[i], number, patterns[:, 0], actions[r])
-        theirs = (self.index.orbits[s].view[at_s], patterns[:, 1], actions[s])
-        table = np.stack([*mine_first, *theirs], axis=1).astype(np.int32)
-        return table[np.lexsort(table.T[::-1])], start, cell
-
-    def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
-        """Numbers of the actions that attempt the images of `squares`, at the images of views, as bit masks."""
-        taken = self.images[symmetry, tried] | self.game.setup_mask(player)
-        wanted, mask = self.images[symmetry, squares], np.zeros_like(squares)
-        for square in range(self.game.squares):
-            mask |= ((wanted & ~taken) >> square & 1) << number_below(~taken, square)
-        return mask
-
-    def _operators(self, placed: Ints, failed: Ints, code: dict[int, Ints], keys: tuple[Ints, Ints]) -> Ints:
-        """Number of the operator of each pair of patterns; new operators are built."""
-        received = np.bitwise_count(keys[0]).astype(np.int64)
-        shape = np.bitwise_count(keys[0] | keys[1]) << 4 | received
-        for p in (self.receiver, self.source):
-            hidden = self.sides[p].counts.hidden
-            for squares in (failed[p] & ~hidden, placed[p], failed[p] & hidden):
-                shape = shape << 4 | np.bitwise_count(squares)
-        first, number = first_seen(shape)
-        for i in first:
-            cut = self._cut(placed[:, i], failed[:, i])
-            source, receiver = (self._cells(p, code[p][i], cut) for p in (self.source, self.receiver))
-            self.cells.append((source, receiver))
-            self._add_factors(source, receiver, int(received[i]))
-        return number
-
-    def _cut(self, placed: Ints, failed: Ints) -> int:
-        """The time at which the operator of two views is split: half-way, unless the views are small."""
-        longest = int(np.bitwise_count(placed | failed).max())
-        if longest <= 4:
-            return BASE  # everything is prefix
-        if self.game.turn_rule == "classical":
-            longest = int(np.bitwise_count(placed).max())
-        return (longest + 1) // 2
-
-    def _cells(self, player: int, code: np.int64, cut: int) -> Cells:
-        [keys], [kinds] = keys_of(np.array([code])), kinds_of(np.array([code]))
-        return Cells(self.sides[player].orders(int(kinds), cut), keys, cut)
-
-    def _patterns(
-        self, placed: Ints, failed: Ints, code: dict[int, Ints], mover: Ints, number: Ints
-    ) -> tuple[Ints, Ints, NDArray[np.unsignedinteger[Any]]]:
-        """Numbers of the patterns of receiver and source, shape (pairs, 2); `pattern_start` and `order_cell`.
-
-        By the classical rule, the turn passes only after a placement: whoever is not to move has
-        no order that ends with a failure.
-        """
-        players = np.array([self.receiver, self.source])
-        codes = np.stack([code[p] for p in players], axis=1)
-        ends_placed = (mover[:, None] != players) & (self.game.turn_rule == "classical")
-        _, same = np.unique(codes, return_inverse=True)
-        users = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
-        first, found = first_seen((same.reshape(codes.shape) * (users.max(initial=0) + 1) + users).ravel())
-        found = found.reshape(codes.shape)
-        pair, side = first // 2, first % 2
-        orders = np.empty(len(first), np.int64)
-        for k, p in enumerate(players):
-            of_side = pair[side == k]
-            orders[side == k] = self.sides[p].counts.of(placed[p, of_side], failed[p, of_side])
-        start = np.concatenate([[0], np.cumsum(orders)])
-        most = max((cells.size for both in self.cells for cells in both), default=0)
-        cell = np.empty(start[-1], np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32)
-        codes = codes.ravel()[first]
-        # By the classical rule a failure after the last placement has the number of placements for its time.
-        placements = np.bitwise_count(placed[players[side], pair]).astype(np.int64)
-        ends_at = np.where(ends_placed[pair, side], placements, _NEVER).tolist()
-        keys, kinds, operator = keys_of(codes), kinds_of(codes), number[pair]
-        cuts = np.array([source.cut for source, _ in self.cells], np.int64)[operator]
-        # Patterns of the same kinds of squares share their orders.
-        for i in np.lexsort((cuts, kinds, side)).tolist():
-            own = int(side[i])
-            cut_orders = self.sides[players[own]].orders(int(kinds[i]), int(cuts[i]))
-            cells, prefix_major = self.cells[operator[i]][1 - own], self.prefix_first[operator[i]] == bool(own)
-            find_cells(cut_orders, keys[i], cells.tables, prefix_major, ends_at[i], cell[start[i] : start[i + 1]])
-        return found, start, cell
-
-    def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:
-        matrix, found = consistent(self._clocks(self.source, source), self._clocks(self.receiver, receiver), received)
-        theirs, mine, factors = source.matrices(), receiver.matrices(), list[Factors[int]]()
-        pairs: list[list[int]] = found.tolist()
-        for b, a, begin, middle, end, ones in pairs:
-            suffix_matrix = self._store(matrix[middle:end], int(source.heights[b]))
-            prefix_matrix = self._store(matrix[begin:middle], int(source.widths[b]))
-            factor = Factors(*theirs[b], *mine[a], suffix_matrix, prefix_matrix)
-            factors.append(factor)
-            self._ones[factor.prefix_matrix] = ones
-        # What the sum over prefixes costs, if factors share it that have the same source, or the same receiver.
-        before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._ones[f.prefix_matrix] for f in factors}
-        after = {(f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._ones[f.prefix_matrix] for f in factors}
-        prefix_first = sum(before.values()) <= sum(after.values())
-        self.prefix_first.append(prefix_first)
-        by_source = sorted(factors, key=lambda f: (f.source_cell, f.prefix_matrix, f.receiver_cell))
-        by_receiver = sorted(factors, key=lambda f: (f.receiver_cell, f.prefix_matrix, f.source_cell))
-        self.factors.extend(by_source if prefix_first else by_receiver)
-        self.operator_start.append(len(self.factors))
-
-    def _clocks(self, player: int, cells: Cells) -> Clocks:
-        late = int(player != self.game.first_player)
-
-        def shared(codes: Ints) -> Ints:
-            times = times_of(codes, cells.keys)
-            return np.where(times < 0, -1, 2 * times + late)
-
-        tables = cells.tables
-        columns, rows = shared(tables.column_code), shared(tables.row_code)
-        return Clocks(cells.sets, columns, tables.first_column, rows, tables.first_row)
-
-    def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
-        """Place in `matrix` of one with so many of the source's indices."""
-        known = (sources, matrix.tobytes())
-        if known not in self._matrices:
-            self._matrices[known] = self._matrix_size
-            self.matrix.append(matrix.copy())
-            self._matrix_size += len(matrix)
-        return self._matrices[known]

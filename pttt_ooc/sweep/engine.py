@@ -20,8 +20,9 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import in_memory, virtual_array, with_leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.game import Game
-from pttt_ooc.structure.index import Index, PlayerIndex, build_index
-from pttt_ooc.structure.timing import Factors, Timing, build_timing
+from pttt_ooc.structure.building import build_timing
+from pttt_ooc.structure.index import Index, PlayerIndex, PlayerLayout, build_index
+from pttt_ooc.structure.timing import Factors, Timing
 from pttt_ooc.structure.views import Ints, find_pairs
 from pttt_ooc.sweep import gradient, tree, vectors
 from pttt_ooc.sweep.gradient import Scratch
@@ -32,10 +33,11 @@ _Tree = TypeVar("_Tree", Downward, Upward, Extents)
 RUNS = 16  # per slice, at most: enough for an even share among four threads
 RUNS_A_THREAD = 4  # the same for more threads
 CACHE_LINE = 64  # bytes
+_USUAL_SUM = 600  # cells of the matrix between the two steps of an operator, in the 3x3 games
 RUN_WORK = 30_000  # nodes and cells, at least: handing less to another thread takes longer than doing it
 
 
-def reach_arrays(players: Iterable[PlayerIndex], dtype: DTypeLike) -> Reach:
+def reach_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> Reach:
     """Virtual arrays for the realization plan of any of these players."""
     sizes = np.array([(i.sequences, i.nodes, len(i.placed)) for i in players]).max(axis=0)
     sequences, nodes, views = (int(size) for size in sizes)
@@ -79,7 +81,7 @@ class SliceArrays:
         )
 
 
-def slice_arrays(players: Iterable[PlayerIndex], dtype: DTypeLike) -> SliceArrays:
+def slice_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> SliceArrays:
     """Virtual arrays for the slices of any of these players."""
     nodes, sequences = [0, 0], 0
     for i in players:
@@ -194,13 +196,8 @@ class Engine:
 
     def _scratch_arrays(self) -> Scratch:
         """Virtual arrays for one thread."""
-        most = [max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1)]
-        cells, matrix = [gradient.padded(size) for size in most], max(_largest_sum(t) for t in self.timings)
-        sizes = (max(cells), *cells, matrix)
-        one_by_one, z, x, turned = (virtual_array(size * vectors.LANES, self.dtype) for size in sizes)
-        state, z_rows = (virtual_array(most[0], dtype) for dtype in (np.uint8, np.uint64))
-        turned_rows, members = virtual_array(matrix, np.uint64), virtual_array(vectors.LANES, np.int64)
-        return Scratch(one_by_one, z, x, turned, state, z_rows, turned_rows, members)
+        source, receiver = (max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1))
+        return scratch_arrays(source, receiver, max(_largest_sum(t) for t in self.timings), self.dtype)
 
     def scratch_bytes(self) -> int:
         """Bytes that every thread works in."""
@@ -231,10 +228,14 @@ class Engine:
         if weights.shape != (i.sequences,):
             raise ValueError(f"player {player} has {i.sequences:,} sequences, but weights have shape {weights.shape}")
         reach = into or in_memory(reach_arrays([i], self.dtype))
+        return self.reach_by_slice(player, lambda n: weights[i.sequences_of(n)], reach)
+
+    def reach_by_slice(self, player: int, weights: Callable[[int], Floats], into: Reach) -> Reach:
+        """As :meth:`reach`, of weights that a function gives slice by slice."""
+        i = self.index.players[player]
         for n in range(i.slices):
-            part = i.sequences_of(n)
-            self.run(player, n, tree.reach_of_strategy, reach, part.start, weights[part])
-        return reach
+            self.run(player, n, tree.reach_of_strategy, into, i.sequences_of(n).start, weights(n))
+        return into
 
     def gradient_slice(self, player: int, n: int, opponent: Reach, into: Slice) -> None:
         """Gradient of the nodes and of the sequences of slice `n` of `player`, against a realization plan."""
@@ -252,6 +253,29 @@ class Engine:
         # Most work is in the deepest slices.
         self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
         return nodes, sequences
+
+
+def scratch_arrays(source: int, receiver: int, matrix: int, dtype: np.dtype[Any]) -> Scratch:
+    """Virtual arrays for one thread, for operators of at most so many cells.
+
+    Parameters
+    ----------
+    source, receiver
+        Most cells of either side.
+    matrix
+        Most cells of the matrix between the two steps of an operator.
+    """
+    cells = [gradient.padded(size) for size in (source, receiver)]
+    one_by_one, z, x, turned = (virtual_array(size * vectors.LANES, dtype) for size in (max(cells), *cells, matrix))
+    state, z_rows = (virtual_array(source, kind) for kind in (np.uint8, np.uint64))
+    turned_rows, members = virtual_array(matrix, np.uint64), virtual_array(vectors.LANES, np.int64)
+    return Scratch(one_by_one, z, x, turned, state, z_rows, turned_rows, members)
+
+
+def cell_needs(source: int, receiver: int, threads: int, precisions: Iterable[np.dtype[Any]]) -> dict[str, int]:
+    """As :func:`thread_needs`, from the numbers of cells and the precisions that are worked in."""
+    each = [scratch_arrays(source, receiver, _USUAL_SUM, precision) for precision in precisions]
+    return {"cells": threads * sum(array.nbytes for scratch in each for array in scratch)}
 
 
 def thread_needs(engine: Engine) -> dict[str, int]:

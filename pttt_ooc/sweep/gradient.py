@@ -61,7 +61,14 @@ def padded(cells):
 @piece
 def _gather(y, start, pattern, patterns, cells):
     """Add a source's orders up by key times; return whether any was non-zero."""
-    cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
+    first, last, narrow = patterns.start[pattern], patterns.start[pattern + 1], len(patterns.cell)
+    if last <= narrow:
+        return _gather_by(patterns.cell[first:last], y, start, cells)
+    return _gather_by(patterns.wide_cell[first - narrow : last - narrow], y, start, cells)
+
+
+@piece
+def _gather_by(cell, y, start, cells):
     part = y[start : start + len(cell)]
     found = False
     whole = len(part) // STRETCH * STRETCH
@@ -86,7 +93,15 @@ def _gather(y, start, pattern, patterns, cells):
 @piece
 def _scatter(cells, sign, out, start, pattern, patterns):
     """Read cells back by key times and add them to the receiver's orders."""
-    cell = patterns.cell[patterns.start[pattern] : patterns.start[pattern + 1]]
+    first, last, narrow = patterns.start[pattern], patterns.start[pattern + 1], len(patterns.cell)
+    if last <= narrow:
+        _scatter_by(patterns.cell[first:last], cells, sign, out, start)
+    else:
+        _scatter_by(patterns.wide_cell[first - narrow : last - narrow], cells, sign, out, start)
+
+
+@piece
+def _scatter_by(cell, cells, sign, out, start):
     part = out[start : start + len(cell)]
     for r in range(len(cell)):
         part[r] += sign * cells[cell[r]]

@@ -12,4 +12,5 @@ with common.told(Path(snakemake.log[0])):
         snakemake.params.symmetry,
         Path(snakemake.output.manifest).parent,
         memory_mb=snakemake.resources.mem_mb,
+        log=Path(snakemake.log[0]),
     )

@@ -1,0 +1,98 @@
+"""What a run is going to need: `pttt plan`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.cli.options import ThreadsOption, check_game
+from pttt_ooc.disk.resources import cores
+
+if TYPE_CHECKING:
+    from pttt_ooc.stages.planning import Plan
+    from pttt_ooc.stages.rates import Times
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the command to the command line."""
+    app.command(epilog="Example: pttt plan --game pttt-2x5k3-abrupt --memory-mb 1024")(plan)
+
+
+def plan(
+    game: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A config.yaml; options of this command override it.")
+    ] = None,
+    symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
+    memory_mb: Annotated[int | None, typer.Option(min=1, metavar="MB", help="Most memory of a stage.")] = None,
+    times: Annotated[bool, typer.Option(help="Measure this machine for some seconds, to tell times.")] = True,
+    threads: ThreadsOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Tell what a run needs before it starts: memory, disk and time of each stage.
+
+    Nothing is written.  Memory and disk follow from the size of the game, times from what a small game takes on this
+    machine just now; all but the smallest budget is approximate.
+    """
+    check_game(game)
+    from pttt_ooc.cli.sections import load_file
+    from pttt_ooc.config import check_config
+    from pttt_ooc.stages.planning import planned
+
+    content = load_file(config)[0].model_dump(mode="json") if config else {}
+    given = {"game": game, "symmetry": symmetry, "memory_mb": memory_mb}
+    content.update({key: value for key, value in given.items() if value is not None})
+    found = planned(check_config(content, "The options"), threads or cores())
+    measured = None
+    if times:
+        from pttt_ooc.stages.rates import times_of
+
+        measured = times_of(found, threads or cores())
+    if as_json:
+        print(json.dumps(_record(found, measured)))
+    else:
+        _show(found, measured)
+
+
+def _record(plan: Plan, times: Times | None) -> dict[str, object]:
+    stages = {name: asdict(each) for name, each in plan.stages.items()}
+    told = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
+    disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
+    return {**told, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
+
+
+def _show(plan: Plan, times: Times | None) -> None:
+    from pttt_ooc.cli.display import _plain, _print
+    from pttt_ooc.show.numbers import duration
+
+    infosets = sum(plan.counts["total_infosets"])
+    print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
+    print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
+    table = _plain("stage", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs", "time")
+    for name, each in plan.stages.items():
+        disk = (each.disk_mb, each.disk_mb + each.while_running_mb)
+        time = duration(times.stages[name]) if times and name in times.stages else "-"
+        table.add_row(name, f"{each.smallest_mb} MB", f"{each.memory_mb} MB", *map(_size, disk), time)
+    _print(table)
+    print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
+    if times:
+        print(
+            f"On this machine, as busy as it is now, an iteration takes about {duration(times.iteration, 1)}, an "
+            f"evaluation {duration(times.evaluation, 1)}; how many iterations a gap takes is not known before."
+        )
+    too_small = max(each.smallest_mb for each in plan.stages.values())
+    if too_small > plan.budget_mb:
+        print(f"This budget is refused: {too_small} MB is the smallest that will do.")
+
+
+def _size(megabytes: float) -> str:
+    from pttt_ooc.show.numbers import size
+
+    return size(round(megabytes * 1e6))

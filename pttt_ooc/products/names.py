@@ -1,0 +1,6 @@
+"""Names of the files that an export makes."""
+
+COURSE_FILES = ("player0-infosets.txt", "player1-infosets.txt", "pttt_pl0.zip", "pttt_pl1.zip")
+"""The lists of infosets, and the zips with the tensors."""
+
+BUNDLE = "strategies.h5"

@@ -1,0 +1,141 @@
+"""What a solver works in: its state, rooms that iterations and evaluations share, the average strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.memory import furnished, room_for, virtual_array
+from pttt_ooc.solving.evaluation import EvaluationArrays, evaluation_arrays
+from pttt_ooc.solving.regret import RULES, Rule
+from pttt_ooc.structure.index import Index, Layout
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep.engine import SliceArrays, reach_arrays, slice_arrays
+from pttt_ooc.sweep.tree import Floats, Reach
+
+
+@dataclass(frozen=True)
+class IterationArrays:
+    """What an iteration works in.
+
+    Attributes
+    ----------
+    values
+        Gradients and values of the player whose regrets are updated.
+    reaches
+        Both players' reach under their latest strategies.
+    """
+
+    values: SliceArrays
+    reaches: tuple[Reach, Reach]
+
+
+@dataclass(frozen=True)
+class SolverArrays:
+    """What a :class:`Solver` works in besides the state on disk.
+
+    Iterations and evaluations take turns: they share two rooms (see :func:`pttt_ooc.disk.memory.room_for`).
+
+    Attributes
+    ----------
+    slices
+        A room for values of a slice.
+    reaches
+        A room for realization plans.
+    probabilities
+        float32, long enough for any slice: of an average strategy.
+    """
+
+    slices: NDArray[np.uint8]
+    reaches: NDArray[np.uint8]
+    probabilities: Floats
+
+    def iteration(self, index: Index, precision: DTypeLike) -> IterationArrays:
+        """Arrays in the rooms, for an iteration."""
+        wanted = iteration_arrays(index, precision)
+        return IterationArrays(furnished(self.slices, wanted.values), furnished(self.reaches, wanted.reaches))
+
+    def evaluation(self, index: Index) -> EvaluationArrays:
+        """Arrays in the rooms, for an evaluation."""
+        wanted = evaluation_arrays(index)
+        best, expected = furnished(self.slices, (wanted.best, wanted.expected))
+        return EvaluationArrays(best, expected, furnished(self.reaches, wanted.reach))
+
+
+@dataclass(frozen=True)
+class StateArrays:
+    """The state that iterations change: for each player and slice, float, shape (sequences of the slice,).
+
+    Attributes
+    ----------
+    regrets, strategy_sums
+        Sums of regrets and of realization plans, both discounted by the rule.
+    predictions
+        The last instantaneous regrets; empty if the rule does not predict.
+    """
+
+    regrets: tuple[tuple[Floats, ...], ...]
+    strategy_sums: tuple[tuple[Floats, ...], ...]
+    predictions: tuple[tuple[Floats, ...], ...]
+
+
+def solver_arrays(index: Layout, config: SolveConfig) -> SolverArrays:
+    """Virtual arrays for a solver."""
+    one, other = iteration_arrays(index, config.precision), evaluation_arrays(index)
+    longest = max(int(mine.sequences_by_slice().max(initial=0)) for mine in index.players)
+    return SolverArrays(
+        room_for(one.values, (other.best, other.expected)),
+        room_for(one.reaches, other.reach),
+        virtual_array(longest, np.float32),
+    )
+
+
+def iteration_arrays(index: Layout, precision: DTypeLike) -> IterationArrays:
+    """Virtual arrays for an iteration."""
+    first, second = (reach_arrays([mine], precision) for mine in index.players)
+    return IterationArrays(slice_arrays(index.players, precision), (first, second))
+
+
+def state_arrays(index: Layout, config: SolveConfig, rule: Rule | None = None) -> StateArrays:
+    """Virtual arrays for a state, whose paths, such as ``regrets/0/3``, name them; `rule` as of :class:`Solver`."""
+    kind = tuple(
+        tuple(virtual_array(int(size), config.precision) for size in mine.sequences_by_slice())
+        for mine in index.players
+    )
+    return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
+
+
+@dataclass(frozen=True, eq=False)
+class AverageStrategy:
+    """The average strategy of a solver as it is now, found slice by slice from the sums of strategies.
+
+    Attributes
+    ----------
+    part
+        Gives the probabilities of a slice, in an array that the next call overwrites.
+    """
+
+    index: Index
+    player: int
+    part: Callable[[int], Floats]
+
+    def of_slice(self, n: int) -> Floats:
+        """As :meth:`pttt_ooc.structure.strategy.Sliced.of_slice`."""
+        return self.part(n)
+
+    def whole(self) -> Strategy:
+        """The same strategy in a new array, which does not change any more."""
+        return Strategy(self.index, self.player, self.probabilities)
+
+    @property
+    def probabilities(self) -> Floats:
+        """All probabilities, in a new array in memory: float32, shape (sequences,)."""
+        mine = self.index.players[self.player]
+        found = np.empty(mine.sequences, np.float32)
+        for n in range(mine.slices):
+            found[mine.sequences_of(n)] = self.part(n)
+        return found

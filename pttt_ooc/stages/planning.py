@@ -1,0 +1,212 @@
+"""What a run of the workflow is going to need: memory and disk of each stage, from counts, before anything is made.
+
+Of the game only the pairs of views are searched, which takes seconds for the largest games.  The memory that a stage
+must have and what it maps follow from the same descriptions that the stage itself uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.config import Config
+from pttt_ooc.disk.memory import MemoryNeeds, leaves, process_needs
+from pttt_ooc.disk.resources import MB
+from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.products.infosets import text_width
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.solving.arrays import state_arrays
+from pttt_ooc.stages import enumerate, evaluate, export, index, report, solve
+from pttt_ooc.structure.building import TimingSizes, timing_sizes
+from pttt_ooc.structure.counts import counts_of
+from pttt_ooc.structure.index import Layout, layout_of
+from pttt_ooc.structure.symmetry import KEPT_BYTES
+from pttt_ooc.structure.views import find_pairs
+from pttt_ooc.sweep.engine import cell_needs
+
+_OWN = {"enumerate": 60, "index": 92, "solve": 98, "evaluate": 92, "export": 91, "report": 120}
+"""MB of anonymous memory that a stage has besides its data: Python, libraries, compiled code; measured."""
+
+# Bytes of anonymous memory, measured: for each pair of views, and for each row of an export, up to some blocks of rows.
+_SEARCH_PER_PAIR, _INDEX_PER_PAIR = 155, {"full": 170, "none": 330}
+_PER_ROW, _ROWS_AT_WORK = 5, 34 * MB
+_NO_WORK = 62 * MB  # of a stage that has nothing to do
+_SEARCHED = 2  # bytes of views.zarr for each pair of views, compressed, measured
+_ZIPPED, _BUNDLED = 0.08, 0.07  # of the tensor's bytes, and of the bundle's, that are left when they are compressed
+_SOLUTION = 0.03  # the same of the solution's probabilities
+_ARRAY = 700  # bytes of an array's description
+_PROCESS_ONLY: MemoryNeeds[Any] = MemoryNeeds(process_needs(), ())
+_REPORT = 160_000  # bytes of the report and its pictures
+
+
+@dataclass(frozen=True)
+class StagePlan:
+    """What one stage needs.
+
+    Attributes
+    ----------
+    smallest_mb
+        The smallest budget of memory that will do.
+    memory_mb
+        About how much anonymous memory it is going to use.
+    disk_mb
+        About how much its products take, and what it keeps to go on from.
+    while_running_mb
+        Disk space that it takes besides as long as it runs.
+    needs
+        What the smallest budget is made of, by what it is for, in bytes.
+    """
+
+    smallest_mb: int
+    memory_mb: int
+    disk_mb: float
+    while_running_mb: float
+    needs: Mapping[str, int] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run of the workflow needs.
+
+    Attributes
+    ----------
+    game, symmetry, budget_mb
+        What was asked for.
+    counts
+        As :func:`pttt_ooc.structure.counts.counts_of` gives them.
+    sequences
+        Of both players, as they are stored.
+    order_tables
+        Entries of the tables that the index stage makes.
+    work
+        Additions of one gradient of both players, about: what its time is in proportion to.
+    stages
+        By name.
+    """
+
+    game: str
+    symmetry: str
+    budget_mb: float
+    counts: Mapping[str, Any]
+    sequences: int
+    order_tables: int
+    work: int
+    stages: Mapping[str, StagePlan]
+
+    @property
+    def disk_mb(self) -> float:
+        """Disk space of all results."""
+        return sum(each.disk_mb for each in self.stages.values())
+
+    @property
+    def most_disk_mb(self) -> float:
+        """The most disk space at any time, about."""
+        total, most = 0.0, 0.0
+        for each in self.stages.values():
+            total += each.disk_mb
+            most = max(most, total + each.while_running_mb)
+        return most
+
+
+def planned(config: Config, threads: int) -> Plan:
+    """Plan a run; errors as of :func:`pttt_ooc.rules.catalogue.named_game`."""
+    game, symmetry = named_game(config.game), config.symmetry
+    pairs = find_pairs(game)
+    counts = counts_of(game, pairs)
+    folded, whole = layout_of(game, symmetry, pairs), layout_of(game, "none", pairs)
+    sizes = [timing_sizes(folded, pairs, player) for player in (0, 1)]
+    cells = max(each.cells for each in sizes)
+    count = len(pairs.mover)
+    del pairs
+    precisions = {np.dtype(config.solve.precision), np.dtype(np.float64)}
+    needs: dict[str, MemoryNeeds[Any]] = {
+        "enumerate": enumerate.needs(game),
+        "index": index.needs(symmetry, count),
+        "solve": solve.needs(folded, config.solve, threads, cell_needs(cells, cells, threads, precisions)),
+        "evaluate": evaluate.needs(folded, threads, cell_needs(cells, cells, threads, {np.dtype(np.float64)})),
+        "export": export.needs(folded, whole, threads) if any(config.export.files(config.game)) else _PROCESS_ONLY,
+        "report": report.needs(folded),
+    }
+    sequences, rows = sum(p.sequences for p in folded.players), sum(counts["total_infosets"])
+    data = {
+        "enumerate": _SEARCH_PER_PAIR * count,
+        "index": _INDEX_PER_PAIR[symmetry] * count,
+        "solve": min(2 * KEPT_BYTES, sequences),  # tables of mirror images
+        "evaluate": 0,
+        "export": min(_ROWS_AT_WORK, _PER_ROW * rows),
+        "report": 0,
+    }
+    disk = _disk(config, folded, whole, count, sizes)
+    stages = {}
+    for name, need in needs.items():
+        within = need.within(max(config.memory_mb, need.smallest_mb))
+        arrays = {path: array.nbytes for path, array in leaves(need.arrays).items()}
+        held = sum(arrays[path] for path in within.held) + need.fixed.get("cells", 0)
+        own = _OWN[name] * MB + data[name] if need is not _PROCESS_ONLY else _NO_WORK
+        mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
+        kept, besides = disk[name]
+        stages[name] = StagePlan(
+            need.smallest_mb, round((own + held) / MB), kept / MB, (besides + mapped) / MB, need.fixed
+        )
+    return Plan(
+        *(config.game, symmetry, config.memory_mb, counts, sequences),
+        sum(each.narrow_orders + each.wide_orders for each in sizes),
+        sum(each.work for each in sizes),
+        stages,
+    )
+
+
+def _disk(
+    config: Config, folded: Layout, whole: Layout, pairs: int, sizes: list[TimingSizes]
+) -> dict[str, tuple[float, float]]:
+    """Bytes that each stage keeps, and those that it takes besides while it runs and does not map."""
+    squares, state = folded.game.squares, state_arrays(folded, config.solve)
+    arrays = leaves(state)
+    size = sum(array.nbytes for array in arrays.values())
+    tables = sum(2 * each.narrow_orders + 4 * each.wide_orders + 40 * each.sources for each in sizes)
+    views = sum(len(p.placed) for each in {folded.symmetry: folded, "none": whole}.values() for p in each.players)
+    # Children and their maps, parents and their maps, blocks, six tables of views; orbits have three tables.
+    index_bytes = tables + views * 8 * (6 * squares + 1 + 6 + 3)
+    probabilities = 4 * sum(p.sequences for p in folded.players)
+    infosets = [p.infosets_by_slice() for p in whole.players]
+    item = np.dtype(config.export.dtype).itemsize
+    # A bar and the end of the line, and two characters for each attempt.
+    lists = sum(
+        int(np.dot(infosets[p], 2 + 2 * (len(whole.game.setup[p]) + np.arange(len(infosets[p]))))) for p in (0, 1)
+    )
+    rows = [int(each.sum()) for each in infosets]
+    tensor = sum(rows) * squares * item
+    texts = sum(rows[p] * text_width(whole, p) for p in (0, 1))
+    has_course, has_bundle = config.export.files(config.game)
+    return {
+        "enumerate": (_SEARCHED * pairs + 20 * _ARRAY, 0),
+        "index": (index_bytes + 100 * _ARRAY, 0),
+        # A snapshot stays; besides, there are the arrays at work, and a second snapshot for a moment.
+        "solve": (size + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * size),
+        "evaluate": (2_000, 0),
+        "export": (has_course * (lists + _ZIPPED * tensor) + has_bundle * _BUNDLED * (tensor + texts), 0),
+        "report": (_REPORT, 0),
+    }
+
+
+def check_budget(plan: Plan, stages: Sequence[str] | None = None) -> None:
+    """Refuse a budget that is too small for any stage, with the largest need of all of them.
+
+    Raises
+    ------
+    MemoryBudgetError
+        One sentence that says what would do.
+    """
+    chosen = {name: each for name, each in plan.stages.items() if stages is None or name in stages}
+    name, most = max(chosen.items(), key=lambda item: item[1].smallest_mb)
+    if most.smallest_mb <= plan.budget_mb:
+        return
+    largest = sorted(most.needs.items(), key=lambda item: -item[1])[:3]
+    listed = ", ".join(f"{what} {size / MB:.0f} MB" for what, size in largest)
+    raise MemoryBudgetError(
+        f"A memory budget of {plan.budget_mb:g} MB is too small: {most.smallest_mb} MB is the smallest that will do, "
+        f"for the stage {name} ({listed}); raise memory_mb."
+    )
