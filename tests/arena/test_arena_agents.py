@@ -7,12 +7,13 @@ import pytest
 
 from pttt_ooc.arena.agents.base import text_of
 from pttt_ooc.arena.agents.catalogue import AGENTS, agent
-from pttt_ooc.arena.games.base import PLAYER, ArenaError, mover_score
+from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import ultimate, ultimate_values
 from pttt_ooc.arena.kernels.memory import EXACT, find, keep, memory
 from tests.arena import naive_search
 from tests.arena import naive_ultimate as naive
+from tests.arena.arenakit import points
 
 ULTIMATE = game("ultimate")
 
@@ -172,14 +173,7 @@ def test_a_time_is_kept(clock):
 
 
 def test_a_deeper_search_wins():
-    deep, shallow, points = seated("alphabeta:depth=2"), seated("random"), 0.0
-    for number in range(10):
-        state = ULTIMATE.start()
-        while ULTIMATE.legal(state):
-            mover = deep if state[PLAYER] == number % 2 else shallow
-            state = ULTIMATE.play(state, mover.choose(state))
-        points += mover_score(state, number % 2)
-    assert points >= 8.5
+    assert points(seated("alphabeta:depth=2"), seated("random"), 10) >= 8.5
 
 
 def test_texts_of_agents():

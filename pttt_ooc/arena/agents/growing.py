@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from pttt_ooc.arena.agents.base import Agent, Budget, Effort
+from pttt_ooc.arena.agents.bounded import Bounded
 from pttt_ooc.arena.games.base import ArenaError, Game, State
-from pttt_ooc.arena.kernels import clock as clocks
 from pttt_ooc.arena.kernels import search
 from pttt_ooc.arena.kernels.mcts import growing, tree
 
 
 @dataclass
-class TreeSearch(Budget, Agent):
+class TreeSearch(Bounded):
     """UCT with a solver; what it has learnt of a position that comes up is kept for its next move.
 
     The budget is a time or a number of games played out.
@@ -49,7 +46,6 @@ class TreeSearch(Budget, Agent):
         super().seat(game)
         self._kernels = growing(game.rules)
         self._tree, self._other = tree(self.room), tree(self.room)
-        self._control = np.zeros(8, dtype=np.int64)
         self.begin(0)
         first = game.start()
         self._control[search.NODE_LIMIT] = 2
@@ -71,12 +67,7 @@ class TreeSearch(Budget, Agent):
 
     def choose(self, state: State) -> int:
         """The most visited move."""
-        control = self._control
-        control[:] = 0
-        if self.time is not None:
-            control[search.CLOCK] = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
-            control[search.DEADLINE] = clocks.nanoseconds(int(control[search.CLOCK])) + int(self.time * 1e9)
-        control[search.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
+        control = self._limits()
         if self.reuse and self._state is not None and self._kernels.keep(self._tree, self._state, state, self._other):
             self._tree, self._other = self._other, self._tree
         else:
@@ -84,16 +75,6 @@ class TreeSearch(Budget, Agent):
         self._kernels.grow(self._tree, state, self.rng, self.explore, control)
         self._state = state.copy()
         return int(self._kernels.best(self._tree, int(state[0])))
-
-    @property
-    def effort(self) -> Effort:
-        """Games played out for the last move, and the longest line in the tree."""
-        return Effort(int(self._control[search.NODES]), int(self._control[search.REACHED]))
-
-    @property
-    def limited_by_time(self) -> bool:
-        """Whether the budget is a time."""
-        return self.time is not None
 
     @property
     def proven(self) -> int:

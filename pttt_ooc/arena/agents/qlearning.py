@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pttt_ooc.arena.agents.base import Agent
-from pttt_ooc.arena.agents.searching import values_of
+from pttt_ooc.arena.agents.bounded import values_of
 from pttt_ooc.arena.games.base import ArenaError, Game, State
 from pttt_ooc.arena.kernels.qlearning import Learnt, qlearning
 from pttt_ooc.arena.kernels.rng import generator
@@ -53,7 +53,7 @@ class _Learner(Agent):
     def seat(self, game: Game) -> None:
         """Learn."""
         super().seat(game)
-        values = values_of(game)
+        values = values_of(game, 2)
         self._kernels = qlearning(game.rules, values)
         self._learnt = self.blank(values.FEATURES)
         alone = self.teacher == "random"

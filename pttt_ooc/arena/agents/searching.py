@@ -7,14 +7,12 @@ and plays what its last complete search has found.  Among equally good moves it 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
-from pttt_ooc.arena.agents.base import Agent, Budget, Effort
+from pttt_ooc.arena.agents.bounded import Bounded, values_of
 from pttt_ooc.arena.games.base import ArenaError, Game, State
-from pttt_ooc.arena.kernels import clock as clocks
 from pttt_ooc.arena.kernels import search
 from pttt_ooc.arena.kernels.memory import memory
 
@@ -28,22 +26,8 @@ _MEMORIES = {
 }
 
 
-def values_of(game: Game) -> Any:
-    """The module with the heuristics for a game.
-
-    Raises
-    ------
-    ArenaError
-        There are none.
-    """
-    try:
-        return import_module(f"pttt_ooc.arena.kernels.{game.name}_values")
-    except ModuleNotFoundError:
-        raise ArenaError(f"There is no heuristic for {game.name}, which this agent needs.") from None
-
-
 @dataclass
-class _Search(Budget, Agent):
+class _Search(Bounded):
     """Options of all agents that search.
 
     Attributes
@@ -62,17 +46,13 @@ class _Search(Budget, Agent):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make room for its levels."""
         super().seat(game)
-        values = values_of(game)
-        if self.heur not in values.HEURISTICS:
-            known = ", ".join(map(str, values.HEURISTICS))
-            raise ArenaError(f"{game.name} has no heuristic {self.heur}: heur is one of {known}.")
+        values = values_of(game, self.heur)
         if self.depth is not None and self.depth > _DEEPEST:
             raise ArenaError(f"No game is longer than the depth {_DEEPEST}; the depth {self.depth} means nothing.")
         self._choose = search.searching(game.rules, values)
         levels = 2 * (self.depth or _DEEPEST) + 2
         self._states = np.zeros((levels, game.rules.WORDS), dtype=np.int64)
         self._moves = np.zeros((levels, game.rules.WIDTH), dtype=np.int64)
-        self._control = np.zeros(8, dtype=np.int64)
         self.begin(0)
         self._search(game.start(), 1, 1)  # compiles
         self.begin(0)
@@ -92,13 +72,6 @@ class _Search(Budget, Agent):
         return self._search(state, first, last)
 
     def _search(self, state: State, first: int, last: int) -> int:
-        control = self._control
-        control[:] = 0
-        control[search.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
-        if self.time is not None:
-            kind = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
-            control[search.CLOCK] = kind
-            control[search.DEADLINE] = clocks.nanoseconds(kind) + int(self.time * 1e9)
         self._states[0] = state
         move = self._choose(
             self._states,
@@ -108,21 +81,11 @@ class _Search(Budget, Agent):
             last,
             self.method,
             self.heur,
-            control,
+            self._limits(),
             self._kind,
             self._memory,
         )
         return int(move)
-
-    @property
-    def effort(self) -> Effort:
-        """Nodes visited, and the depth of the last complete search."""
-        return Effort(int(self._control[search.NODES]), int(self._control[search.REACHED]))
-
-    @property
-    def limited_by_time(self) -> bool:
-        """Whether the budget is a time."""
-        return self.time is not None
 
 
 _NO_MEMORY = memory(1)

@@ -8,17 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from pttt_ooc.arena.agents.base import Agent, Budget, Effort
-from pttt_ooc.arena.agents.searching import values_of
+from pttt_ooc.arena.agents.bounded import Bounded, values_of
 from pttt_ooc.arena.games.base import ArenaError, Game, State
-from pttt_ooc.arena.kernels import clock as clocks
 from pttt_ooc.arena.kernels import search
 from pttt_ooc.arena.kernels.tuned import tuning, work
 from pttt_ooc.arena.learning.ultimate import load
 
 
 @dataclass
-class Tuned(Budget, Agent):
+class Tuned(Bounded):
     """Alpha-beta with a table, an order of moves, and quiescence; its depth counts single plies.
 
     Attributes
@@ -45,15 +43,11 @@ class Tuned(Budget, Agent):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make its table."""
         super().seat(game)
-        values, weights = values_of(game), np.zeros(0)
-        if self.heur not in values.HEURISTICS:
-            known = ", ".join(map(str, values.HEURISTICS))
-            raise ArenaError(f"{game.name} has no heuristic {self.heur}: heur is one of {known}.")
+        values, weights = values_of(game, self.heur), np.zeros(0)
         if self.path:
             values, weights = import_module("pttt_ooc.arena.kernels.ultimate_learnt"), load(Path(self.path), game)
         self._choose = tuning(game.rules, values)
         self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
-        self._control = np.zeros(8, dtype=np.int64)
         self._work = work(game.rules, self.slots, weights)
         self._work.states[0] = game.start()
         self._control[search.NODE_LIMIT] = 100
@@ -68,21 +62,5 @@ class Tuned(Budget, Agent):
 
     def choose(self, state: State) -> int:
         """The best move found within the budget."""
-        control = self._control
-        control[:] = 0
-        control[search.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
-        if self.time is not None:
-            control[search.CLOCK] = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
-            control[search.DEADLINE] = clocks.nanoseconds(int(control[search.CLOCK])) + int(self.time * 1e9)
         self._work.states[0] = state
-        return int(self._choose(self._work, self.heur, self._deepest, control))
-
-    @property
-    def effort(self) -> Effort:
-        """Nodes visited, and the depth in plies of the last complete search."""
-        return Effort(int(self._control[search.NODES]), int(self._control[search.REACHED]))
-
-    @property
-    def limited_by_time(self) -> bool:
-        """Whether the budget is a time."""
-        return self.time is not None
+        return int(self._choose(self._work, self.heur, self._deepest, self._limits()))

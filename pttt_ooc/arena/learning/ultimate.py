@@ -16,7 +16,7 @@ HEAD = b"pttt arena ultimate 1\n"
 ROUNDS = 20
 """The games of a training are played in rounds; the step size shrinks from round to round."""
 
-EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.8, 0.8, 8
+EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
 
 
 def train(
