@@ -6,8 +6,10 @@ The Snakefile imports this module, so it imports nothing that takes long.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
 from pttt_ooc.extreme.cores import free_cores
@@ -71,6 +73,21 @@ def write_pools(directory: Path, stage: str, file: Path) -> None:
 def matches_of(directory: Path, file: str) -> list[str]:
     """The files of the matches of a stage, from what `write_pools` has written."""
     return [str(directory / "matches" / f"{name}.json") for name in json.loads(Path(file).read_text())]
+
+
+def matches_dealt(directory: Path, pools: Any, stages: Iterable[str]) -> list[str]:
+    """The files of the matches of stages, once it is known who plays in them.
+
+    Parameters
+    ----------
+    directory
+        Of the tournament.
+    pools
+        Snakemake's checkpoint that deals the pools.  Until it has, it tells Snakemake to come back.
+    stages
+        Their names.
+    """
+    return [file for stage in stages for file in matches_of(directory, pools.get(stage=stage).output[0])]
 
 
 def forget_lost(directory: Path) -> None:

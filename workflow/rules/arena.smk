@@ -19,14 +19,6 @@ rule arena:
         "All results of the arena are there."
 
 
-def arena_asked(wildcards):
-    return ARENA[wildcards.name].model_dump(mode="json")
-
-
-def arena_sources(wildcards):
-    return arena_pipeline.sources(ARENA[wildcards.name])
-
-
 rule arena_experiment:
     output:
         f"{ARENA_DIR}/{{name}}/result.json",
@@ -37,8 +29,8 @@ rule arena_experiment:
     conda:
         "../../envs/pttt.yaml"
     params:
-        asked=arena_asked,
-        sources=arena_sources,
+        asked=lambda wildcards: ARENA[wildcards.name].model_dump(mode="json"),
+        sources=lambda wildcards: arena_pipeline.sources(ARENA[wildcards.name]),
     message:
         "Measure a claim again: {params.asked[claim]}."
     script:
@@ -55,8 +47,8 @@ rule arena_round_robin:
     conda:
         "../../envs/pttt.yaml"
     params:
-        asked=arena_asked,
-        sources=arena_sources,
+        asked=lambda wildcards: ARENA[wildcards.name].model_dump(mode="json"),
+        sources=lambda wildcards: arena_pipeline.sources(ARENA[wildcards.name]),
     message:
         "Let all agents of {wildcards.name} play each other."
     script:

@@ -17,11 +17,6 @@ if workflow.is_main_process:
 workflow.global_resources.setdefault("timed_bots", len(free_cores()))  # of this machine; profiles say another number
 
 
-def extreme_matches(stage):
-    """The matches of a stage, once it is known who plays in it."""
-    return tournament.matches_of(Path(EXTREME_DIR), checkpoints.extreme_pools.get(stage=stage).output[0])
-
-
 localrules:
     extreme,
 
@@ -54,11 +49,9 @@ rule extreme_draw:
 checkpoint extreme_pools:
     input:
         ancient(f"{EXTREME_DIR}/draw.json"),
-        lambda wildcards: [
-            file
-            for stage in EXTREME_STAGES[: EXTREME_STAGES.index(wildcards.stage)]
-            for file in extreme_matches(stage)
-        ],
+        lambda wildcards: tournament.matches_dealt(
+            Path(EXTREME_DIR), checkpoints.extreme_pools, EXTREME_STAGES[: EXTREME_STAGES.index(wildcards.stage)]
+        ),
     output:
         f"{EXTREME_DIR}/stages/{{stage}}.json",
     log:
@@ -96,7 +89,7 @@ rule extreme_match:
 
 rule extreme_report:
     input:
-        lambda wildcards: [file for stage in EXTREME_STAGES for file in extreme_matches(stage)],
+        lambda wildcards: tournament.matches_dealt(Path(EXTREME_DIR), checkpoints.extreme_pools, EXTREME_STAGES),
     output:
         report(f"{EXTREME_DIR}/report.html", caption="../report/extreme.rst", category="Extreme TicTacToe"),
         f"{EXTREME_DIR}/standings.json",
