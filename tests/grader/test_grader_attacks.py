@@ -392,7 +392,7 @@ def test_a_team_has_so_many_uploads_in_flight(tmp_path, monkeypatch):
     lab = Lab(tmp_path / "g", waiting_per_team=3)
     ours, others = lab.team("Team A"), lab.team("Team B")
     begun, begin = [], receiving.Incoming
-    monkeypatch.setattr(receiving, "Incoming", lambda storage: begun.append(1) or begin(storage))
+    monkeypatch.setattr(receiving, "Incoming", lambda *given: begun.append(1) or begin(*given))
     statuses = uploads(lab, [ours] * 8 + [others])
     assert sorted(statuses[:8]) == [201] * 3 + [429] * 5 and statuses[8] == 201
     assert len(begun) == 4  # no file for those that are refused
@@ -416,8 +416,8 @@ def test_a_disk_that_fills_up_is_told(lab, monkeypatch, place):
         elif place == "write":
             really = storage.Incoming.__init__
 
-            def begin(self, of):
-                really(self, of)
+            def begin(self, *given):
+                really(self, *given)
                 self._file.close()
                 self._file = open("/dev/full", "wb")  # noqa: SIM115
 

@@ -127,7 +127,7 @@ def test_a_whole_game_by_mouse(open_page, player):
 
 def test_a_whole_game_by_touch_on_a_phone(open_page):
     page = open_page(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
-    page.get_by_label("Uniform").tap()
+    page.get_by_label("Uniform", exact=True).tap()
     page.get_by_role("button", name="Begin").tap()
     page.locator("#table").wait_for()
     page.wait_for_load_state()
