@@ -62,6 +62,10 @@ def _answer_until(
         except PtttError as error:
             log.error(str(error))
             return 1
+        except Exception:
+            if stopping.is_set():  # an interrupt amid a compilation may come out of the compiler as an error of its own
+                return 0
+            raise
         handle_signals(stopping)
         log.info("ready")
         answer_all(listening, answering, stopping)
