@@ -46,6 +46,7 @@ def begin(page, player=0, opponent=None):
     page.get_by_label(f"player {player}").check()
     page.get_by_role("button", name="Begin").click()
     page.locator("#table").wait_for()
+    page.wait_for_load_state()  # the keys are heard from then on
 
 
 def play_out(page, attempt):
