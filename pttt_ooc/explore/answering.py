@@ -17,6 +17,7 @@ from pttt_ooc.questions.playing import row_at
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.questions.reading import checked
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.web.answering import ByKind
 from pttt_ooc.web.wire import Message
 
 BUDGET = 8_000_000_000
@@ -25,7 +26,7 @@ BUDGET = 8_000_000_000
 _BOARDS = 6
 
 
-class Answering:
+class Answering(ByKind):
     """Answers questions on one game.
 
     Parameters
@@ -41,27 +42,18 @@ class Answering:
     def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
         self.game = named_game(game)
         self.profiles = Profiles(directory, game, indices, budget)
-        self._known: dict[str, Callable[[Message], Message]] = {
+        known: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "facts": self._facts,
             "row": self._row,
             "mistakes": self._mistakes,
             "differences": self._differences,
         }
+        super().__init__(known)
 
     def close(self) -> None:
         """End all work."""
         self.profiles.close()
-
-    def answer(self, question: Message) -> Message:
-        """The answer to a question.
-
-        Raises
-        ------
-        PtttError
-            If there is none; the sentence says why.
-        """
-        return self._known[question["ask"]](question)
 
     def _infoset(self, question: Message) -> Message:
         """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
 from pttt_ooc.disk.files import digest
-from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.runs import with_run
@@ -19,8 +17,7 @@ from pttt_ooc.library.given import game_of, games_of_shape, given_strategy
 from pttt_ooc.products.reading import tensor_header
 from pttt_ooc.rules.game import Game
 from pttt_ooc.web import wire
-from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, Web, address_of, listen, look_after, open_browser
+from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 
 PROFILES = "explore"
 """The folder of profiles, beside the structures of a game."""
@@ -120,18 +117,11 @@ def explore(
     structures = structures_of(Path(names[0]), rules, data)
     kept = profiles or structures / rules.name / PROFILES
     games_file(kept)  # better told now than by a process that would be started again and again
-    stopping = threading.Event()
     with (
         listen(host, port) as listening,
         answerer(kept, rules.name, structures) as (answering, address),
         make_web(structures) as web,
     ):
-        handle_signals(stopping)
-        start_logging("explore")
-        url = address_of(listening, host)
         told = json.dumps([asdict(source) for source in sources])
         pages = web.child([rules.name, listening.fileno(), address, told, kept], listening)
-        print(f"{rules.name} is at {url}; Ctrl-C stops it.", flush=True)
-        if page:
-            threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
-        look_after([pages, answering, *web.others], stopping)
+        serve_until_stopped("explore", rules.name, listening, host, [pages, answering, *web.others], page)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import socket
 import sys
 from pathlib import Path
 
@@ -19,10 +18,10 @@ from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.web import server
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
 from pttt_ooc.web.parts import Others
-from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
 from pttt_ooc.web.wire import Client
 
@@ -48,7 +47,7 @@ def serve(game: str, descriptor: str, address: str, sources: str, kept: str, oth
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)
-    make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
+    server.serve(app, descriptor)
 
 
 def _app_of(game: str, address: str, sources: str, kept: str, others: Others) -> FastAPI:

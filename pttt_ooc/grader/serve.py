@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.rights import private, tighten
 from pttt_ooc.grader.settings import Settings, make_settings
 from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import check_value_is_known
-from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, Web, address_of, listen, look_after
+from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 
 WEBSERVER = "pttt_ooc.grader.webserver"
 
@@ -50,11 +47,7 @@ def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb 
     database.close()
     tighten([*storage.private_paths(), *database.files()])
     check_value_is_known(settings)
-    stopping = threading.Event()
     with listen(host, port) as listening, make_web(data, settings) as web:
-        handle_signals(stopping)
-        start_logging("serve")
         worker = Child("worker", ["-m", "pttt_ooc.grader.worker", str(data)])
         children = [web.child([data, listening.fileno()], listening), worker, *web.others]
-        print(f"The grader for {settings.game} is at {address_of(listening, host)}; Ctrl-C stops it.", flush=True)
-        look_after(children, stopping)
+        serve_until_stopped("serve", f"The grader for {settings.game}", listening, host, children)

@@ -6,7 +6,7 @@ import logging
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import NoReturn, Protocol
 
@@ -26,6 +26,29 @@ class Answers(Protocol):
 
     def answer(self, question: Message) -> Message:
         """The answer to a question; a PtttError if there is none, whose sentence says why."""
+
+
+class ByKind:
+    """Answers questions of several kinds, each by a function of its own.
+
+    Parameters
+    ----------
+    known
+        The function for each kind, which a question names as ``ask``.
+    """
+
+    def __init__(self, known: Mapping[str, Callable[[Message], Message]]) -> None:
+        self._known = known
+
+    def answer(self, question: Message) -> Message:
+        """The answer to a question.
+
+        Raises
+        ------
+        PtttError
+            If there is none; the sentence says why.
+        """
+        return self._known[question["ask"]](question)
 
 
 def answer_until_stopped(

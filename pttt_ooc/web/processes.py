@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.errors import GraderError
+from pttt_ooc.web.logs import start_logging
 
 log = logging.getLogger("pttt.web.processes")
 _GRACE = 20.0  # seconds for a process to stop by itself
@@ -123,6 +125,30 @@ def address_of(listening: socket.socket, host: str) -> str:
     """The address of the pages behind a socket."""
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listening.getsockname()[1]}"
+
+
+def serve_until_stopped(
+    name: str, what: str, listening: socket.socket, host: str, children: Sequence[Child], page: str | None = None
+) -> None:
+    """Say where pages are, and keep the processes behind them running until SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    name
+        Of this process, in the log.
+    what
+        Is there, as the sentence names it.
+    page
+        The address of the page to open in a browser, such as ``/explore``; None: no browser.
+    """
+    stopping = threading.Event()
+    handle_signals(stopping)
+    start_logging(name)
+    url = address_of(listening, host)
+    print(f"{what} is at {url}; Ctrl-C stops it.", flush=True)
+    if page:
+        threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
+    look_after(children, stopping)
 
 
 def look_after(children: Sequence[Child], stopping: threading.Event) -> None:

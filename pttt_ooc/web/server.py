@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import socket
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -56,3 +57,8 @@ def prepare_process() -> int:
     if soft != resource.RLIM_INFINITY and soft < limit:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
     return max(16, (limit - _OTHER_FILES) // 2)
+
+
+def serve(app: FastAPI, descriptor: str) -> None:
+    """Serve an application on the open socket number `descriptor`, in a process of its own, until that is stopped."""
+    make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import logging
 import resource
-import socket
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext
 from pathlib import Path
 
 from pttt_ooc.arena.pages.seating import Seating
 from pttt_ooc.arena.pages.shelf import Shelf
-from pttt_ooc.disk.lives import handle_signals, watch_parent
-from pttt_ooc.web.answering import answer_all
-from pttt_ooc.web.logs import start_logging
+from pttt_ooc.web.answering import ByKind, answer_until_stopped
 from pttt_ooc.web.wire import Message
 
 MEMORY = 4 << 30
@@ -24,7 +20,7 @@ MEMORY = 4 << 30
 log = logging.getLogger("pttt.arena.answerer")
 
 
-class Answering:
+class Answering(ByKind):
     """Answers questions about the matches below a directory.
 
     Parameters
@@ -35,7 +31,7 @@ class Answering:
 
     def __init__(self, directory: Path) -> None:
         self._shelf, self._seating = Shelf(directory), Seating(directory)
-        self._known: dict[str, Callable[[Message], Message]] = {
+        known: dict[str, Callable[[Message], Message]] = {
             "matches": lambda question: {"matches": self._shelf.matches()},
             "match": lambda question: self._shelf.match(question["name"], question["start"], question["rows"]),
             "standings": lambda question: {"standings": self._shelf.standings()},
@@ -45,16 +41,7 @@ class Answering:
             ),
             "replay": lambda question: self._shelf.replay(question["name"], question["number"], question["ply"]),
         }
-
-    def answer(self, question: Message) -> Message:
-        """The answer to a question.
-
-        Raises
-        ------
-        PtttError
-            If there is none; the sentence says why.
-        """
-        return self._known[question["ask"]](question)
+        super().__init__(known)
 
 
 def main() -> None:
@@ -62,15 +49,9 @@ def main() -> None:
 
     Arguments: DIRECTORY SOCKET.
     """
-    start_logging("answerer")
-    stopping = threading.Event()
     directory, descriptor = sys.argv[1:]
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    watch_parent()
-    handle_signals(stopping)
-    with suppress(KeyboardInterrupt), socket.socket(fileno=int(descriptor)) as listening:
-        log.info("ready")
-        answer_all(listening, Answering(Path(directory)), stopping)
+    answer_until_stopped(descriptor, lambda: nullcontext(Answering(Path(directory))), log)
 
 
 if __name__ == "__main__":

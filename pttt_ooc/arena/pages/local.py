@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pttt_ooc.disk.files import make_directory
-from pttt_ooc.disk.lives import handle_signals
-from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
+from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 from pttt_ooc.web.wire import listening
 
 
@@ -38,14 +35,7 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
     PtttError
         If the server cannot listen.
     """
-    stopping = threading.Event()
     with listen(host, port) as open_socket, answerer(directory) as (answering, address):
-        handle_signals(stopping)
-        start_logging("arena")
-        arguments = [str(open_socket.fileno()), str(address)]
-        web = Child("web", ["-m", "pttt_ooc.arena.pages.localserver", *arguments], (open_socket.fileno(),))
-        url = address_of(open_socket, host)
-        print(f"The arena is at {url}; Ctrl-C stops it.", flush=True)
-        if page:
-            threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
-        look_after([web, answering], stopping)
+        web = Web(["pttt_ooc.arena.pages.localserver"], [str(address)])
+        children = [web.child([open_socket.fileno()], open_socket), answering]
+        serve_until_stopped("arena", "The arena", open_socket, host, children, page)

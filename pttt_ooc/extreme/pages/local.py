@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
-from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.extreme.record import Record
-from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
+from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 
 
 def serve(directory: Path, host: str, port: int, page: str | None) -> None:
@@ -27,17 +24,8 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
         If there is no tournament, or the server cannot listen.
     """
     Record(directory)
-    stopping = threading.Event()
     with listen(host, port) as open_socket:
-        handle_signals(stopping)
-        start_logging("extreme")
-        descriptor, url = open_socket.fileno(), address_of(open_socket, host)
-        arguments = ["-m", "pttt_ooc.extreme.pages.localserver", str(descriptor), str(directory)]
-        children = [
-            Child("web", arguments, (descriptor,)),
-            Child("analyst", ["-m", "pttt_ooc.extreme.analyst", str(directory)]),
-        ]
-        print(f"The tournament is at {url}; Ctrl-C stops it.", flush=True)
-        if page:
-            threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
-        look_after(children, stopping)
+        web = Web(["pttt_ooc.extreme.pages.localserver"], [str(directory)])
+        analyst = Child("analyst", ["-m", "pttt_ooc.extreme.analyst", str(directory)])
+        children = [web.child([open_socket.fileno()], open_socket), analyst]
+        serve_until_stopped("extreme", "The tournament", open_socket, host, children, page)

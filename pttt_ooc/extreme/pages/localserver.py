@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.extreme.pages import exports
 from pttt_ooc.extreme.pages.part import part_of
 from pttt_ooc.extreme.pages.shown import Shown
+from pttt_ooc.web import server
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
 
 TITLE = "Extreme TicTacToe"
@@ -33,8 +32,7 @@ def main() -> None:
     start_logging("web")
     watch_parent()
     descriptor, directory = sys.argv[1:]
-    server = make_server(app_of(Path(directory)), prepare_process())
-    server.run(sockets=[socket.socket(fileno=int(descriptor))])
+    server.serve(app_of(Path(directory)), descriptor)
 
 
 if __name__ == "__main__":

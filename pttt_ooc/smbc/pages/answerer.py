@@ -14,14 +14,14 @@ from pttt_ooc.smbc.looking import Lookout, Lookouts
 from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.solve import STORE
-from pttt_ooc.web.answering import answer_until_stopped
+from pttt_ooc.web.answering import ByKind, answer_until_stopped
 from pttt_ooc.web.wire import Message
 
 log = logging.getLogger("pttt.smbc.answerer")
 _PREPARED = 8  # rounds that are kept prepared
 
 
-class Answering:
+class Answering(ByKind):
     """Answers questions about one solution.
 
     Parameters
@@ -39,23 +39,14 @@ class Answering:
         self.lookouts = Lookouts(directory)
         self.bot = SolutionBot(self.lookouts.solution)
         self._prepared: dict[tuple[Scores, int | None], Lookout] = {}
-        self._known: dict[str, Callable[[Message], Message]] = {
+        known: dict[str, Callable[[Message], Message]] = {
             "facts": self._facts,
             "see": self._see,
             "chances": self._chances,
             "believed": self._believed,
             "expectation": self._expectation,
         }
-
-    def answer(self, question: Message) -> Message:
-        """The answer to a question.
-
-        Raises
-        ------
-        PtttError
-            If there is none; the sentence says why.
-        """
-        return self._known[question["ask"]](question)
+        super().__init__(known)
 
     def _facts(self, question: Message) -> Message:
         solution = self.lookouts.solution

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pttt_ooc.disk.lives import handle_signals
 from pttt_ooc.smbc.pages.matches_file import matches_file
 from pttt_ooc.smbc.solve import checked_manifest
-from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.processes import Child, address_of, listen, look_after, open_browser
+from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 from pttt_ooc.web.wire import listening
 
 
@@ -40,14 +37,7 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
     """
     points = checked_manifest(directory)["settings"]["winning_score"]
     matches_file(directory)
-    stopping = threading.Event()
     with listen(host, port) as open_socket, answerer(directory) as (answering, address):
-        handle_signals(stopping)
-        start_logging("smbc")
-        arguments = [str(open_socket.fileno()), str(address), str(directory)]
-        web = Child("web", ["-m", "pttt_ooc.smbc.pages.localserver", *arguments], (open_socket.fileno(),))
-        url = address_of(open_socket, host)
-        print(f"The match to {points} is at {url}; Ctrl-C stops it.", flush=True)
-        if page:
-            threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
-        look_after([web, answering], stopping)
+        web = Web(["pttt_ooc.smbc.pages.localserver"], [str(address), str(directory)])
+        children = [web.child([open_socket.fileno()], open_socket), answering]
+        serve_until_stopped("smbc", f"The match to {points}", open_socket, host, children, page)

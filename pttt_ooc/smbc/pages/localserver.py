@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from pathlib import Path
 
 from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.smbc.pages.part import part_at
+from pttt_ooc.web import server
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.logs import start_logging
-from pttt_ooc.web.server import make_server, prepare_process
 from pttt_ooc.web.shell import Shell
 
 TITLE = "Tic-tac-toe with secret goals"
@@ -25,7 +24,7 @@ def main() -> None:
     watch_parent()
     descriptor, address, directory = sys.argv[1:]
     app = make_application(Shell(TITLE, "", [part_at(Path(address), Path(directory))]))
-    make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
+    server.serve(app, descriptor)
 
 
 if __name__ == "__main__":
