@@ -53,6 +53,28 @@ def pages_of(browser, url):
         context.close()
 
 
+def arrived(page, selector):
+    """Wait for a page that has this piece, and until its scripts hear keys and clicks."""
+    page.locator(selector).wait_for()
+    page.wait_for_load_state()
+
+
+def press(page, key):
+    """Press a key once the page's scripts can hear it: the key may be the first thing after a link was followed."""
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+
+
+def mark_document(page):
+    """Mark the document, once it is loaded; a document that is loaded anew has no mark."""
+    page.wait_for_load_state()
+    page.evaluate("window.sameDocument = true")
+
+
+def assert_same_document(page):
+    assert page.evaluate("window.sameDocument === true")
+
+
 def picture(page, name):
     """Take a picture of the whole page, if somebody wants to look at it."""
     if PICTURES:

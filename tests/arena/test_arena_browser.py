@@ -4,7 +4,17 @@ import re
 
 import pytest
 from arenapages import application
-from browsing import assert_accessible, chromium, pages_of, picture, served
+from browsing import (
+    arrived,
+    assert_accessible,
+    assert_same_document,
+    chromium,
+    mark_document,
+    pages_of,
+    picture,
+    press,
+    served,
+)
 
 from pttt_ooc.arena import robins
 from pttt_ooc.arena.matches.runner import run
@@ -37,21 +47,22 @@ def test_a_replay_by_mouse_and_keyboard(open_page):
     page = open_page()
     page.get_by_role("link", name="small").click()
     page.get_by_role("link", name="Game 1").click()
-    page.locator("#table").wait_for()
-    page.evaluate("window.sameDocument = true")
+    arrived(page, "#table")
+    mark_document(page)
     sync_api.expect(page.locator(".plane .cell.free")).to_have_count(0)
     sync_api.expect(page.locator(".plane .cell.legal")).to_have_count(9)
     page.get_by_role("link", name="On →").click()
     sync_api.expect(page.locator(".plane .cell.mine")).to_have_count(1)
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     sync_api.expect(page.locator(".plane .cell.theirs")).to_have_count(1)
-    page.keyboard.press("ArrowLeft")
+    press(page, "ArrowLeft")
     sync_api.expect(page.locator(".plane .cell.theirs")).to_have_count(0)
     page.get_by_role("link", name="Last").click()
     sync_api.expect(page.locator(".said")).to_have_text(re.compile("A draw.|wins."))
     page.go_back()
     sync_api.expect(page.locator(".plane .cell.mine")).to_have_count(1)
-    assert page.evaluate("window.sameDocument === true") and page.errors == []
+    assert_same_document(page)
+    assert page.errors == []
 
 
 def test_a_replay_without_scripts(open_page):
@@ -83,7 +94,7 @@ def begin(page, opponent="Chance", first="you"):
     form.get_by_label("Opponent").select_option(label=opponent)
     form.get_by_label(first, exact=True).check()
     form.get_by_role("button", name="Begin").click()
-    page.locator("#table").wait_for()
+    arrived(page, "#table")
 
 
 def changed(page, act):
@@ -96,13 +107,14 @@ def changed(page, act):
 def test_a_whole_game_by_keyboard(open_page):
     page = open_page("/arena/play")
     begin(page)
-    page.evaluate("window.sameDocument = true")
+    mark_document(page)
     page.locator("button.cell").nth(4).focus()
-    page.keyboard.press("ArrowDown")
+    press(page, "ArrowDown")
     assert page.evaluate("document.activeElement.value") == "7"
     while not page.locator(".outcome").count():
-        changed(page, lambda: page.keyboard.press("Enter"))
-    assert page.evaluate("window.sameDocument === true") and page.errors == []
+        changed(page, lambda: press(page, "Enter"))
+    assert_same_document(page)
+    assert page.errors == []
     played = page.locator(".cell.mine, .cell.theirs").count()
     page.go_back()
     sync_api.expect(page.locator(".cell.mine, .cell.theirs")).not_to_have_count(played)
@@ -113,8 +125,7 @@ def test_ultimate_by_touch_on_a_phone(open_page):
     page = open_page("/arena/play", viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
     page.locator("form").first.get_by_label("Opponent").select_option(label="Chance")
     page.locator("form").first.get_by_role("button", name="Begin").tap()
-    page.locator("#table").wait_for()
-    page.wait_for_load_state()
+    arrived(page, "#table")
     cell = page.locator("button.cell").first.bounding_box()
     assert min(cell["width"], cell["height"]) >= 24  # WCAG 2.2, target size
     for _ in range(3):

@@ -4,7 +4,18 @@ import re
 from urllib.parse import parse_qs
 
 import pytest
-from browsing import DESKTOP, WIDTHS, assert_accessible, chromium, pages_of, patient, served
+from browsing import (
+    DESKTOP,
+    WIDTHS,
+    assert_accessible,
+    assert_same_document,
+    chromium,
+    mark_document,
+    pages_of,
+    patient,
+    press,
+    served,
+)
 from kit import Lab, strategy_zip
 from patience import wait_until
 from test_grader_accessibility import CONTRAST
@@ -53,7 +64,7 @@ def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
     page = context.new_page()
     page.goto("/sign-in")
     page.get_by_label("Your team’s token").fill(course.tokens["Team A"])
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.wait_for_url("**/submissions")
     page.goto(f"/submissions/{course.number}")
     page.get_by_role("link", name="Where it loses").click()
@@ -104,14 +115,6 @@ def square(page, number):
     return page.locator(f'#board1 [data-square="{number}"]')
 
 
-def mark_document(page):
-    page.evaluate("window.sameDocument = true")
-
-
-def assert_same_document(page):
-    assert page.evaluate("window.sameDocument === true")
-
-
 def test_by_mouse_through_a_game_and_back(open_page):
     page = open_page("/explore")
     mark_document(page)
@@ -139,21 +142,21 @@ def test_by_mouse_through_a_game_and_back(open_page):
 def test_by_keyboard_alone(open_page):
     page = open_page("/explore")
     mark_document(page)
-    page.keyboard.press("5")
+    press(page, "5")
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 5 is")
-    page.keyboard.press("p")
+    press(page, "p")
     expect_at(page, "|5*")
     square(page, 0).focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     outcome = page.get_by_role("link", name="placed")
     sync_api.expect(outcome).to_be_focused()  # what comes next
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     sync_api.expect(page.get_by_role("link", name="failed")).to_be_focused()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect_at(page, "|5*0.")
     sync_api.expect(page.get_by_role("heading", name="What player 0 does")).to_be_focused()
-    page.keyboard.press("5")  # it is taken: nothing happens
-    page.keyboard.press("Backspace")
+    press(page, "5")  # it is taken: nothing happens
+    press(page, "Backspace")
     expect_at(page, "|5*")
     assert_same_document(page)
     assert page.errors == []
@@ -170,7 +173,7 @@ def test_a_key_that_comes_as_soon_as_a_piece_is_renewed_loads_no_other_document(
     page = open_page("/explore")
     mark_document(page)
     page.evaluate(AT_ONCE, "p")
-    page.keyboard.press("5")
+    press(page, "5")
     expect_at(page, "|5*")
     assert_same_document(page)
 

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from browsing import WIDTHS, assert_accessible, chromium, picture, served
+from browsing import WIDTHS, assert_accessible, assert_same_document, chromium, mark_document, picture, press, served
 from patience import wait_until
-from test_explore_browser import asked, assert_same_document, mark_document, open_page  # noqa: F401
+from test_explore_browser import asked, open_page  # noqa: F401
 from test_grader_accessibility import CONTRAST
 from wing import answering, solve_game
 
@@ -49,13 +49,13 @@ def test_by_keyboard_along_the_iterations(open_page):  # noqa: F811
     slider = page.get_by_role("slider", name="Iteration")
     sync_api.expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^iteration \d+, gap "))
     slider.focus()
-    page.keyboard.press("Home")
+    press(page, "Home")
     expect_iteration(page, 1)
     sync_api.expect(slider).to_be_focused()  # the next key goes on from there
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     expect_iteration(page, 2)
     sync_api.expect(slider).to_have_attribute("aria-valuetext", re.compile("^iteration 2, gap "))
-    page.keyboard.press("End")
+    press(page, "End")
     expect_iteration(page, None)
     page.go_back()
     expect_iteration(page, 2)
@@ -114,7 +114,7 @@ def test_mirror_images_and_best_responses_are_switched_in_place(open_page):  # n
     page.get_by_label("merged").check()
     sync_api.expect(page.get_by_role("link", name=re.compile("^Squares 0, 2, 3 and 5 together"))).to_be_visible()
     assert asked(page)["symmetry"] == ["merged"]
-    page.keyboard.press("5")
+    press(page, "5")
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 0")
     page.get_by_label("the best response to player 0").check()
     wait_until(lambda: asked(page).get("against") == ["best"])

@@ -4,7 +4,7 @@ import datetime
 import threading
 
 import pytest
-from browsing import assert_accessible, chromium, pages_of, picture, served
+from browsing import assert_accessible, assert_same_document, chromium, mark_document, pages_of, picture, press, served
 from coursekit import BAD, GOOD, OLD, Course
 
 from pttt_ooc.extreme import curves
@@ -63,7 +63,7 @@ def visit(browser):
             return opener(path, locale="en-GB", **options)
         page = opener("/sign-in", locale="en-GB", **options)
         page.get_by_label("Your team’s token").fill(course.tokens[team])
-        page.keyboard.press("Enter")
+        press(page, "Enter")
         page.wait_for_url("**/submissions")
         page.goto(path)
         return page
@@ -117,23 +117,24 @@ def test_a_match_is_gone_through_by_buttons_keys_and_address(over, visit):
     said = page.locator(".said")
     last = page.locator("ol.moves li").count()
     sync_api.expect(said).to_contain_text(f"Move {last} of {last}")
-    page.evaluate("window.sameDocument = true")
+    mark_document(page)
     page.get_by_role("link", name="First").click()
     sync_api.expect(said).to_contain_text("Before the first of")
     page.get_by_role("link", name="On →").click()
     sync_api.expect(said).to_contain_text(f"Move 1 of {last}")
     sync_api.expect(page.get_by_role("link", name="On →")).to_be_focused()
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     sync_api.expect(said).to_contain_text(f"Move 2 of {last}")
     assert page.url.endswith("?ply=2") and page.locator(".plane .cell.latest").count() == 1
     assert page.locator(".plane .cell.mine, .plane .cell.theirs").count() == 2
-    page.keyboard.press("ArrowLeft")
+    press(page, "ArrowLeft")
     sync_api.expect(said).to_contain_text(f"Move 1 of {last}")
-    page.keyboard.press("End")
+    press(page, "End")
     sync_api.expect(said).to_contain_text(f"Move {last} of {last}")
-    page.keyboard.press("Home")
+    press(page, "Home")
     sync_api.expect(said).to_contain_text("Before the first of")
-    assert page.evaluate("window.sameDocument === true") and page.errors == []
+    assert_same_document(page)
+    assert page.errors == []
     page.goto(f"/extreme/matches/{over.names[0]}?ply=9")
     sync_api.expect(said).to_contain_text(f"Move 9 of {last}")
     sync_api.expect(page.locator("path.chance")).to_have_count(1)

@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from browsing import LOOKS, WIDTHS, assert_accessible, chromium, patient, picture, served
+from browsing import LOOKS, WIDTHS, assert_accessible, chromium, patient, picture, press, served
 from fastapi import HTTPException
 from kit import Lab, random_tensor, strategy_zip, zip_bytes
 
@@ -90,7 +90,7 @@ def contexts(browser):
                 page = opened[lab, name].new_page()
                 page.goto("/sign-in")
                 page.get_by_label("Your team’s token").fill(lab.tokens[name])
-                page.keyboard.press("Enter")
+                press(page, "Enter")
                 page.wait_for_url("**/submissions")
                 page.close()
         return opened[lab, name]
@@ -302,20 +302,20 @@ def test_names_are_text_and_run_in_their_own_direction(full, visit):
 
 def test_an_upload_by_keyboard_keeps_the_focus(full, visit):
     page = visit(full, "/submissions", "No uploads")
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     assert page.evaluate("document.activeElement.id") == "main"
     choose(page, strategy_zip(0, 77))
     page.locator("input[type=radio]").first.focus()
     path = []
     while not path or path[-1] != "Upload":
-        page.keyboard.press("Tab")
+        press(page, "Tab")
         path.append(page.evaluate("document.activeElement.textContent || document.activeElement.type"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         assert len(path) < 4
     assert path[0] == "file"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     sync_api.expect(page.locator("#told .good")).to_contain_text("7 of 8 submissions an hour are left")
     sync_api.expect(page.get_by_role("button", name="Upload")).to_be_focused()
     sync_api.expect(page.locator(".quota")).to_contain_text("7 of 8")
@@ -325,7 +325,7 @@ def test_focus_is_seen_everywhere(full, visit):
     page = visit(full, "/submissions", "Team A")
     seen = set()
     for _ in range(30):
-        page.keyboard.press("Tab")
+        press(page, "Tab")
         seen.add(page.evaluate("document.activeElement.tagName"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") in ("solid", "auto")
     assert {"A", "BUTTON", "INPUT"} <= seen

@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from browsing import DESKTOP, chromium, patient, picture
+from browsing import DESKTOP, assert_same_document, chromium, mark_document, patient, picture
 from kit import random_tensor, strategy_zip, zip_bytes
 from patience import freeze
 
@@ -48,15 +48,6 @@ def upload(page, player, content, name="strategy.zip"):
     page.get_by_label(f"Player {player}", exact=False).first.check()
     page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "application/zip", "buffer": content})
     page.get_by_role("button", name="Upload").click()
-
-
-def mark_document(page):
-    """Anything that loads the document anew loses this."""
-    page.evaluate("window.sameDocument = true")
-
-
-def assert_same_document(page):
-    assert page.evaluate("window.sameDocument === true")
 
 
 def test_a_student_uploads_and_sees_verdict_and_leaderboard_change(page, browser, server, tokens):

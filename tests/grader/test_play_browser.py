@@ -3,7 +3,17 @@
 import re
 
 import pytest
-from browsing import assert_accessible, chromium, pages_of, picture, served
+from browsing import (
+    arrived,
+    assert_accessible,
+    assert_same_document,
+    chromium,
+    mark_document,
+    pages_of,
+    picture,
+    press,
+    served,
+)
 from patience import wait_until
 from wing import answering
 
@@ -45,8 +55,7 @@ def begin(page, player=0, opponent=None):
         page.get_by_label(opponent, exact=True).check()
     page.get_by_label(f"player {player}").check()
     page.get_by_role("button", name="Begin").click()
-    page.locator("#table").wait_for()
-    page.wait_for_load_state()  # the keys are heard from then on
+    arrived(page, "#table")
 
 
 def play_out(page, attempt):
@@ -66,7 +75,7 @@ def go_through(page):
     found = []
     while page.locator(".steps [rel=prev]").count():
         before = page.locator(".steps > span:not(.none)").inner_text()
-        page.keyboard.press("ArrowLeft")
+        press(page, "ArrowLeft")
         sync_api.expect(page.locator(".steps > span:not(.none)")).not_to_have_text(before)
         found.append(page.locator("#choice").inner_text())
     return found
@@ -74,21 +83,21 @@ def go_through(page):
 
 def test_a_whole_game_by_keyboard_only(open_page):
     page = open_page()
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     while page.evaluate("document.activeElement.textContent") != "Begin":
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.locator("#table").wait_for()
-    page.evaluate("window.sameDocument = true")
-    count = play_out(page, lambda cell: page.keyboard.press(cell.get_attribute("data-key")))
-    assert page.evaluate("window.sameDocument === true")
+        press(page, "Tab")
+    press(page, "Enter")
+    arrived(page, "#table")
+    mark_document(page)
+    count = play_out(page, lambda cell: press(page, cell.get_attribute("data-key")))
+    assert_same_document(page)
     sync_api.expect(page.locator("#table")).to_be_focused()
     sync_api.expect(page.locator(".outcome")).to_contain_text("in expected payoff together")
     steps = go_through(page)
     assert sum("you at" in step for step in steps) == count
     assert "before attempt 1 of" in page.locator(".steps").inner_text()
     sync_api.expect(page.get_by_text("What could be believed")).to_be_visible()
-    page.keyboard.press("ArrowRight")
+    press(page, "ArrowRight")
     sync_api.expect(page.locator(".steps")).to_contain_text("before attempt 2 of")
     assert page.errors == []
 
@@ -97,14 +106,14 @@ def test_arrow_keys_move_between_squares_and_enter_attempts(open_page):
     page = open_page()
     begin(page)
     page.locator('button.cell[value="0"]').focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
+    press(page, "ArrowRight")
+    press(page, "ArrowDown")
     assert page.evaluate("document.activeElement.value") == "4"
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     page.locator('#table:not([data-made="0"])').wait_for()
     sync_api.expect(page.locator('button.cell[value="4"]')).to_be_focused()
     sync_api.expect(page.get_by_role("status")).to_contain_text("Square 4: placed.")
-    page.keyboard.press("2")  # the key of the same square: it cannot be attempted again
+    press(page, "2")  # the key of the same square: it cannot be attempted again
     assert page.locator("#table").get_attribute("data-made") == "1" and page.errors == []
 
 
@@ -130,8 +139,7 @@ def test_a_whole_game_by_touch_on_a_phone(open_page):
     page = open_page(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
     page.get_by_label("Uniform", exact=True).tap()
     page.get_by_role("button", name="Begin").tap()
-    page.locator("#table").wait_for()
-    page.wait_for_load_state()
+    arrived(page, "#table")
     cell = page.locator("button.cell").first.bounding_box()
     assert min(cell["width"], cell["height"]) >= 44  # a finger's width
     play_out(page, lambda cell: cell.tap())
@@ -160,7 +168,7 @@ def test_a_resigned_game_and_a_game_without_scripts(open_page):
     page.get_by_role("button", name="Begin").click()
     wait_until(lambda: page.locator("#table").count() or page.get_by_role("button", name="Try again").click())
     page.locator("button.cell.free").first.click()
-    page.locator("#table").wait_for()
+    arrived(page, "#table")
     if page.locator(".review").count() == 0:
         page.get_by_text("Resign").click()
         page.get_by_role("button", name="Give this game up").click()

@@ -4,7 +4,17 @@ import random
 import re
 
 import pytest
-from browsing import assert_accessible, chromium, pages_of, picture, served
+from browsing import (
+    arrived,
+    assert_accessible,
+    assert_same_document,
+    chromium,
+    mark_document,
+    pages_of,
+    picture,
+    press,
+    served,
+)
 from webkit import application
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -26,7 +36,7 @@ def open_page(browser, url):
 def begin(page, first="you"):
     page.get_by_label(first, exact=True).check()
     page.get_by_role("button", name="Begin").click()
-    page.locator("#table").wait_for()
+    arrived(page, "#table")
 
 
 def changed(page, act):
@@ -52,19 +62,20 @@ def play_out(page, take, go_on):
 
 def test_a_whole_match_by_keyboard(open_page):
     page = open_page()
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     while page.evaluate("document.activeElement.textContent") != "Begin":
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.locator("#table").wait_for()
-    page.evaluate("window.sameDocument = true")
+        press(page, "Tab")
+    press(page, "Enter")
+    arrived(page, "#table")
+    mark_document(page)
 
     def go_on():
         page.locator("button.next").focus()
-        page.keyboard.press("Enter")
+        press(page, "Enter")
 
-    play_out(page, lambda cell: page.keyboard.press(cell.get_attribute("data-key")), go_on)
-    assert page.evaluate("window.sameDocument === true") and page.errors == []
+    play_out(page, lambda cell: press(page, cell.get_attribute("data-key")), go_on)
+    assert_same_document(page)
+    assert page.errors == []
     sync_api.expect(page.get_by_text("What the bot thought your goal was")).to_be_visible()
     picture(page, "smbc-match-over")
 
@@ -84,8 +95,7 @@ def test_a_whole_match_by_touch_on_a_phone(open_page):
     page = open_page(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
     page.get_by_label("you", exact=True).tap()
     page.get_by_role("button", name="Begin").tap()
-    page.locator("#table").wait_for()
-    page.wait_for_load_state()
+    arrived(page, "#table")
     cell = page.locator("button.cell").first.bounding_box()
     assert min(cell["width"], cell["height"]) >= 44  # a finger's width
     play_out(page, lambda cell: cell.tap(), lambda: page.locator("button.next").tap())
@@ -96,7 +106,7 @@ def test_a_match_without_scripts(open_page):
     page = open_page(java_script_enabled=False)
     begin(page)
     page.locator("button.cell.free").first.click()
-    page.locator("#table").wait_for()
+    arrived(page, "#table")
     page.get_by_text("Give up").click()
     page.get_by_role("button", name="Give this match up").click()
     sync_api.expect(page.locator(".outcome")).to_contain_text("You have given this match up")
@@ -107,7 +117,7 @@ def test_exploring(open_page):
     page.locator('a.cell[aria-label^="Square 5,"]').click()
     sync_api.expect(page.locator(".said")).to_contain_text("To move: the second player (o)")
     page.locator('a.cell[aria-label^="Square 9,"]').focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     sync_api.expect(page.locator(".said")).to_contain_text("To move: the first player (x)")
     page.get_by_label("First player’s goal").select_option("tie")
     page.get_by_label("Second player’s points").select_option("1")
