@@ -3,5 +3,5 @@
 Modules: ``commands`` gathers its groups, one module each (``games``, ``planning``, ``strategies``, ``looking``,
 ``solutions``, ``serving``, ``playing``), with ``options`` that they share; ``display``, ``console`` behind them.
 ``sections``: the configuration of the workflow, with the sections of all wings.
-``secret_goals``, ``arena_pages``: the pages of these wings beside other wings, with the ``webserver`` of all.
+``wings``: wings whose pages stand beside others, in one ``webserver``.
 """

@@ -7,12 +7,24 @@ from typing import Annotated
 
 import typer
 
+from pttt_ooc.aliases import Symmetry
 from pttt_ooc.rules.catalogue import named_game
 
 GameOption = Annotated[str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.")]
 ToldGameOption = Annotated[
     str | None,
     typer.Option("--game", metavar="NAME", help="The game; default: found in the files, or else pttt-abrupt."),
+]
+CourseGameOption = Annotated[
+    str | None,
+    typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]"),
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="A config.yaml; options of this command override it."),
+]
+SymmetryOption = Annotated[
+    Symmetry | None, typer.Option("--symmetry", help="full: 7 times less work.  [default: full]")
 ]
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where indices are kept; made if missing.")]

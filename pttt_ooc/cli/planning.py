@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.aliases import Symmetry
-from pttt_ooc.cli.options import ThreadsOption, check_game
+from pttt_ooc.cli.options import ConfigOption, CourseGameOption, SymmetryOption, ThreadsOption, check_game
 from pttt_ooc.disk.resources import cores
 
 if TYPE_CHECKING:
@@ -24,13 +22,9 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def plan(
-    game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A config.yaml; options of this command override it.")
-    ] = None,
-    symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
+    game: CourseGameOption = None,
+    config: ConfigOption = None,
+    symmetry: SymmetryOption = None,
     memory_mb: Annotated[int | None, typer.Option(min=1, metavar="MB", help="Most memory of a stage.")] = None,
     times: Annotated[bool, typer.Option(help="Measure this machine for some seconds, to tell times.")] = True,
     threads: ThreadsOption = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
 from pttt_ooc.cli.serving import HostOption, PortOption
+from pttt_ooc.cli.wings import Beside
 from pttt_ooc.errors import ConfigError, StrategyFileError
 from pttt_ooc.grader.commands import extra
 
@@ -53,7 +55,8 @@ def play(
         )
     with extra():
         from pttt_ooc.explore.local import explore as explored
-    explored([name], game, data, None, host, port, "/play" if browser else None)
+    page = "/play" if browser else None
+    explored([name], game, data, None, host, port, page, lambda structures: nullcontext(Beside().web("explore")))
 
 
 def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.cli.arena_pages import ArenaOption, with_arena
-from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
-from pttt_ooc.cli.secret_goals import WEBSERVER as WITH_WINGS
-from pttt_ooc.cli.secret_goals import SecretGoalsOption, found_match, with_match
+from pttt_ooc.cli.options import DATA, KINDS, CourseGameOption, DataOption, ToldGameOption, check_game
+from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, beside, found_match
 from pttt_ooc.grader.commands import DATA as GRADER
 from pttt_ooc.grader.commands import DataOption as GraderOption
 from pttt_ooc.grader.commands import extra
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 HostOption = Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")]
-GRADER_WEBSERVER = "pttt_ooc.explore.webserver"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -60,25 +57,19 @@ def explore(
 
         raise typer.Exit(explore_named(strategies, game, data))
     with extra():
-        from pttt_ooc.explore.local import WEBSERVER
         from pttt_ooc.explore.local import explore as explored
 
     @contextmanager
     def make_web(results: Path) -> Iterator[Web]:
         match = found_match(secret_goals, results)
-        with (
-            with_match(Web([WEBSERVER]), "explore", match, match) as web,
-            with_arena(web, "explore", arena) as whole,
-        ):
-            yield whole
+        with beside(match, match, arena) as wings:
+            yield wings.web("explore")
 
     explored(strategies, game, data, profiles, host, port, "/explore" if browser else None, make_web)
 
 
 def serve(
-    game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
-    ] = None,
+    game: CourseGameOption = None,
     data: GraderOption = GRADER,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
@@ -99,20 +90,10 @@ def serve(
     @contextmanager
     def make_web(directory: Path, settings: Settings) -> Iterator[Web]:
         games_file(directory)
-        with answerer(directory / "profiles", settings.game, directory / "index") as (child, address):
-            web = Web([GRADER_WEBSERVER], [str(address)], [child])
-            with (
-                with_match(web, "grader", match, directory) as more,
-                with_arena(with_league(more, directory), "grader", arena) as whole,
-            ):
-                yield whole
+        with (
+            answerer(directory / "profiles", settings.game, directory / "index") as (child, address),
+            beside(match, directory, arena, directory) as wings,
+        ):
+            yield wings.web("grader", [address], [child])
 
     served(data, game, host, port, make_web)
-
-
-def with_league(web: Web, data: Path) -> Web:
-    """The web process of a grader with the league of a course, and the league's processes, if there is a league."""
-    from pttt_ooc.extreme.course.processes import processes
-
-    others = processes(data)
-    return Web([WITH_WINGS, "league"], web.further, [*web.others, *others]) if others else web

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.aliases import Algorithm, Precision, Symmetry, Updates
+from pttt_ooc.aliases import Algorithm, Precision, Updates
 from pttt_ooc.cli.console import check_no_product, check_output_directory, say
 from pttt_ooc.cli.options import (
     DATA,
+    ConfigOption,
+    CourseGameOption,
     DataOption,
     Infosets0Option,
     Infosets1Option,
     LevelOption,
     MemoryOption,
+    SymmetryOption,
     ThreadsOption,
     ToldGameOption,
     check_game,
@@ -90,13 +93,9 @@ def export(
 
 
 def solve(
-    game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The game; `pttt info` lists them.  [default: pttt-abrupt]")
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A config.yaml; options of this command override it.")
-    ] = None,
-    symmetry: Annotated[Symmetry | None, typer.Option(help="full: 7 times less work.  [default: full]")] = None,
+    game: CourseGameOption = None,
+    config: ConfigOption = None,
+    symmetry: SymmetryOption = None,
     name: Annotated[
         str | None, typer.Option("--run", metavar="NAME", help="Keep the results apart.  [default: default]")
     ] = None,

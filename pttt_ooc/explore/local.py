@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,14 +22,8 @@ from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 PROFILES = "explore"
 """The folder of profiles, beside the structures of a game."""
 
-WEBSERVER = "pttt_ooc.explore.localserver"
-
 MakeWeb = Callable[[Path], AbstractContextManager[Web]]
 """Makes the web process, given the directory of all games' structures."""
-
-
-def _alone(structures: Path) -> AbstractContextManager[Web]:
-    return nullcontext(Web([WEBSERVER]))
 
 
 def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[Source]]:
@@ -91,7 +85,7 @@ def explore(
     host: str,
     port: int,
     page: str | None,
-    make_web: MakeWeb = _alone,
+    make_web: MakeWeb,
 ) -> None:
     """Serve the pages until SIGTERM or SIGINT.
 
@@ -106,7 +100,7 @@ def explore(
     page
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
     make_web
-        Default: these pages alone.
+        Makes the web process, with the pages of other wings beside these.
 
     Raises
     ------

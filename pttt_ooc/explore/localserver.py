@@ -29,17 +29,18 @@ log = logging.getLogger("pttt.explore.web")
 TITLE = "Phantom Tic-Tac-Toe, explored"
 
 
-def main() -> None:
-    """Serve GAME on SOCKET; the answerer is at ADDRESS, SOURCES are JSON.
+def serve(game: str, descriptor: str, address: str, sources: str, kept: str, *, others: Others) -> None:
+    """Serve the pages on an open socket; the answerer is at `address`.
 
-    Arguments: GAME SOCKET ADDRESS SOURCES GAMES; what people play is kept in the directory GAMES.
+    Parameters
+    ----------
+    sources
+        The strategies, in JSON.
+    kept
+        The directory where games of people are kept.
+    others
+        Makes the parts beside these.
     """
-    game, descriptor, address, sources, kept = sys.argv[1:]
-    serve(game, descriptor, address, sources, kept)
-
-
-def serve(game: str, descriptor: str, address: str, sources: str, kept: str, others: Others = tuple) -> None:
-    """As :func:`main`; `others` makes the parts beside these."""
     start_logging("web")
     watch_parent()
     try:
@@ -56,7 +57,3 @@ def _app_of(game: str, address: str, sources: str, kept: str, others: Others) ->
     games = Games(Path(kept), Asked(rules, client, lambda: known))
     parts = [part_of(Explorer(rules, client, Fixed(known))), play.part_of(games), *others()]
     return make_application(Shell(title=TITLE, subtitle=game, parts=parts))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -27,17 +26,11 @@ Beside: TypeAlias = Callable[[Grader], Sequence[Part]]
 LOOKS = (Link("/submissions/{}/mistakes", "Where it loses"),)
 
 
-def main() -> None:
-    """Serve the grader DATA on SOCKET; the answerer is at ADDRESS.
+def serve(address: str, data: str, descriptor: str, *, others: Beside) -> None:
+    """Serve the grader in the directory `data` on an open socket, with this wing, whose answerer is at `address`.
 
-    Arguments: DATA SOCKET ADDRESS.
+    `others` makes the parts beside these.
     """
-    data, descriptor, address = sys.argv[1:]
-    serve(data, descriptor, address)
-
-
-def serve(data: str, descriptor: str, address: str, others: Beside = lambda grader: ()) -> None:
-    """As :func:`main`; `others` makes the parts beside these."""
     client = Client(Path(address))
     webserver.run(data, descriptor, lambda grader: app_of(grader, client, *others(grader)))
 
@@ -48,7 +41,3 @@ def app_of(grader: Grader, client: Client, *others: Part) -> FastAPI:
     games = Games(grader.storage.data, Asked(game, client, submitted.open_to_play))
     explorer = part_of(Explorer(game, client, submitted), mistakes.router, mistakes.programs)
     return create_app(grader, explorer, play.part_of(games), *others, looks=LOOKS)
-
-
-if __name__ == "__main__":
-    main()

@@ -94,20 +94,16 @@ class Web:
     ----------
     module
         Its module, and the first arguments.
-    further
-        Its last arguments.
     others
         The processes that it asks.
     """
 
     module: Sequence[str]
-    further: Sequence[str] = ()
     others: Sequence[Child] = ()
 
     def child(self, arguments: Sequence[object], listening: socket.socket) -> Child:
-        """The process, with arguments of its own, which inherits a listening socket."""
-        all_arguments = [*self.module, *map(str, arguments), *self.further]
-        return Child("web", ["-m", *all_arguments], (listening.fileno(),))
+        """The process, with its last arguments, which inherits a listening socket."""
+        return Child("web", ["-m", *self.module, *map(str, arguments)], (listening.fileno(),))
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -5,9 +5,9 @@ import threading
 from fastapi.testclient import TestClient
 from kit import Lab, bearer, form_token
 
-from pttt_ooc.cli.webserver import league_parts
 from pttt_ooc.extreme.course.bots import Bots
 from pttt_ooc.extreme.course.league import League, LeagueSettings, open_league
+from pttt_ooc.extreme.course.parts import parts_of
 from pttt_ooc.extreme.course.worker import Worker
 from pttt_ooc.extreme.match import check_walls
 from pttt_ooc.extreme.walls import ExtremeError
@@ -55,7 +55,7 @@ class Course:
         settings = {"time_limit": 60, "pools": (1,), "qualify": (1,), "marks": (10,), "sandbox": SANDBOX, **changes}
         open_league(self.lab.data, LeagueSettings(**settings))
         self.league = League(self.lab.data)
-        self.app = create_app(self.lab.grader, *league_parts(self.lab.grader))
+        self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))
         self.bots = Bots(self.league)
         self.stopping = threading.Event()
         self.pulse = Pulse(self.league.alive)
@@ -91,7 +91,7 @@ class Course:
         open_league(self.lab.data, self.league.settings.model_copy(update=changes))
         self.league = League(self.lab.data)
         self.bots = Bots(self.league)
-        self.app = create_app(self.lab.grader, *league_parts(self.lab.grader))
+        self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))
         self.worker = Worker(self.league, self.bots, self.lab.database, self.pulse, self.stopping)
 
     def close(self):

@@ -319,7 +319,7 @@ def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(tmp_path
 import sys
 from pathlib import Path
 from fastapi.testclient import TestClient
-from pttt_ooc.cli.webserver import league_parts
+from pttt_ooc.extreme.course.parts import parts_of
 from pttt_ooc.extreme.course.league import LeagueSettings, open_league
 from pttt_ooc.grader import teams
 from pttt_ooc.grader.app import create_app
@@ -329,7 +329,7 @@ data = Path(sys.argv[1])
 make_settings(data)
 open_league(data, LeagueSettings())
 grader = Grader.open(data)
-client = TestClient(create_app(grader, *league_parts(grader)))
+client = TestClient(create_app(grader, *parts_of(grader)))
 token = {"Authorization": "Bearer " + teams.add_team(grader.database, "Team A")}
 answer = client.post("/api/extreme/bots", headers=token, files={"file": ("team8.py", b"class Team8: pass")})
 assert answer.status_code == 201, answer.text

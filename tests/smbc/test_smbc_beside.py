@@ -17,7 +17,7 @@ from kit import GAME, SERVE, make_settings, pttt
 from patience import PATIENCE, wait_until
 from wing import solve_game
 
-from pttt_ooc.cli.secret_goals import found_match
+from pttt_ooc.cli.wings import found_match
 from pttt_ooc.errors import StoreError
 from pttt_ooc.grader import serve
 from pttt_ooc.grader.settings import Settings
@@ -89,7 +89,9 @@ def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
 
     def served(data, game, host, port, make_web):
         with make_web(data, Settings(game=GAME)) as web:
-            told.append((web, Path(web.further[0]).is_socket(), Path(web.further[1]).is_socket()))
+            _, wing, wings, answerer = web.module
+            address, kept = json.loads(wings)["secret goals"]
+            told.append((web, wing, kept, Path(answerer).is_socket(), Path(address).is_socket()))
 
     told = []
     monkeypatch.setattr(serve, "serve", served)
@@ -98,9 +100,8 @@ def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
     (tmp_path / "data" / "smbc").symlink_to(results / "smbc")
     assert pttt("serve", "--data", "grader").returncode == 0
     assert pttt("serve", "--data", "grader", "--secret-goals", results / "smbc").returncode == 0
-    for web, *sockets in told:
-        assert [*web.module] == ["pttt_ooc.cli.webserver", "grader"] and sockets == [True, True]
-        assert web.further[2] == "grader" and len(web.further) == 3
+    for web, *others in told:
+        assert others == ["grader", "grader", True, True]
         assert [child.name for child in web.others] == ["answerer", "answerer of secret goals"]
     assert (tmp_path / "grader" / MATCHES).exists() and len(told) == 2
 

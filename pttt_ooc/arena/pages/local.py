@@ -36,6 +36,6 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
         If the server cannot listen.
     """
     with listen(host, port) as open_socket, answerer(directory) as (answering, address):
-        web = Web(["pttt_ooc.arena.pages.localserver"], [str(address)])
+        web = Web(["pttt_ooc.arena.pages.localserver", str(address)])
         children = [web.child([open_socket.fileno()], open_socket), answering]
         serve_until_stopped("arena", "The arena", open_socket, host, children, page)

@@ -18,11 +18,11 @@ TITLE = "The arena"
 def main() -> None:
     """Serve on SOCKET; the answerer is at ADDRESS.
 
-    Arguments: SOCKET ADDRESS.
+    Arguments: ADDRESS SOCKET.
     """
     start_logging("web")
     watch_parent()
-    descriptor, address = sys.argv[1:]
+    address, descriptor = sys.argv[1:]
     app = make_application(Shell(TITLE, "", [part_at(Path(address))]))
     server.serve(app, descriptor)
 

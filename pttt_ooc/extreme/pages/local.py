@@ -25,7 +25,7 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
     """
     Record(directory)
     with listen(host, port) as open_socket:
-        web = Web(["pttt_ooc.extreme.pages.localserver"], [str(directory)])
+        web = Web(["pttt_ooc.extreme.pages.localserver", str(directory)])
         analyst = Child("analyst", ["-m", "pttt_ooc.extreme.analyst", str(directory)])
         children = [web.child([open_socket.fileno()], open_socket), analyst]
         serve_until_stopped("extreme", "The tournament", open_socket, host, children, page)

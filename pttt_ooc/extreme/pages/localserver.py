@@ -27,11 +27,11 @@ def app_of(directory: Path) -> FastAPI:
 def main() -> None:
     """Serve on SOCKET the tournament in DIRECTORY.
 
-    Arguments: SOCKET DIRECTORY.
+    Arguments: DIRECTORY SOCKET.
     """
     start_logging("web")
     watch_parent()
-    descriptor, directory = sys.argv[1:]
+    directory, descriptor = sys.argv[1:]
     server.serve(app_of(Path(directory)), descriptor)
 
 

@@ -38,6 +38,6 @@ def serve(directory: Path, host: str, port: int, page: str | None) -> None:
     points = checked_manifest(directory)["settings"]["winning_score"]
     matches_file(directory)
     with listen(host, port) as open_socket, answerer(directory) as (answering, address):
-        web = Web(["pttt_ooc.smbc.pages.localserver"], [str(address), str(directory)])
+        web = Web(["pttt_ooc.smbc.pages.localserver", str(address), str(directory)])
         children = [web.child([open_socket.fileno()], open_socket), answering]
         serve_until_stopped("smbc", f"The match to {points}", open_socket, host, children, page)

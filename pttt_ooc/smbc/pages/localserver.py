@@ -18,11 +18,11 @@ TITLE = "Tic-tac-toe with secret goals"
 def main() -> None:
     """Serve on SOCKET; the answerer is at ADDRESS, matches are kept in DIRECTORY.
 
-    Arguments: SOCKET ADDRESS DIRECTORY.
+    Arguments: ADDRESS DIRECTORY SOCKET.
     """
     start_logging("web")
     watch_parent()
-    descriptor, address, directory = sys.argv[1:]
+    address, directory, descriptor = sys.argv[1:]
     app = make_application(Shell(TITLE, "", [part_at(Path(address), Path(directory))]))
     server.serve(app, descriptor)
 
