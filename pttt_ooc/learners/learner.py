@@ -97,7 +97,10 @@ class Learner(ABC, Generic[Chosen]):
 
     @abstractmethod
     def state(self) -> Arrays:
-        """All that the next iterations depend on, by name; the arrays may be the learner's own."""
+        """All that the next iterations depend on, by name.
+
+        The arrays have one dimension or more, and may be the learner's own.
+        """
 
     @abstractmethod
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:

@@ -11,6 +11,7 @@ from learning import HIDDEN, MINI, gap, small_ground, started
 import naive
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.learners.catalogue import ALGORITHMS, learner_class
+from pttt_ooc.learners.checkpoints import Checkpoints
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: deep learners go without tests")
 jnp = jax.numpy
@@ -369,16 +370,20 @@ def test_every_deep_algorithm_has_a_bound():
 
 
 @pytest.mark.parametrize("algorithm", BOUNDS)
-def test_restoring_changes_no_bit_on_one_machine(algorithm):
+def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):
     ground, settings = small_ground(MINI), {**SMALL, **BOUNDS[algorithm][1], "games": 8}
     settings |= {"psro-dqn": {"rounds": 3}, "nfsp": {"sample": 20, "newest": 30}}.get(algorithm, {})
     whole, parts, other = (started(algorithm, ground, 3, **settings) for _ in range(3))
     whole.step(4)
     parts.step(2)
-    kept = {name: array.copy() for name, array in parts.state().items()}
-    other.counts.iterations = 2
-    other.restore(kept)
-    parts.step(1)  # restored arrays are copies
+    with Checkpoints(tmp_path, "print") as checkpoints:
+        checkpoints.save(2, parts.state(), {})
+    with Checkpoints(tmp_path, "print") as checkpoints:
+        kept = checkpoints.latest()[0]
+        other.counts.iterations = 2
+        other.restore(kept)
+        for array in kept.values():  # restored arrays are copies
+            array[:] = 0
     other.step(2)
     for name, array in whole.state().items():
         np.testing.assert_array_equal(array, other.state()[name], err_msg=name)

@@ -100,10 +100,10 @@ def policy_of(logits: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def make_moments(network: Parameters) -> Parameters:
-    """The optimiser's memory of a new network: both moments of each array, and the number of steps."""
+    """The optimiser's memory of a new network: both moments of each array, and the number of steps, one number each."""
     zeros = {name: jnp.zeros_like(array) for name, array in network.items()}
     first, second = ({f"{kind}/{name}": zero for name, zero in zeros.items()} for kind in ("first", "second"))
-    return {**first, **second, "steps": jnp.zeros((), jnp.float32)}
+    return {**first, **second, "steps": jnp.zeros(1, jnp.float32)}
 
 
 def descend(network: Parameters, moments: Parameters, slope: Parameters, rate: Any) -> tuple[Parameters, Parameters]:
