@@ -1,5 +1,6 @@
 """The documents: what they link to is there, and their commands are those of the Makefile."""
 
+import doctest
 import re
 import subprocess
 from pathlib import Path
@@ -55,6 +56,15 @@ def broken_links(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     assert list(broken_links(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_in_documents_is_python(page):
+    for token in tokens_of(page):
+        if token.type == "fence" and token.info == "python":
+            examples = doctest.DocTestParser().get_examples(token.content)
+            for source in [example.source for example in examples] or [token.content]:
+                compile(source, str(page), "exec")
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from pttt_ooc.extreme.process import BotProcess, Conditions
 from pttt_ooc.extreme.referee import Referee
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walls import ExtremeError
+
+ROOT = Path(__file__).parent.parent.parent
 
 OPEN = Conditions(time_limit=60, walls=False)  # these tests are about other things than walls
 
@@ -446,6 +449,15 @@ def test_the_command_prints_an_object_on_the_last_line(capsys, tmp_path):
     assert found["plies"] == len(logged["moves"]) == logged["plies"]
     code, out, _ = run(capsys, "match", one, two, "--no-sandbox")
     assert f"Winner: {found['winner']}\nMessage: WON\n" in out
+
+
+def test_the_bot_of_the_documents_plays(capsys, tmp_path):
+    text = (ROOT / "docs" / "extreme.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    file = tmp_path / "team39.py"
+    file.write_text(code)
+    code, out, err = run(capsys, "check", file, "--no-sandbox")
+    assert code in (0, None) and "It plays." in out, out + err
 
 
 def test_a_bot_is_checked_as_both_players(capsys, tmp_path):
