@@ -2,8 +2,8 @@
 
 It shares with the core only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``: all
 that is compiled.  ``agents/``: those who play.  ``matches/``: many games of two of them.  ``solvers/``: perfect play of
-k-in-a-row on small boards.  ``learning/``: what agents learn by playing themselves.  ``environments/``: the games for
-PettingZoo.  ``pages/``: the pages in the browser.
+k-in-a-row on small boards.  ``learning/``: what agents learn by playing themselves.  ``pages/``: the pages in
+the browser.
 
 Modules: ``boards`` (boards as pages draw them), ``compiled`` (the decorators of kernels), ``names`` (of games and
 agents), ``statistics`` (tests, intervals, ratings), ``settings`` (the section of the configuration), ``experiments``

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-Marks = NDArray[np.int8]
+Numbers = NDArray[np.int8]
 
 
 class TurnEnvironment(AECEnv):  # type: ignore[misc]
@@ -22,24 +22,25 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         Of the game.
     actions
         Their number.
+    shape, most
+        Of an observation, and the greatest number in it; the least is 0.
     render_mode
         None or ``"ansi"``.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "is_parallelizable": False}
 
-    def __init__(self, name: str, actions: int, render_mode: str | None) -> None:
+    def __init__(self, name: str, actions: int, shape: tuple[int, ...], most: int, render_mode: str | None) -> None:
         super().__init__()
         self.metadata = {**self.metadata, "name": name}
         self.render_mode = render_mode
         self.possible_agents = ["player_0", "player_1"]
-        self.observation_spaces = {agent: self._space(actions) for agent in self.possible_agents}
+        seen = spaces.Box(0, most, shape, np.int8)
+        mask = spaces.Box(0, 1, (actions,), np.int8)
+        self.observation_spaces = {
+            agent: spaces.Dict({"observation": seen, "action_mask": mask}) for agent in self.possible_agents
+        }
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
-
-    @staticmethod
-    def _space(actions: int) -> spaces.Dict:
-        marks = spaces.Box(0, 1, (actions, 2), np.int8)
-        return spaces.Dict({"observation": marks, "action_mask": spaces.Box(0, 1, (actions,), np.int8)})
 
     def observation_space(self, agent: str) -> Any:
         """The space of a player's observations."""
@@ -50,7 +51,9 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new game; there is no chance in it, so that the seed has no effect."""
+        """Begin a new game; what chance does follows from the last seed that was given, and from the games since."""
+        if seed is not None or not hasattr(self, "random"):
+            self.random = np.random.default_rng(seed)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -114,7 +117,7 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         """Both players' rewards at the end; None before."""
 
     @abstractmethod
-    def _seen(self, player: int) -> Marks: ...
+    def _seen(self, player: int) -> Numbers: ...
 
     @abstractmethod
     def _text(self) -> str: ...

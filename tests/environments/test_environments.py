@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 
-from pttt_ooc.arena.environments.catalogue import environment
 from pttt_ooc.arena.games.base import ArenaError
-from pttt_ooc.errors import UnknownGameError
+from pttt_ooc.environments.catalogue import MissingExtraError, environment
+from pttt_ooc.errors import GameError, UnknownGameError
 
 GAMES = (
     "ultimate",
@@ -21,6 +21,8 @@ GAMES = (
     "phantom:pttt-abrupt",
     "phantom:pttt-classical",
     "phantom:mini-2x3k2-abrupt",
+    "secret-goals",
+    "secret-goals:to2+fill",
 )
 
 pettingzoo = pytest.importorskip("pettingzoo", reason="PettingZoo is an extra")
@@ -84,6 +86,77 @@ def test_phantom_players_see_only_what_they_learnt():
     assert 4 not in np.flatnonzero(env.observe("player_1")["action_mask"])
 
 
+def secret_goals(seed, actions, name="secret-goals"):
+    """An environment after some actions of the first rounds."""
+    env = environment(name, render_mode="ansi")
+    env.reset(seed=seed)
+    for action in actions:
+        env.step(action)
+    return env
+
+
+def told(env, agent):
+    """What an observation says: squares by the number of the move, the goal, both players' points."""
+    seen = env.observe(agent)["observation"]
+    taken = {int(seen[square, who]): (int(square), int(who)) for square, who in np.argwhere(seen[:9])}
+    assert seen[9:12, 1].sum() == 0 and seen[9:12, 0].sum() == 1
+    return taken, int(seen[9:12, 0].argmax()), tuple(map(int, seen[12]))
+
+
+def test_players_see_their_own_goals_only():
+    kinds = set()
+    for seed in range(40):
+        env = secret_goals(seed, [4, 0, 8])
+        first, second = told(env, "player_0"), told(env, "player_1")
+        assert first[0] == {1: (4, 0), 2: (0, 1), 3: (8, 0)} and second[0] == {1: (4, 1), 2: (0, 0), 3: (8, 1)}
+        names = [("win", "tie", "lose")[goal] for _, goal, _ in (first, second)]
+        assert env.render() == f"0-0, goals {names[0]} and {names[1]}\no . .\n. x .\n. . x"
+        kinds.add((first[1], second[1]))
+    assert len(kinds) == 9  # all pairs of goals are dealt
+
+
+def test_goals_that_are_met_score_and_the_other_player_begins_the_next_round():
+    """The first player has three in a row, the second one nothing."""
+    for seed in range(40):
+        before = secret_goals(seed, [0])
+        goals = told(before, "player_0")[1], told(before, "player_1")[1]
+        env = secret_goals(seed, [0, 3, 1, 4, 2])
+        points = int(goals[0] == 0), int(goals[1] == 2)
+        assert told(env, "player_0")[::2] == ({}, points) and told(env, "player_1")[::2] == ({}, points[::-1])
+        assert env.agent_selection == "player_1" and env.rewards == {"player_0": 0, "player_1": 0}
+        env.step(5)
+        assert told(env, "player_0")[0] == {1: (5, 1)}
+
+
+def test_a_match_to_one_point_ends_with_it():
+    ends = set()
+    for seed in range(40):
+        env = secret_goals(seed, [0, 3, 1, 4, 2], "secret-goals:to1")
+        ends.add((env.rewards["player_0"], env.rewards["player_1"], any(env.terminations.values())))
+    assert ends == {(1, -1, True), (-1, 1, True), (0, 0, False)}  # the last one: neither, or both at once
+
+
+def test_boards_are_filled_if_asked():
+    env = secret_goals(1, [0, 3, 1, 4, 2], "secret-goals:fill")
+    assert len(told(env, "player_0")[0]) == 5  # the second player may still have a line
+
+
+def test_chance_follows_from_the_seed():
+    def dealt(env):
+        return [told(env, agent)[1] for agent in env.possible_agents]
+
+    env = secret_goals(3, [])
+    first = dealt(env)
+    env.reset()
+    others = [dealt(env)]
+    for _ in range(9):
+        env.reset()
+        others.append(dealt(env))
+    assert len({tuple(one) for one in others}) > 2  # without a seed, chance goes on
+    env.reset(seed=3)
+    assert dealt(env) == first
+
+
 def test_players_with_bonus_moves_move_again():
     """Who marks the last cell of a line in Extreme may move twice: the environment follows the rules' own turns."""
     env = environment("extreme")
@@ -109,7 +182,7 @@ def test_without_pettingzoo_there_is_a_sentence(monkeypatch):
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(ArenaError, match=r"pttt-ooc\[environments\]"):
+    with pytest.raises(MissingExtraError, match=r"pttt-ooc\[environments\]"):
         environment("mnk")
 
 
@@ -118,3 +191,6 @@ def test_unknown_games_are_sentences():
         environment("chess")
     with pytest.raises(UnknownGameError):
         environment("phantom:chess")
+    for options in ("to0", "to300", "fil", "to3fil"):
+        with pytest.raises(GameError, match=f"'{options}' are no options"):
+            environment(f"secret-goals:{options}")

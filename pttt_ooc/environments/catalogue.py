@@ -1,0 +1,66 @@
+"""Environments by the names of games."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pttt_ooc.errors import GameError, PtttError
+
+_SECRET_GOALS = re.compile(r"(?:to([1-9]\d?))?\+?(fill)?")
+
+
+class MissingExtraError(PtttError):
+    """A library is missing that an extra of the package brings."""
+
+
+def environment(text: str, render_mode: str | None = None) -> Any:
+    """A PettingZoo environment, in which players take turns (AEC).
+
+    Parameters
+    ----------
+    text
+        A game of the arena, such as ``ultimate`` or ``mnk:5x5+need4``; ``phantom:NAME`` for a game of the catalogue
+        that ``pttt info`` lists, such as ``phantom:pttt-abrupt``; or ``secret-goals``, a match to 5 points, with the
+        options ``to`` (``secret-goals:to3``) and ``fill`` (``secret-goals:to3+fill``: boards are filled).
+    render_mode
+        ``"ansi"``: ``render()`` returns the board as text.
+
+    Raises
+    ------
+    MissingExtraError
+        PettingZoo is not installed.
+    PtttError
+        There is no such game.
+
+    Notes
+    -----
+    An observation has ``observation``, int8, shape (actions, 2): for each action a 1 if the player who observes, and if
+    the opponent, has made it; in a phantom game the second column has the attempts that failed.  For secret goals see
+    :class:`~pttt_ooc.environments.secret_goals.SecretGoalsEnvironment`.  Further, ``action_mask``, int8, shape
+    (actions,): 1 for what is legal; all zero for who is not to move.  The winner gets 1, the loser -1.  An action that
+    is not legal loses the game.
+    """
+    try:
+        import pettingzoo  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "Environments need PettingZoo, which is not installed: pip install 'pttt-ooc[environments]'."
+        ) from None
+    name, _, rest = text.partition(":")
+    if name == "phantom":
+        from pttt_ooc.environments.phantom import PhantomEnvironment
+        from pttt_ooc.rules.catalogue import named_game
+
+        return PhantomEnvironment(named_game(rest or "pttt-abrupt"), render_mode)
+    if name == "secret-goals":
+        from pttt_ooc.environments.secret_goals import SecretGoalsEnvironment
+
+        options = _SECRET_GOALS.fullmatch(rest)
+        if options is None:
+            raise GameError(f"'{rest}' are no options of secret-goals: write secret-goals:to3+fill, for example.")
+        return SecretGoalsEnvironment(int(options[1] or 5), options[2] is not None, render_mode)
+    from pttt_ooc.arena.games.catalogue import game
+    from pttt_ooc.environments.open_games import OpenEnvironment
+
+    return OpenEnvironment(game(text), render_mode)
