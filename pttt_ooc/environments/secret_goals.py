@@ -26,7 +26,7 @@ class SecretGoalsEnvironment(TurnEnvironment):
     Notes
     -----
     An observation is int8, shape (13, 2).  Column 0 is about the player who observes, column 1 about the opponent.
-    Rows 0 to 8 are the squares: the number, counted from 1 in the round, of the move with which the player took it, or 0.
+    Rows 0 to 8 are the squares: the number of the move, counted from 1 in the round, that took it for the player, or 0.
     Rows 9 to 11 have a 1 for the player's own goal, win, tie or lose, and nothing about the opponent's.  Row 12 has the
     points before the round.
     """
