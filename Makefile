@@ -37,7 +37,7 @@ serve: $(GRADER) ## start the course's grader (SERVE="..." adds options, such as
 	$(BIN)/pttt serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests (PYTEST="..." adds options, such as -m full or -k store)
-	$(BIN)/python -m pytest -n $(CORES) $(PYTEST)
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal $(PYTEST)
 
 check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 	$(BIN)/ruff check .
@@ -96,7 +96,7 @@ install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/p
 
 # uv leaves byte code to the first import of each module.  Where Python is told to write none, as in many containers,
 # that would be every import: a second or two at each start.  What cannot be compiled is not imported either.
-bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib/python3*/site-packages || true
+bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
 
 $(UV): envs/requirements-uv.txt | $(BIN)/pip
 	@$(PIP) install --only-binary :all: --require-hashes -r envs/requirements-uv.txt || true

@@ -1,5 +1,6 @@
 """What all tests need before they start, and places for them to write to."""
 
+import compileall
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from disks import Disk, NoDiskError, in_memory_if_possible
 from patience import PATIENCE
 from terminals import Terminal
 
+import pttt_ooc
+
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -21,8 +24,13 @@ hypothesis.settings.register_profile("patient", deadline=None, suppress_health_c
 hypothesis.settings.load_profile("patient")
 
 
+FORKING = {f"test_{name}.py" for name in ("commits", "faults", "faults_cli", "provenance", "snapshots")}
+"""They fork this process hundreds of times, which takes several times as long once it has grown."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The full-size game takes what time it takes; the number of kernels is known if nothing was compiled before."""
+    items.sort(key=lambda item: item.path.name not in FORKING)
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":
             from pttt_ooc.stages.compilation import ensure_compiled
@@ -33,11 +41,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile once, before several processes that run tests would each do so."""
-    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
-        from pttt_ooc.stages.compilation import ensure_compiled
+    """Compile once, before several processes that run tests would each do so.
 
-        ensure_compiled()
+    Byte code of the package is written even where Python is told to write none, as in many containers: tests start the
+    package's programs hundreds of times.
+    """
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(Path(pttt_ooc.__file__).parent, quiet=2)
+        if getattr(config.option, "numprocesses", None):
+            from pttt_ooc.stages.compilation import ensure_compiled
+
+            ensure_compiled()
 
 
 @pytest.fixture

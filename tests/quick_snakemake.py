@@ -11,7 +11,14 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
+from importlib import import_module
 from typing import NamedTuple
+
+MODULES = [
+    *("numpy", "pydantic", "yaml", "zarr"),
+    *(f"snakemake.{part}" for part in ("api", "cli", "report", "report.html_reporter", "workflow")),
+    *("graphlib", "jinja2", "pandas", "requests", "smart_open"),  # Snakemake imports them amid a run
+]
 
 
 class Done(NamedTuple):
@@ -46,14 +53,8 @@ def _server():
 
 
 def _serve():
-    import numpy  # noqa: F401
-    import pydantic  # noqa: F401
-    import snakemake.api  # noqa: F401
-    import snakemake.cli  # noqa: F401
-    import snakemake.report  # noqa: F401
-    import snakemake.workflow  # noqa: F401
-    import yaml  # noqa: F401
-    import zarr  # noqa: F401
+    for module in MODULES:
+        import_module(module)
 
     for line in sys.stdin:
         request = json.loads(line)

@@ -140,7 +140,7 @@ def test_without_snakemake_make_says_so(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
-def test_make_compiles_what_it_installs_but_no_tests(tmp_path):
+def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
     for part in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / part, tmp_path)
     shutil.copytree(ROOT / "envs", tmp_path / "envs")
@@ -155,8 +155,11 @@ def test_make_compiles_what_it_installs_but_no_tests(tmp_path):
     for name, text in {"bin/uv": installer, "bin/pip": "", ".uv": ""}.items():
         (environment / name).write_text(text, encoding="utf-8")
         (environment / name).chmod(0o755)
+    (tmp_path / "pttt_ooc").mkdir()
+    (tmp_path / "pttt_ooc/own.py").write_text("number = 1", encoding="utf-8")
     run(["make", "--quiet", ".venv/.runtime"], tmp_path)
-    assert [file.name.partition(".")[0] for file in (packages / "some").rglob("*.pyc")] == ["module"]
+    for place, wanted in ((packages / "some", "module"), (tmp_path / "pttt_ooc", "own")):
+        assert [file.name.partition(".")[0] for file in place.rglob("*.pyc")] == [wanted]
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The workflow, run by Snakemake itself on small boards: what runs again after which change, and after which end."""
 
 import fcntl
+import functools
 import json
 import os
 import shutil
@@ -29,6 +30,19 @@ ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**6, 
 ENDLESS |= {"evaluate_every": 10**9, "algorithm": "cfr+"}  # evaluated once, when the gap is still large
 
 
+def linked_or_copied(source, target):
+    """Compiled code takes most of the room, and is never written into: it is replaced."""
+    try:
+        if Path(source).suffix in (".nbc", ".nbi", ".pyc"):
+            return os.link(source, target)
+    except OSError:  # another disk
+        pass
+    return shutil.copy2(source, target)
+
+
+copytree = functools.partial(shutil.copytree, copy_function=linked_or_copied)
+
+
 class Workflow:
     """A copy of the workflow, with a configuration of its own."""
 
@@ -40,7 +54,7 @@ class Workflow:
     def fresh(cls, directory, config="test-abrupt"):
         directory.mkdir(parents=True)
         for part in PARTS:
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
+            copy = copytree if (ROOT / part).is_dir() else shutil.copy2
             copy(ROOT / part, directory / part)
         shutil.copy2(ROOT / f"config/{config}.yaml", directory / "config.yaml")
         return cls(directory)
@@ -113,7 +127,7 @@ def finished_once(tmp_path_factory, worker_id):
 @pytest.fixture
 def workflow(finished_once, tmp_path):
     """A copy of the workflow after a full run."""
-    shutil.copytree(finished_once, tmp_path / "w")
+    copytree(finished_once, tmp_path / "w")
     return Workflow(tmp_path / "w")
 
 

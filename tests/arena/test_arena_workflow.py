@@ -1,10 +1,9 @@
 """The arena's target in the workflow: what it makes, and what runs again after which change."""
 
 import json
-import shutil
 
 import pytest
-from test_workflow import Workflow
+from test_workflow import Workflow, copytree
 
 MATCH = {"claim": "chance wins", "game": "mnk:3x3+need3", "agents": ["random", "random"], "games": 4}
 SECTION = {
@@ -28,7 +27,7 @@ def finished(tmp_path_factory):
 
 @pytest.fixture
 def workflow(finished, tmp_path):
-    return Workflow(shutil.copytree(finished.directory, tmp_path / "w"))
+    return Workflow(copytree(finished.directory, tmp_path / "w"))
 
 
 def stale(workflow):

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import yaml
-from test_workflow import Workflow
+from test_workflow import Workflow, copytree
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
@@ -26,7 +26,7 @@ def finished(tmp_path_factory):
 
 @pytest.fixture
 def workflow(finished, tmp_path):
-    return Workflow(shutil.copytree(finished.directory, tmp_path / "w"))
+    return Workflow(copytree(finished.directory, tmp_path / "w"))
 
 
 def stale(workflow):
