@@ -6,6 +6,7 @@ What they need is imported when they run, so that ``pttt --help`` comes at once.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ from pttt_ooc.errors import on_one_line
 
 if TYPE_CHECKING:
     from pttt_ooc.extreme.match import Match
+    from pttt_ooc.extreme.referee import Cell
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
@@ -64,6 +66,9 @@ def match(
     load_limit: Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")] = 60,
     memory_mb: MemoryOption = 2048,
     sandbox: SandboxOption = True,
+    moves: Annotated[
+        str, typer.Option(metavar="M,M,...", help="Moves that are made for the players first: BIG.ROW.COLUMN.")
+    ] = "",
     log: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole match there, as JSON.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,15 +86,29 @@ def match(
     programs = read_program(first), read_program(second)
     if log is not None and (log.is_dir() or not log.parent.is_dir()):
         raise ExtremeError(f"Cannot write {log}: name a file in a directory that is there.")
+    opening = _opening(moves)
     if sandbox:
         check_walls()
-    played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox), opening=opening)
     if log is not None:
         atomic_write_text(log, json.dumps(played.as_json()) + "\n")
     if as_json:
         print(json.dumps(_short(played)))
     else:
         _show(played)
+
+
+def _opening(text: str) -> list[Cell]:
+    """Moves like ``0.4.4,1.3.3``."""
+    from pttt_ooc.extreme.walls import ExtremeError
+
+    found = []
+    for one in filter(None, text.split(",")):
+        numbers = re.fullmatch(r"\s*(\d)\.(\d)\.(\d)\s*", one)
+        if numbers is None:
+            raise ExtremeError(f"{one!r} in --moves is no move; write BIG.ROW.COLUMN, such as 0.4.4.")
+        found.append((int(numbers[1]), int(numbers[2]), int(numbers[3])))
+    return found
 
 
 def _short(played: Match) -> dict[str, object]:

@@ -1,23 +1,25 @@
 """Start a bot's process behind walls: a program that stands alone, ``python launcher.py SPEC STATUS``.
 
-SPEC is JSON: the command, what of the file system it sees, limits, and whether there are to be walls at all.  The
-program makes namespaces of its own for mounts, processes, network, IPC and the host's name (and for users, where it
-is not root), builds a file system in memory with nothing in it but read-only mounts, gives up all rights, and starts
-the command as the first process in there.  When that one ends, the kernel ends all others that it may have started.
+SPEC is an object of :mod:`marshal` in hexadecimal digits: the command, what of the file system it sees, limits, and
+whether there are to be walls at all.  The program makes namespaces of its own for mounts, processes, network, IPC and
+the host's name (and for users, where it is not root), builds a file system in memory with nothing in it but read-only
+mounts, gives up all rights, and starts the command as the first process in there.  When that one ends, the kernel ends
+all others that it may have started.  It imports little, as it runs once for each bot and match.
 On the descriptor STATUS it tells the process's number, or a sentence that says why there is no process.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
+import marshal
 import os
 import resource
-import signal
 import stat
 import sys
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NEW_MOUNTS, _NEW_IPC, _NEW_NAMES, _NEW_USERS = 0x00020000, 0x08000000, 0x04000000, 0x10000000
 _NEW_PROCESSES, _NEW_NETWORK = 0x20000000, 0x40000000
@@ -27,6 +29,7 @@ _MOUNT_SETATTR = 442  # the same number on all architectures
 _AT_FDCWD, _AT_RECURSIVE, _DETACH = -100, 0x8000, 2
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41}
 _DIE_WITH_PARENT = 1
+_SIGKILL = 9  # the module `signal` takes long to import
 _NOBODY = 65534
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -60,9 +63,13 @@ def _separate() -> None:
     kinds = _NEW_MOUNTS | _NEW_IPC | _NEW_NAMES | _NEW_PROCESSES | _NEW_NETWORK
     _checked(_LIBC.unshare(kinds if user == 0 else kinds | _NEW_USERS), "unshare")
     if user != 0:
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"{_NOBODY} {user} 1")
-        Path("/proc/self/gid_map").write_text(f"{_NOBODY} {group} 1")
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{_NOBODY} {user} 1"),
+            ("gid_map", f"{_NOBODY} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
     _checked(_LIBC.sethostname(b"bot", ctypes.c_size_t(3)), "sethostname")
 
 
@@ -114,12 +121,12 @@ def _become_nobody() -> None:
 
 
 def _die_with_parent() -> None:
-    _LIBC.prctl(_DIE_WITH_PARENT, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
+    _LIBC.prctl(_DIE_WITH_PARENT, ctypes.c_ulong(_SIGKILL), 0, 0, 0)
 
 
 def main() -> None:
     """Do it, and end as the command ends: with its code, or with 128 and the number of the signal."""
-    spec: dict[str, Any] = json.loads(sys.argv[1])
+    spec: dict[str, Any] = marshal.loads(bytes.fromhex(sys.argv[1]))
     status = int(sys.argv[2])
     parent = os.getppid()
     _die_with_parent()

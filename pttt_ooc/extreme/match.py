@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ class Move:
     bonus
         Whether it was a bonus move.
     seconds
-        What the bot took.
+        What the bot took; 0 for a move of the opening.
     again
         How often it was asked again, as something kept its process from running.
     """
@@ -97,6 +97,7 @@ def play_match(
     programs: tuple[Program, Program],
     conditions: Conditions,
     watch: Callable[[Move], bool] | None = None,
+    opening: Sequence[Cell] = (),
 ) -> Match:
     """Play one match.
 
@@ -109,17 +110,19 @@ def play_match(
         The bots; the first one plays x and begins.
     watch
         Is told each move, and says whether to go on; a match that is left has no message.
+    opening
+        Moves that are made for the players, before they are asked.
 
     Raises
     ------
     ExtremeError
-        If bots cannot be run on this machine as the conditions say.
+        If bots cannot be run on this machine as the conditions say, or the opening is against the rules.
     """
     for program in programs:
         program.prepare()
     skipped = [0, 0]
     while True:
-        match, loser = _play_once(programs, skipped, conditions, watch)
+        match, loser = _play_once(programs, skipped, conditions, watch, opening)
         if loser is None or match.message != "THREW AN EXCEPTION":
             return match
         one = programs[loser]
@@ -138,6 +141,7 @@ def _play_once(
     skipped: list[int],
     conditions: Conditions,
     watch: Callable[[Move], bool] | None,
+    opening: Sequence[Cell],
 ) -> tuple[Match, int | None]:
     """A match with these interpreters, and who has forfeited it."""
     match = Match((programs[0].name, programs[1].name))
@@ -155,7 +159,7 @@ def _play_once(
                 return _forfeit(match, player, error), player
         begin = time.monotonic()
         try:
-            return match, _play_moves(match, bots, watch)
+            return match, _play_moves(match, bots, watch, opening)
         finally:
             match.seconds = time.monotonic() - begin
     finally:
@@ -163,11 +167,21 @@ def _play_once(
             match.printed[player] = bot.end()
 
 
-def _play_moves(match: Match, bots: list[BotProcess], watch: Callable[[Move], bool] | None) -> int | None:
+def _play_moves(
+    match: Match,
+    bots: list[BotProcess],
+    watch: Callable[[Move], bool] | None,
+    opening: Sequence[Cell],
+) -> int | None:
     """Play to the end; returns who has forfeited."""
     referee = Referee()
     known = [0, 0]  # moves that each bot has been told
     told: list[tuple[Cell, Cell, str]] = []  # the move before, the move, the flag
+    for cell in opening:
+        told.append((referee.old_move, cell, FLAGS[referee.player]))
+        match.moves.append(Move(referee.player, cell, referee.bonus, 0.0))
+        if not referee.play(cell):
+            raise ExtremeError(f"The opening is against the rules: {cell} cannot be its move {len(told)}.")
     while referee.result()[1] == "-":
         player, flag, before = referee.player, FLAGS[referee.player], referee.old_move
         request = {"moves": told[known[player] :], "old_move": before, "flag": flag}

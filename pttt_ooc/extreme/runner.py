@@ -11,7 +11,7 @@ is this bot's answer, and checks it against a board of its own.
 
 from __future__ import print_function
 
-import base64
+import binascii
 import json
 import os
 import re
@@ -259,7 +259,7 @@ def close_door(filter_code):
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
 
-    code = base64.b64decode(filter_code)
+    code = binascii.a2b_base64(filter_code)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
     program = Program(len(code) // 8, code)

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from pttt_ooc.extreme.search import Searcher
 
 
-def searcher() -> Searcher:
-    """A searcher that is ready to search."""
+def searcher(**options: Any) -> Searcher:
+    """A searcher that is ready to search; options as of :class:`Searcher`."""
     if not os.access(Path(__file__).parent, os.W_OK):
         from numba.core import caching
 
@@ -20,4 +20,4 @@ def searcher() -> Searcher:
         locators._CacheLocator.ensure_cache_path = lambda self: None
     from pttt_ooc.extreme.search import Searcher, ready
 
-    return ready(Searcher())
+    return ready(Searcher(**options))

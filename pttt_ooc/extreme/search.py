@@ -18,6 +18,13 @@ TABLE = 1 << 21
 class Searcher:
     """Chooses moves of one match.
 
+    Parameters
+    ----------
+    table
+        Positions that are remembered, a power of two.
+    clock
+        That shows how long it thinks: `WALL`, or `PROCESSOR` for time that others on the machine do not count in.
+
     Attributes
     ----------
     game
@@ -27,8 +34,8 @@ class Searcher:
         player who moves.
     """
 
-    def __init__(self, table: int = TABLE) -> None:
-        self.game = Extreme()
+    def __init__(self, table: int = TABLE, clock: int = WALL) -> None:
+        self.game, self._clock = Extreme(), clock
         self._room = (
             np.zeros((rules.LENGTH + 2, rules.WORDS), np.int64),
             np.zeros((rules.LENGTH + 2, rules.WIDTH), np.int64),
@@ -38,7 +45,8 @@ class Searcher:
             np.zeros((512 * 512, 2), np.float32),
             np.zeros((2, 9), np.float32),
         )
-        self._control = np.zeros(7, np.int64)
+        self._control = np.zeros(8, np.int64)
+        self._control[kernels.CLOCK] = clock
         kernels.fill_chances(self._room[5])
         self.depth = self.nodes = self.value = 0
 
@@ -50,7 +58,7 @@ class Searcher:
         state
             int64, shape (WORDS,): an unfinished game.
         """
-        end = time.clock_gettime_ns(WALL) + int(seconds * 1e9)
+        end = time.clock_gettime_ns(self._clock) + int(seconds * 1e9)
         self._control[kernels.DEADLINE], self._control[kernels.LIMIT] = end, nodes
         kernels.choose(state, depth, *self._room, self._control)
         self.depth, self.nodes = int(self._control[kernels.REACHED]), int(self._control[kernels.NODES])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import marshal
 import math
 import os
 import subprocess
@@ -214,7 +215,7 @@ def filter_code() -> str:
 def launch(spec: dict[str, Any], keep: tuple[int, ...], status: int, output: int) -> subprocess.Popen[bytes]:
     """Start the launcher; it closes nothing that is in `keep` or `status`."""
     return subprocess.Popen(
-        [python3().command[0], "-I", "-S", "-B", str(LAUNCHER), json.dumps(spec), str(status)],
+        [python3().command[0], "-I", "-S", "-B", str(LAUNCHER), marshal.dumps(spec).hex(), str(status)],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,

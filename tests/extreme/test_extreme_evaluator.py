@@ -25,7 +25,7 @@ from pttt_ooc.extreme import process as process_module
 from pttt_ooc.extreme import programs, walls
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import BotProcess, Conditions
-from pttt_ooc.extreme.referee import Referee
+from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -124,6 +124,30 @@ def test_a_match_between_bots_that_take_the_first_cell_follows_from_the_rules():
 
 
 LAST = "return board.find_valid_move_cells(old_move)[-1]"
+
+
+def test_an_opening_is_made_for_the_players():
+    referee, opening = Referee(), []
+    while not referee.bonus:  # ends with a small board that is won: who has won it is asked first
+        opening.append(referee.valid_cells()[0])
+        referee.play(opening[-1])
+    body = f"""
+        if self.calls == 0 and flag == {FLAGS[referee.player]!r}:
+            assert old_move == {opening[-1]} and board.small_boards_status[0][0][0] == flag
+        self.calls += 1
+        {FIRST}
+    """
+    one, two = (bot(body, init="self.calls = 0", file=file) for file in ("team1.py", "team2.py"))
+    match = play_match((one, two), Conditions(walls=False), opening=opening)
+    assert match.message == "WON", match.detail
+    assert [move.cell for move in match.moves] == [move.cell for move in play(bot(), bot(file="team2.py")).moves]
+    assert all((move.seconds == 0) == (ply < len(opening)) for ply, move in enumerate(match.moves))
+
+
+def test_an_opening_against_the_rules_is_a_sentence(capsys):
+    for moves, words in (("0.0.0,0.8.8", "(0, 8, 8) cannot be its move 2"), ("0.0", "'0.0' in --moves is no move")):
+        code, _, err = run(capsys, "match", "random", "random", "--no-sandbox", "--moves", moves)
+        assert code == 1 and words in err
 
 
 def test_a_bot_is_called_as_the_course_calls_it():

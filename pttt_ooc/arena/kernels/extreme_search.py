@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.arena.compiled import bare_kernel, piece
-from pttt_ooc.arena.kernels.clock import WALL, nanoseconds
+from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.extreme import (
     BOARD,
     BONUS,
@@ -37,9 +37,10 @@ DECIDED = np.int64(900_000)
 LINE_VALUE, POINT_VALUE = 6000.0, 25.0
 """What a certain line and a certain point of a small board are worth; a drawn game, 25 for each point of difference."""
 
-NODES, STOPPED, DEADLINE, REACHED, VALUE, MOVE, LIMIT = range(7)
+NODES, STOPPED, DEADLINE, REACHED, VALUE, MOVE, LIMIT, CLOCK = range(8)
 """Words of `control`: positions visited; whether the search was ended; the time in nanoseconds at which to end it; the
-depth of the last search that came to its end, its value and its move; the number of positions at which to end it."""
+depth of the last search that came to its end, its value and its move; the number of positions at which to end it; the
+clock that shows the time."""
 
 _EXACT, _AT_LEAST, _AT_MOST = 1, 2, 3
 _BIG_LINES = np.array(((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)))
@@ -141,7 +142,7 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
     if depth <= 0 and state[BONUS] == 0:  # a bonus move is searched in any case
         return _evaluate(state, chances, own)
     control[NODES] += 1
-    if control[NODES] % 512 == 0 and nanoseconds(WALL) > control[DEADLINE]:
+    if control[NODES] % 512 == 0 and nanoseconds(control[CLOCK]) > control[DEADLINE]:
         control[STOPPED] = 1
     if control[NODES] > control[LIMIT]:
         control[STOPPED] = 1
@@ -240,7 +241,7 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
     own
         float32, shape (2, 9): room to work in.
     control
-        int64, shape (7,): DEADLINE and LIMIT are read, the rest is written.
+        int64, shape (8,): DEADLINE, LIMIT and CLOCK are read, the rest is written.
     """
     for word in range(WORDS):
         states[0, word] = state[word]

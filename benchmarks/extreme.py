@@ -1,0 +1,148 @@
+"""How strong the strong bot of Extreme TicTacToe is: games against our example, behind walls, from openings by lot.
+
+Times are of the processor, so that a busy machine changes no result; on one with nothing else to do they are those of a
+clock.  The log has a line for each game: it says what both were given, how the game went, and how deep the strong bot
+searched.  The same command goes on where it was ended.
+
+    python -m benchmarks.extreme --strong 1 --example 24 --games 40 --log games.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import binomtest
+
+from pttt_ooc.extreme.match import Match, play_match
+from pttt_ooc.extreme.process import Conditions
+from pttt_ooc.extreme.programs import Program, read_program
+from pttt_ooc.extreme.referee import Cell, Referee
+
+PATIENCE = 20
+"""The referee's limit, as a multiple of the time that the example is given: here, nobody is to lose by the clock."""
+
+
+def changed(program: Program, *changes: tuple[str, str]) -> Program:
+    """One of our bots with other words in its text, each of which must be there."""
+    source = program.source
+    for old, new in changes:
+        if source.count(old) != 1:
+            raise ValueError(f"{program.name} does not hold {old!r} once")
+        source = source.replace(old, new)
+    return replace(program, source=source)
+
+
+def players(strong: float, example: float) -> tuple[Program, Program]:
+    """Both bots, given these seconds of the processor for each move."""
+    clock = "from pttt_ooc.arena.kernels.clock import PROCESSOR"
+    return (
+        changed(
+            read_program(Path("strong")),
+            ("seconds = 0.9", f"seconds = {strong!r}"),
+            ("self.searcher = searcher()", f"{clock}\n        self.searcher = searcher(clock=PROCESSOR)"),
+        ),
+        changed(
+            read_program(Path("alphabeta")),
+            ("seconds = 20.0", f"seconds = {example!r}"),
+            ("self.end = time.time()", "self.end = time.process_time()"),
+            ("if time.time() >", "if time.process_time() >"),
+        ),
+    )
+
+
+def opening(number: int, plies: int) -> list[Cell]:
+    """Moves by lot, the same for both games of a pair."""
+    generator, referee, found = random.Random(number), Referee(), list[Cell]()
+    while len(found) < plies:
+        found.append(generator.choice(referee.valid_cells()))
+        referee.play(found[-1])
+    return found
+
+
+def play(number: int, options: argparse.Namespace) -> dict[str, Any]:
+    """Play a game of the series: the strong bot begins the even ones."""
+    strong, example = players(options.strong, options.example)
+    side = number % 2
+    limit = PATIENCE * max(options.strong, options.example)
+    pair = (example, strong) if side else (strong, example)
+    match = play_match(pair, Conditions(limit), opening=opening(number // 2, options.plies))
+    return {
+        "game": number,
+        "strong": options.strong,
+        "example": options.example,
+        "plies_by_lot": options.plies,
+        "strong_plays": "xo"[side],
+        "result": result(match, side),
+        **searched(match.printed[side]),
+        **match.as_json(),
+    }
+
+
+def result(match: Match, side: int) -> str:
+    """The game as the strong bot sees it; a game without a line is won by points."""
+    if match.message not in ("WON", "DRAW"):
+        return "forfeit won" if match.winner == ("P1", "P2")[side] else "forfeit lost"
+    own, other = match.points[side], match.points[1 - side]
+    return "drawn" if own == other else ("won" if own > other else "lost")
+
+
+def searched(printed: str) -> dict[str, Any]:
+    """Median depth and positions of the moves that were not decided."""
+    found = [tuple(map(int, one)) for one in re.findall(r"depth (\d+) nodes (\d+) value (-?\d+)", printed)]
+    open_ones = [one for one in found if abs(one[2]) < 900_000]
+    return {
+        "depth": statistics.median(one[0] for one in open_ones) if open_ones else None,
+        "nodes": statistics.median(one[1] for one in open_ones) if open_ones else None,
+    }
+
+
+def summary(games: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Results by kind, and the rate of games won with its interval of Wilson's, 95%."""
+    kinds = sorted({game["result"] for game in games})
+    won = sum(game["result"] in ("won", "forfeit won") for game in games)
+    interval = binomtest(won, len(games)).proportion_ci(method="wilson")
+    return {
+        "games": len(games),
+        "results": {kind: sum(game["result"] == kind for game in games) for kind in kinds},
+        "won": won / len(games),
+        "interval": [round(interval.low, 3), round(interval.high, 3)],
+        "depth": statistics.median(game["depth"] for game in games if game["depth"]),
+        "positions a move": statistics.median(game["nodes"] for game in games if game["nodes"]),
+        "plies": statistics.median(game["plies"] for game in games),
+    }
+
+
+def main() -> None:
+    """Play what is missing of the series, and print its summary."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.extreme", description=__doc__.split("\n")[0])
+    parser.add_argument("--strong", type=float, default=1.0, metavar="SECONDS", help="of the strong bot, for a move")
+    parser.add_argument("--example", type=float, default=24.0, metavar="SECONDS", help="of the example, for a move")
+    parser.add_argument("--games", type=int, default=40, metavar="N", help="two from each opening")
+    parser.add_argument("--plies", type=int, default=4, metavar="N", help="moves of an opening")
+    parser.add_argument("--log", type=Path, required=True, metavar="FILE", help="a line of JSON for each game")
+    options = parser.parse_args()
+    lines = options.log.read_text().splitlines() if options.log.exists() else []
+    games = [json.loads(line) for line in lines]
+    given = {"strong": options.strong, "example": options.example, "plies_by_lot": options.plies}
+    if any({name: game[name] for name in given} != given for game in games):
+        sys.exit(f"{options.log} holds games of another series; name another file.")
+    for number in range(len(games), options.games):
+        games.append(play(number, options))
+        with open(options.log, "a") as file:
+            file.write(json.dumps(games[-1]) + "\n")
+        told = ("game", "strong_plays", "result", "message", "plies", "seconds", "depth", "nodes")
+        print(json.dumps({name: games[-1][name] for name in told}), file=sys.stderr, flush=True)
+    print(json.dumps(summary(games)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The series of games that measures the strong bot: what is played, and how it is counted."""
+
+import json
+
+import pytest
+
+from benchmarks import extreme as series
+from pttt_ooc.extreme.match import Match
+from pttt_ooc.extreme.programs import program
+from pttt_ooc.extreme.referee import Referee
+
+
+def test_both_bots_are_those_of_the_package_but_for_their_time():
+    strong, example = series.players(0.25, 6.0)
+    assert strong.trusted and "seconds = 0.25" in strong.source and "searcher(clock=PROCESSOR)" in strong.source
+    assert "seconds = 6.0" in example.source and "time.time()" not in example.source
+    for one in (strong, example):
+        compile(one.source, one.name, "exec")
+
+
+def test_words_that_a_bot_does_not_hold_once_are_not_replaced():
+    one = program("team1.py", b"class Team1:\n    a = b = 1\n")
+    for words in ("zebra", " = "):
+        with pytest.raises(ValueError, match="once"):
+            series.changed(one, (words, "d"))
+
+
+def test_an_opening_is_by_the_rules_and_the_same_for_a_pair():
+    openings = [series.opening(number, 4) for number in range(20)]
+    assert openings[3] == series.opening(3, 4) and len(set(map(tuple, openings))) == 20
+    for one in openings:
+        referee = Referee()
+        assert [referee.play(cell) for cell in one] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    "winner, message, points, side, result",
+    [
+        ("P1", "WON", (86, 0), 0, "won"),
+        ("P1", "WON", (86, 0), 1, "lost"),
+        ("NONE", "DRAW", (30, 31), 1, "won"),
+        ("NONE", "DRAW", (31, 31), 1, "drawn"),
+        ("P2", "TIME OUT", (0, 86), 0, "forfeit lost"),
+        ("P2", "INVALID MOVE", (0, 86), 1, "forfeit won"),
+    ],
+)
+def test_a_forfeit_is_told_apart(winner, message, points, side, result):
+    assert series.result(Match(("a", "b"), winner, message, points=points), side) == result
+
+
+def test_only_forfeits_of_the_example_count_as_won():
+    kinds = ("won", "won", "lost", "drawn", "forfeit won", "forfeit lost")
+    found = series.summary([{"result": kind, "depth": 8, "nodes": 9, "plies": 60} for kind in kinds])
+    assert found["won"] == 0.5 and found["results"]["forfeit lost"] == 1 and found["results"]["won"] == 2
+    assert found["interval"][0] == pytest.approx(0.188, abs=0.001)  # Wilson's, 3 of 6
+
+
+def test_a_series_goes_on_with_its_log_and_refuses_that_of_another(monkeypatch, tmp_path, capsys):
+    log = tmp_path / "games.jsonl"
+    played = []
+
+    def play(number, options):
+        played.append(number)
+        told = dict.fromkeys(("strong_plays", "message", "seconds"), "")
+        given = {"strong": options.strong, "example": options.example, "plies_by_lot": options.plies}
+        return {"game": number, "result": "won", "depth": 8, "nodes": 9, "plies": 60, **told, **given}
+
+    def run(*options):
+        monkeypatch.setattr("sys.argv", ["extreme", "--log", str(log), *options])
+        series.main()
+        return json.loads(capsys.readouterr().out)
+
+    monkeypatch.setattr(series, "play", play)
+    run("--games", "2")
+    assert run("--games", "5")["games"] == 5 and played == [0, 1, 2, 3, 4]
+    with pytest.raises(SystemExit, match="another series"):
+        run("--games", "6", "--strong", "2")
