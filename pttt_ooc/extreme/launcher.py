@@ -75,6 +75,7 @@ def _separate() -> None:
 
 def _furnish(root: str, shown: list[list[str]]) -> None:
     """Make the file system of the bot at `root`: (path that is there, path in the bot's world)."""
+    os.umask(0o022)  # nobody has to find the way, also where the referee keeps its files private
     _mount("none", "/", None, _RECURSIVE | _PRIVATE)
     # They are opened first, as the new root hides what is below its place.
     links = {source: os.readlink(source) for source, _ in shown if os.path.islink(source)}

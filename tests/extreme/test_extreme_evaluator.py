@@ -23,7 +23,7 @@ from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
 from pttt_ooc.extreme import process as process_module
 from pttt_ooc.extreme import programs, walls
-from pttt_ooc.extreme.match import play_match
+from pttt_ooc.extreme.match import check_walls, play_match
 from pttt_ooc.extreme.process import BotProcess, Conditions
 from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.runner import BigBoard
@@ -512,6 +512,15 @@ def test_strangers_are_refused_where_there_are_no_walls(capsys, monkeypatch, tmp
     (tmp_path / "team1.py").write_text(bot_text())
     code, _, err = run(capsys, "match", tmp_path / "team1.py", "random")
     assert code == 1 and "no libseccomp" in err and "--no-sandbox" in err
+
+
+def test_a_referee_that_keeps_its_files_private_can_run_bots():
+    need_walls()
+    before = os.umask(0o077)  # as the grader's processes do
+    try:
+        check_walls()
+    finally:
+        os.umask(before)
 
 
 def test_bots_behind_walls_play_as_without():
