@@ -247,17 +247,22 @@ def open_league(
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The grader's directory.")] = Path("grader"),
     seed: Annotated[int, typer.Option(min=0, help="Of the draw of the pools; publish it.")] = 0,
     time_limit: TimeOption = 24,
+    game: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a grader that is made.  [default: pttt-abrupt]")
+    ] = None,
 ) -> None:
     """Let the teams of a grader hand in bots, from its next start on.
 
     Writes extreme.yaml into the grader's directory, which says all that can be chosen: pools, marks, limits, and when
-    the tournament begins.
+    the tournament begins.  Where there is no grader yet, it is made.
     """
     from pttt_ooc.grader.commands import extra
 
     with extra():
         from pttt_ooc.extreme.course.league import LeagueSettings
         from pttt_ooc.extreme.course.league import open_league as opened
-        from pttt_ooc.grader.settings import read_settings as check_grader
-    check_grader(data)
-    print(opened(data, LeagueSettings(seed=seed, time_limit=time_limit)))
+        from pttt_ooc.grader.rights import private
+        from pttt_ooc.grader.settings import make_settings
+    with private():
+        make_settings(data, game)
+        print(opened(data, LeagueSettings(seed=seed, time_limit=time_limit)))

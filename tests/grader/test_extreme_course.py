@@ -10,7 +10,7 @@ import tarfile
 
 import pytest
 from coursekit import BAD, GOOD, OLD, Course
-from kit import ROOT, bearer, form_token, pttt
+from kit import GAME, ROOT, bearer, form_token, pttt
 from patience import PATIENCE
 
 from pttt_ooc.errors import PtttError
@@ -19,6 +19,7 @@ from pttt_ooc.extreme.course.league import LeagueSettings
 from pttt_ooc.extreme.record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.grader import inflight
+from pttt_ooc.grader.settings import read_settings
 
 
 @pytest.fixture
@@ -283,13 +284,23 @@ def test_wrong_settings_keep_the_grader_from_starting(course):
     assert done.returncode == 1 and "the last stage is one pool" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_league_is_opened_once_and_read_as_written(course, tmp_path):
+def test_a_league_is_opened_once_and_read_as_written(course):
     done = pttt("extreme", "open", "--data", course.lab.data)
     assert done.returncode == 1 and "is there already" in done.stderr
     (course.lab.data / "extreme.yaml").unlink()
     assert pttt("extreme", "open", "--data", course.lab.data, "--seed", "9").returncode == 0
     assert league.read_settings(course.lab.data) == LeagueSettings(seed=9)
-    assert pttt("extreme", "open", "--data", tmp_path / "nothing").returncode == 1
+
+
+def test_opening_a_league_makes_the_grader_that_is_missing(tmp_path):
+    data = tmp_path / "grader"
+    assert pttt("extreme", "open", "--data", data, "--game", GAME).returncode == 0
+    assert league.is_there(data) and read_settings(data).game == GAME
+    assert data.stat().st_mode & 0o077 == 0
+    assert pttt("grader", "add-team", "Team A", "--data", data).returncode == 0
+    (data / "extreme.yaml").unlink()
+    done = pttt("extreme", "open", "--data", data, "--game", "pttt-abrupt")
+    assert done.returncode == 1 and f"is for {GAME}" in done.stderr and not (data / "extreme.yaml").exists()
 
 
 def test_a_league_that_is_closed_is_none(course):
