@@ -63,7 +63,7 @@ def digest(function: Callable[..., Any]) -> str:
 
 
 def _given(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, str]]:
-    """Names and modules that a factory gave to a function, and to the functions of the factory that it calls."""
+    """Names of modules and numbers that a factory gave to a function, and to the functions of the factory it calls."""
     seen.add(function)
     found = set()
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -73,6 +73,8 @@ def _given(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, st
             continue
         if isinstance(given, ModuleType):
             found.add((name, given.__name__))
+        elif isinstance(given, int):
+            found.add((name, str(given)))
         elif (called := getattr(given, "py_func", given)) not in seen:
             found |= _given(called, seen)
     return found

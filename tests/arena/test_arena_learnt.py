@@ -6,6 +6,7 @@ import pytest
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import PLAYER, RESULT, ArenaError
 from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.kernels import search
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels import ultimate_learnt as learnt
 from pttt_ooc.arena.kernels.rng import generator
@@ -13,6 +14,7 @@ from pttt_ooc.arena.learning import ultimate
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.statistics import rate_of
+from tests.arena.test_arena_mcts import late, solved
 
 ULTIMATE = game("ultimate")
 
@@ -77,10 +79,28 @@ def test_other_positions_have_other_weights():
 def test_the_sum_is_of_the_active_weights():
     weights = np.random.default_rng(3).normal(size=learnt.WEIGHTS)
     for state in positions(30, seed=3):
-        total = weights[active(state)].sum()
-        assert learnt.total(state, weights) == pytest.approx(total)
-        sign = 1 if state[PLAYER] == 0 else -1
-        assert learnt.static(state, 5, weights) == sign * int(learnt.SCALE * learnt.total(state, weights))
+        assert learnt.total(state, weights) == pytest.approx(weights[active(state)].sum())
+
+
+def test_notes_that_follow_the_moves_are_the_sum_for_either_player():
+    """A search gets the sum of the player's own weights, up to rounding, without adding all of it up."""
+    rng = np.random.default_rng(8)
+    weights = rng.normal(size=(2, learnt.WEIGHTS))
+    whole, seen = learnt.whole(*weights), np.zeros(2, dtype=int)
+    for _ in range(6):
+        state = np.concatenate([ULTIMATE.start(), np.zeros(learnt.NOTES, dtype=np.int64)])
+        learnt.note(state, whole)
+        while not state[RESULT]:
+            player = state[PLAYER]
+            assert abs(learnt.noted(state, 5, whole) - learnt.SCALE * learnt.total(state, weights[player])) < 3
+            seen[player] += 1
+            before, move = state.copy(), int(rng.choice(ULTIMATE.legal(state[: rules.WORDS])))
+            rules.play(state, move)
+            learnt.follow(before, state, move, whole)
+            anew = state.copy()
+            learnt.note(anew, whole)
+            assert np.array_equal(anew, state)
+    assert seen.min() > 100
 
 
 def test_chances_in_a_small_board():
@@ -94,8 +114,29 @@ def test_a_move_that_wins_the_game_is_found():
     state = ULTIMATE.start()
     state[rules.WON], state[rules.CLOSED], state[rules.TARGET] = 0b011, 0b011, 2
     state[rules.MARKS + 2] = 0b011
-    weights, moves = np.random.default_rng(4).normal(size=learnt.WEIGHTS), np.zeros(81, dtype=np.int64)
-    assert learnt.best(state, weights, moves, state.copy(), generator(0)) == 2 * 9 + 2
+    weights, moves = np.random.default_rng(4).normal(size=(2, learnt.WEIGHTS)), np.zeros(81, dtype=np.int64)
+    assert learnt.best(state, weights, 0, 0.5, moves, state.copy(), generator(0)) == 2 * 9 + 2
+
+
+def test_draws_are_worth_more_to_the_player_who_is_not_eager(trained):
+    """Equal chances are better for the one to whom a draw is almost a win."""
+    eager, other = (np.mean([learnt.total(state, row) for state in positions(300, seed=9)]) for row in trained[0])
+    assert other - eager > 0.1
+
+
+def test_a_drawn_end_has_the_value_of_a_draw(trained, tmp_path):
+    ultimate.save(tmp_path / "weights", ULTIMATE, trained[0])
+    player, seen = agent(f"tuned:path={tmp_path / 'weights'},depth=20,slots=4096"), set()
+    player.seat(ULTIMATE)
+    for seed in range(160):
+        moves, position = late(seed, 3)
+        free = sum(position.boards[board].count(".") for board in range(9) if position.can_be_played(board))
+        if free <= 7 and solved(position) == 3:
+            player.begin(seed)
+            player.choose(ULTIMATE.after(moves))
+            assert player._control[search.VALUE] == round(learnt.SCALE * np.log(ultimate.DRAW / (1 - ultimate.DRAW)))
+            seen.add(position.to_move)
+    assert len(seen) == 2
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +160,8 @@ def test_what_is_learnt_beats_the_report_s_best_heuristic(trained, tmp_path):
 
 def test_a_file_is_read_as_it_was_written(trained, tmp_path):
     ultimate.save(tmp_path / "weights", ULTIMATE, trained[0])
-    assert np.array_equal(ultimate.load(tmp_path / "weights", ULTIMATE), trained[0].astype(np.float32))
+    weights, draw = ultimate.load(tmp_path / "weights", ULTIMATE)
+    assert np.array_equal(weights, trained[0].astype(np.float32)) and draw == ultimate.DRAW
 
 
 @pytest.mark.parametrize(
@@ -129,6 +171,7 @@ def test_a_file_is_read_as_it_was_written(trained, tmp_path):
         (lambda data: b"x" + data, "not a file"),
         (lambda data: data.replace(b'"ultimate"', b'"ultimat":'), "does not say what it holds"),
         (lambda data: data.replace(b'"ultimate"', b'"ultimat3"'), "is for ultimat3"),
+        (lambda data: data.replace(b"0.15", b"1.15"), "what a draw is worth"),
         (lambda data: data[:-4] + np.array([np.nan], "<f4").tobytes(), "no numbers"),
     ],
 )

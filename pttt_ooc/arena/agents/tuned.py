@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pttt_ooc.arena.agents.bounded import Bounded, values_of
-from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
 from pttt_ooc.arena.kernels import search
 from pttt_ooc.arena.kernels.tuned import tuning, work
 from pttt_ooc.arena.learning.ultimate import load
@@ -43,24 +44,29 @@ class Tuned(Bounded):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make its table."""
         super().seat(game)
-        values, weights = values_of(game, self.heur), np.zeros(0)
+        values, weights, self._draw = values_of(game, self.heur), (np.zeros(0), np.zeros(0)), 0
         if self.path:
-            values, weights = import_module("pttt_ooc.arena.kernels.ultimate_learnt"), load(Path(self.path), game)
+            values = import_module("pttt_ooc.arena.kernels.ultimate_learnt")
+            (own, others), draw = load(Path(self.path), game)
+            weights = values.whole(own, others), values.whole(others, own)
+            self._draw = round(values.SCALE * math.log(draw / (1 - draw)))
         self._choose = tuning(game.rules, values)
         self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
-        self._work = work(game.rules, self.slots, weights)
-        self._work.states[0] = game.start()
+        first = work(game.rules, values, self.slots, weights[0])
+        self._works = first, first._replace(weights=weights[1])  # by the player whom the agent plays
+        self._memory = first.memory
+        self._memory[: game.rules.WORDS] = game.start()
         self._control[search.NODE_LIMIT] = 100
-        self._choose(self._work, self.heur, 1, self._control)  # compiles
+        self._choose(first, self.heur, 1, 0, self._control)  # compiles
         self.begin(0)
 
     def begin(self, *seed: int) -> None:
         """Forget all positions."""
         super().begin(*seed)
-        for array in (self._work.keys, self._work.entries, self._work.history):
-            array[:] = 0
+        self._memory[:] = 0
 
     def choose(self, state: State) -> int:
         """The best move found within the budget."""
-        self._work.states[0] = state
-        return int(self._choose(self._work, self.heur, self._deepest, self._limits()))
+        self._memory[: self.game.rules.WORDS] = state
+        searched = self._works[int(state[PLAYER])]
+        return int(self._choose(searched, self.heur, self._deepest, self._draw, self._limits()))

@@ -1,8 +1,8 @@
 """Alpha-beta as strong programs do it, for any rules with heuristics: :func:`tuning` makes the kernel.
 
 Iterative deepening by single plies; a transposition table that prefers deep entries; moves in the order table, killers,
-history; principal variation search; at the leaves, moves that win something are followed (quiescence).  Values are to
-the player to move; a win counts less the later it comes.
+history; principal variation search; late moves are searched less deep at first; at the leaves, moves that win something
+are followed (quiescence).  Values are to the player to move; a win counts less the later it comes.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ WIN, INFINITY = np.int64(1 << 24), np.int64(1 << 30)
 ONE, ROOT = np.int64(1), np.int64(0)  # not literals: see `search`
 _CHECK_EVERY = 256
 _QUIET_PLIES = np.int64(8)  # the most that quiescence follows
+_LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are searched less deep at first
 
 
 class Work(NamedTuple):
-    """What the search remembers and works with.
+    """What the search remembers and works with: few arrays, because each call hands all of them on.
 
     Attributes
     ----------
-    keys, entries
-        int64, shape (slots,), a power of two: positions, and packed what is known of them.
-    killers
-        int64, shape (levels, 2): moves that have refuted something at a level.
-    history
-        int64, shape (2, MOVES): how much the moves of each player have refuted.
-    states, moves, worth
-        int64, shape (levels, WORDS), (levels, WIDTH), (levels, WIDTH).
+    memory
+        int64.  For each level a state with the notes of the evaluation, the moves with their worth, and two killers:
+        moves that have refuted something at this level.  Then the history: how much the moves of each player have
+        refuted.  Then the transposition table: for each slot a key, and packed what is known of the position.
     weights
-        float64: of an evaluation that has been learnt; empty for others.
+        int16: of an evaluation that has been learnt; empty for others.
     """
 
-    keys: Any
-    entries: Any
-    killers: Any
-    history: Any
-    states: Any
-    moves: Any
-    worth: Any
+    memory: Any
     weights: Any
 
 
-def work(rules: ModuleType, slots: int, weights: Any = ()) -> Work:
-    """Nothing searched yet."""
-    levels = rules.LENGTH + int(_QUIET_PLIES) + 4
-    return Work(
-        np.zeros(slots, dtype=np.int64),
-        np.zeros(slots, dtype=np.int64),
-        np.full((levels, 2), -1, dtype=np.int64),
-        np.zeros((2, rules.MOVES), dtype=np.int64),
-        np.zeros((levels, rules.WORDS), dtype=np.int64),
-        np.zeros((levels, rules.WIDTH), dtype=np.int64),
-        np.zeros((levels, rules.WIDTH), dtype=np.int64),
-        np.array(weights, dtype=np.float64),
-    )
+class Layout(NamedTuple):
+    """Where what is in the memory of a search."""
+
+    moves: int
+    killers: int
+    row: int
+    levels: int
+    history: int
+    table: int
+
+
+def layout(rules: ModuleType, values: ModuleType) -> Layout:
+    """The first three within the row of a level, the last two in the memory."""
+    moves = rules.WORDS + values.NOTES
+    row, levels = moves + rules.WIDTH + 2, rules.LENGTH + int(_QUIET_PLIES) + 4
+    return Layout(moves, row - 2, row, levels, levels * row, levels * row + 2 * rules.MOVES)
+
+
+def work(rules: ModuleType, values: ModuleType, slots: int, weights: Any = ()) -> Work:
+    """Nothing searched yet; `slots` is a power of two."""
+    place = layout(rules, values)
+    return Work(np.zeros(place.table + 2 * slots, dtype=np.int64), np.array(weights, dtype=np.int16))
 
 
 @piece
@@ -74,6 +74,9 @@ def _packed(value, move, depth, bound):
 @cache
 def tuning(rules: ModuleType, values: ModuleType) -> Any:
     """The kernel ``choose`` for a game's rules and heuristics."""
+    MOVES, KILLERS, ROW, LEVELS, HISTORY, TABLE = layout(rules, values)
+    BEST = (LEVELS - 1) * ROW + KILLERS  # the last level has no use for killers
+    DRAW = BEST + 1  # the value of a draw to player 0
 
     @bare_kernel
     def stops(control):
@@ -90,30 +93,33 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
         """The value of a position to the player to move."""
         if state[1] != 0:
             if state[1] == 3:
-                return np.int64(0)
+                return work.memory[DRAW] if state[0] == 0 else -work.memory[DRAW]
             return WIN - state[2] if state[1] == 1 + state[0] else state[2] - WIN
-        value = np.int64(values.static(state, heuristic, work.weights))
-        return value if state[0] == 0 else -value
+        return np.int64(values.noted(state, heuristic, work.weights))
 
     @bare_kernel
     def descend(work, level, move):
-        for word in range(rules.WORDS):
-            work.states[level + 1, word] = work.states[level, word]
-        rules.play(work.states[level + 1], move)
+        here = level * ROW
+        for word in range(here, here + MOVES):
+            work.memory[ROW + word] = work.memory[word]
+        after = work.memory[here + ROW : here + ROW + MOVES]
+        rules.play(after, move)
+        values.follow(work.memory[here : here + MOVES], after, move, work.weights)
 
     @bare_kernel
     def quiet(work, level, left, alpha, beta, heuristic, control):
         """The value after the moves that win something, or without them, as the player likes."""
-        state = work.states[level]
+        here = level * ROW
+        state = work.memory[here : here + MOVES]
         if stops(control):
             return ROOT
         best = static(work, state, heuristic)
         if state[1] != 0 or left == 0 or best >= beta:
             return best
         alpha = max(alpha, best)
-        for index in range(values.sharp(state, work.moves[level])):
-            descend(work, level, work.moves[level, index])
-            if work.states[level + 1, 0] == state[0]:
+        for index in range(values.sharp(state, work.memory[here + MOVES : here + KILLERS])):
+            descend(work, level, work.memory[here + MOVES + index])
+            if work.memory[here + ROW] == state[0]:
                 value = quiet(work, level + ONE, left - ONE, alpha, beta, heuristic, control)
             else:
                 value = -quiet(work, level + ONE, left - ONE, -beta, -alpha, heuristic, control)
@@ -125,74 +131,83 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def order(work, level, number, first):
-        """Give each move of a level its place in the order."""
-        player = work.states[level, 0]
-        for index in range(number):
-            move = work.moves[level, index]
+        """Put before each move of a level, in the higher bits, its place in the order."""
+        here = level * ROW
+        history = HISTORY + work.memory[here] * rules.MOVES
+        one, other = work.memory[here + KILLERS], work.memory[here + KILLERS + 1]
+        for place in range(here + MOVES, here + MOVES + number):
+            move = work.memory[place]
             if move == first:
-                work.worth[level, index] = 1 << 60
-            elif move == work.killers[level, 0]:
-                work.worth[level, index] = 1 << 59
-            elif move == work.killers[level, 1]:
-                work.worth[level, index] = 1 << 58
+                worth = 1 << 40
+            elif move == one:
+                worth = 1 << 39
+            elif move == other:
+                worth = 1 << 38
             else:
-                work.worth[level, index] = work.history[player, move]
+                worth = min(work.memory[history + move], 1 << 37)
+            work.memory[place] = worth << 14 | move
 
     @bare_kernel
     def take(work, level, index, number):
         """Bring the best of the moves that are left to a place, and return it."""
-        best = index
+        first = level * ROW + MOVES
+        best, most = index, work.memory[first + index]
         for other in range(index + 1, number):
-            if work.worth[level, other] > work.worth[level, best]:
-                best = other
-        move, worth = work.moves[level, best], work.worth[level, best]
-        work.moves[level, best], work.worth[level, best] = work.moves[level, index], work.worth[level, index]
-        work.moves[level, index], work.worth[level, index] = move, worth
-        return move
+            if work.memory[first + other] >> 14 > most >> 14:
+                best, most = other, work.memory[first + other]
+        work.memory[first + best] = work.memory[first + index]
+        work.memory[first + index] = most
+        return most & 0x3FFF
 
     @bare_kernel
     def refuted(work, level, move, depth):
         """Remember a move that was too good."""
-        player = work.states[level, 0]
-        work.history[player, move] += depth * depth
-        if work.killers[level, 0] != move:
-            work.killers[level, 1] = work.killers[level, 0]
-            work.killers[level, 0] = move
+        here = level * ROW
+        work.memory[HISTORY + work.memory[here] * rules.MOVES + move] += depth * depth
+        if work.memory[here + KILLERS] != move:
+            work.memory[here + KILLERS + 1] = work.memory[here + KILLERS]
+            work.memory[here + KILLERS] = move
 
     @bare_kernel
     def search(work, level, depth, alpha, beta, heuristic, control):
-        state = work.states[level]
+        here = level * ROW
+        state = work.memory[here : here + MOVES]
         if state[1] != 0:
             control[NODES] += 1
             return static(work, state, heuristic)
-        if depth == 0:
+        if depth <= 0:
             control[CUT] = 1
             return quiet(work, level, _QUIET_PLIES, alpha, beta, heuristic, control)
         if stops(control):
             return ROOT
-        slot = state[3] & (len(work.keys) - 1)
+        slot = TABLE + 2 * (state[3] & ((len(work.memory) - TABLE) // 2 - 1))
         first = np.int64(-1)
-        if work.keys[slot] == state[3] and work.entries[slot] != 0:
-            entry = work.entries[slot]
+        if work.memory[slot] == state[3] and work.memory[slot + 1] != 0:
+            entry = work.memory[slot + 1]
             first = (entry >> 10 & 0x3FFF) - 1
             if (entry >> 2 & 0xFF) >= depth and level > 0:
                 value, bound = (entry >> 24) - INFINITY, entry & 3
                 if bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha):
                     control[CUT] = 1
                     return value
-        number = rules.legal(state, work.moves[level])
+        number = rules.legal(state, work.memory[here + MOVES : here + KILLERS])
         order(work, level, number, first)
         best, chosen, floor = -INFINITY, np.int64(-1), alpha
         for index in range(number):
             move = take(work, level, index, number)
             descend(work, level, move)
-            same = work.states[level + 1, 0] == state[0]
+            same = work.memory[here + ROW] == state[0]
             if same:
                 value = search(work, level + ONE, depth - ONE, floor, beta, heuristic, control)
             elif index == 0:
                 value = -search(work, level + ONE, depth - ONE, -beta, -floor, heuristic, control)
             else:
-                value = -search(work, level + ONE, depth - ONE, -floor - ONE, -floor, heuristic, control)
+                less = ROOT
+                if depth >= _LATE_DEPTH:
+                    less = np.int64(index >= _LATE) + np.int64(index >= _LATER)
+                value = -search(work, level + ONE, depth - ONE - less, -floor - ONE, -floor, heuristic, control)
+                if less > 0 and value > floor:
+                    value = -search(work, level + ONE, depth - ONE, -floor - ONE, -floor, heuristic, control)
                 if floor < value < beta:
                     value = -search(work, level + ONE, depth - ONE, -beta, -floor, heuristic, control)
             if control[STOPPED] != 0:
@@ -200,34 +215,40 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
             if value > best:
                 best, chosen = value, move
                 if level == 0:
-                    work.killers[len(work.killers) - 1, 0] = move  # the answer so far
+                    work.memory[BEST] = move  # the answer so far
             floor = max(floor, best)
             if floor >= beta:
                 refuted(work, level, move, depth)
                 break
         bound = AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
-        kept = work.entries[slot]
-        if kept == 0 or work.keys[slot] == state[3] or (kept >> 2 & 0xFF) <= depth or bound == EXACT:
-            work.keys[slot] = state[3]
-            work.entries[slot] = _packed(best, chosen, depth, bound)
+        kept = work.memory[slot + 1]
+        if kept == 0 or work.memory[slot] == state[3] or (kept >> 2 & 0xFF) <= depth or bound == EXACT:
+            work.memory[slot] = state[3]
+            work.memory[slot + 1] = _packed(best, chosen, depth, bound)
         return best
 
     @bare_kernel
-    def choose(work, heuristic, deepest, control):
-        """The move in ``work.states[0]``, which must not be an end."""
-        rules.legal(work.states[0], work.moves[0])
-        answer, last = work.moves[0, 0], len(work.killers) - 1
-        work.killers[:] = -1
-        for player in range(2):
-            for move in range(rules.MOVES):
-                work.history[player, move] >>= 3
+    def choose(work, heuristic, deepest, draw, control):
+        """The move in the position at the beginning of the memory, which must not be an end.
+
+        A draw has the value `draw` for the player to move there.
+        """
+        state = work.memory[:MOVES]
+        values.note(state, work.weights)
+        rules.legal(state, work.memory[MOVES:KILLERS])
+        answer = work.memory[MOVES]
+        for level in range(LEVELS):
+            work.memory[level * ROW + KILLERS] = work.memory[level * ROW + KILLERS + 1] = -1
+        for place in range(HISTORY, TABLE):
+            work.memory[place] >>= 3
+        work.memory[DRAW] = draw if state[0] == 0 else -draw
         control[REACHED] = 0
         for depth in range(ONE, deepest + ONE):
             control[CUT] = 0
-            work.killers[last, 0] = -1
+            work.memory[BEST] = -1
             value = search(work, ROOT, depth, -INFINITY, INFINITY, heuristic, control)
-            if work.killers[last, 0] >= 0:
-                answer = work.killers[last, 0]  # of an unfinished search too: the old answer was looked at first
+            if work.memory[BEST] >= 0:
+                answer = work.memory[BEST]  # of an unfinished search too: the old answer was looked at first
             if control[STOPPED] != 0:
                 break
             control[REACHED], control[VALUE] = depth, value

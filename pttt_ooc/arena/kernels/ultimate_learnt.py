@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from pttt_ooc.arena.compiled import kernel, piece
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.rng import below, uniform
-from pttt_ooc.arena.kernels.ultimate import CLOSED, IMAGE, LINES, MARKS, RESULT, TARGET, WON
+from pttt_ooc.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, IMAGE, LINES, MARKS, RESULT, TARGET, WON
 from pttt_ooc.arena.kernels.ultimate_values import TERNARY, sharp
 
-__all__ = ["HEURISTICS", "WEIGHTS", "sharp", "static", "train"]
+__all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted", "sharp", "train", "whole"]
 
 HEURISTICS = (5,)
 """This one is told from those of the report by its number."""
@@ -71,8 +71,24 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
 
 
 _CLASS, _SLOT, _SLOTS = _tables()
+_ENTRY, _SWAPPED = np.arange(_OPEN), np.arange(_OPEN)
+"""By the marks in a small board: the entry, as a line or nine marks close it by the report's rules; and the same marks
+as the other player sees them."""
+for _own in range(512):
+    for _other in range(512):
+        if not _own & _other:
+            _marks = TERNARY[_own] + 2 * TERNARY[_other]
+            _SWAPPED[_marks] = TERNARY[_other] + 2 * TERNARY[_own]
+            if HAS_LINE[_own] or HAS_LINE[_other]:
+                _ENTRY[_marks] = _OWN if HAS_LINE[_own] else _OTHERS
+            elif _own | _other == FULL:
+                _ENTRY[_marks] = _NOBODYS
 _LINE_BOARDS = np.array([[cell for cell in range(9) if line >> cell & 1] for line in map(int, LINES)], dtype=np.int64)
 _LINE_KIND = np.array([0, 1, 0, 0, 1, 0, 2, 2], dtype=np.int64)  # at the side, through the middle, diagonal
+_OF_BOARD = [[line for line in range(8) if LINES[line] >> board & 1] for board in range(9)]
+_THROUGH_NUMBER = np.array([len(found) for found in _OF_BOARD], dtype=np.int64)
+_THROUGH = np.array([(found + [0, 0])[:4] for found in _OF_BOARD], dtype=np.int64)
+"""The lines of small boards through each."""
 _AT_LINES, _AT_TARGET = _SLOTS, _SLOTS + 3 * CLASSES**3
 _ANYWHERE = _AT_TARGET + _SLOTS
 WEIGHTS = _ANYWHERE + 1
@@ -138,29 +154,122 @@ def total(state, weights):
     return found
 
 
-@piece
-def static(state, heuristic, weights):
-    """The value to player 0 of a position that is not an end, as a whole number for a search."""
-    value = np.int64(SCALE * total(state, weights))
-    return value if state[0] == 0 else -value
+NOTES = 6
+"""For each player: the sum for the small boards, the sum for the lines, and the classes of the small boards."""
+_BOARDS_AT, _LINES_AT, _CLASSES_AT = rules.WORDS, rules.WORDS + 2, rules.WORDS + 4
+UNIT = 8
+"""Whole weights count so many times more than what a search counts."""
+_FIELDS, _LINE_SIZE = 8, 3 << 15
+_WHOLE_LINES = 9 * _OPEN * _FIELDS
+_WHOLE_ANYWHERE = _WHOLE_LINES + 2 * _LINE_SIZE
+
+
+def whole(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.int16]:
+    """The weights of both players as whole numbers, in the order in which a search looks them up.
+
+    First, for each small board and each set of marks in it, eight numbers: both players' weights of the small board,
+    both players' weights when they are sent there, both players' classes, and two zeros.  Then, for each player, the
+    weights of lines by kind and three classes of five bits.  At last both players' weights of a move anywhere.
+    """
+    units = [np.rint(np.clip(weights * SCALE * UNIT, -32_000, 32_000)).astype(np.int16) for weights in (first, second)]
+    out = np.zeros(_WHOLE_ANYWHERE + 2, dtype=np.int16)
+    boards = out[:_WHOLE_LINES].reshape(9, _OPEN, _FIELDS)
+    lines = out[_WHOLE_LINES:_WHOLE_ANYWHERE].reshape(2, 3, 32, 32, 32)
+    a, b, c = np.ogrid[:CLASSES, :CLASSES, :CLASSES]
+    for player, entries in enumerate((_ENTRY, _ENTRY[_SWAPPED])):
+        boards[:, :, player] = units[player][_SLOT[:, entries]]
+        boards[:, :, 2 + player] = units[player][_AT_TARGET + _SLOT[:, entries]]
+        boards[:, :, 4 + player] = _CLASS[entries]
+        table = units[player][_AT_LINES:_AT_TARGET].reshape(3, CLASSES, CLASSES, CLASSES)
+        lines[player, :, :CLASSES, :CLASSES, :CLASSES] = table[:, np.minimum(a, c), b, np.maximum(a, c)]
+        out[_WHOLE_ANYWHERE + player] = units[player][_ANYWHERE]
+    return out
 
 
 @piece
-def _worth(state):
-    """What the end of a game is worth to the player who would be to move."""
+def _row(state, board):
+    """Where the numbers of a small board begin."""
+    return (_OPEN * board + TERNARY[state[MARKS + board]] + 2 * TERNARY[state[MARKS + 9 + board]]) * _FIELDS
+
+
+@piece
+def _line(classes, line, base, weights):
+    a = classes >> (5 * _LINE_BOARDS[line, 0]) & 31
+    b = classes >> (5 * _LINE_BOARDS[line, 1]) & 31
+    c = classes >> (5 * _LINE_BOARDS[line, 2]) & 31
+    return np.int64(weights[base + (_LINE_KIND[line] << 15 | a << 10 | b << 5 | c)])
+
+
+@piece
+def note(state, weights):
+    """Write the notes of a position."""
+    for player in range(2):
+        boards, classes, lines = np.int64(0), np.int64(0), np.int64(0)
+        for board in range(9):
+            row = _row(state, board)
+            boards += weights[row + player]
+            classes |= np.int64(weights[row + 4 + player]) << (5 * board)
+        for line in range(8):
+            lines += _line(classes, line, _WHOLE_LINES + player * _LINE_SIZE, weights)
+        state[_BOARDS_AT + player], state[_LINES_AT + player], state[_CLASSES_AT + player] = boards, lines, classes
+
+
+@piece
+def follow(before, after, move, weights):
+    """Bring the notes of a position before a move up to date after it."""
+    board = move // 9
+    old, new = _row(before, board), _row(after, board)
+    for player in range(2):
+        after[_BOARDS_AT + player] += np.int64(weights[new + player]) - np.int64(weights[old + player])
+        change = np.int64(weights[new + 4 + player] ^ weights[old + 4 + player])
+        if change != 0:
+            classes = before[_CLASSES_AT + player]
+            changed = classes ^ change << (5 * board)
+            after[_CLASSES_AT + player] = changed
+            more, base = np.int64(0), _WHOLE_LINES + player * _LINE_SIZE
+            for index in range(_THROUGH_NUMBER[board]):
+                line = _THROUGH[board, index]
+                more += _line(changed, line, base, weights) - _line(classes, line, base, weights)
+            after[_LINES_AT + player] += more
+
+
+@piece
+def noted(state, heuristic, weights):
+    """The value to the player to move of a position with notes, that is not an end, as a whole number."""
+    player, board = state[0], state[TARGET]
+    value = np.int64(state[_BOARDS_AT + player] + state[_LINES_AT + player])
+    if board == 9:
+        value += weights[_WHOLE_ANYWHERE + player]
+    else:
+        value += weights[_row(state, board) + 2 + player]
+    return value // UNIT
+
+
+@piece
+def _worth(state, eager, draw):
+    """What the end of a game is worth to the player who would be to move, if a draw is worth `draw` to one player."""
     if state[RESULT] == 3:
-        return 0.5
+        return draw if state[0] == eager else 1.0 - draw
     return 1.0 if state[RESULT] == 1 + state[0] else 0.0
 
 
+@piece
+def _side(state, eager):
+    """The row of the weights for the player to move."""
+    return 0 if state[0] == eager else 1
+
+
 @kernel
-def best(state, weights, moves, after, rng):
+def best(state, weights, eager, draw, moves, after, rng):
     """The move to the position with the least value for the opponent; of several, one by chance."""
     chosen, least, same = moves[0], np.inf, 0
     for index in range(rules.legal(state, moves)):
         after[:] = state
         rules.play(after, moves[index])
-        value = total(after, weights) if after[RESULT] == 0 else 1e6 * (2.0 * _worth(after) - 1.0)
+        if after[RESULT] == 0:
+            value = total(after, weights[_side(after, eager)])
+        else:
+            value = 1e6 * (2.0 * _worth(after, eager, draw) - 1.0)
         if value < least:
             chosen, least, same = moves[index], value, 1
         elif value == least:
@@ -174,41 +283,45 @@ def best(state, weights, moves, after, rng):
 def train(start, games, rates, weights, results, rng):
     """Games of the evaluation against itself; after each, its weights move towards the lambda-returns.
 
+    In turn, one of the players is the eager one.
+
     Parameters
     ----------
     start
         The first position.
     rates
-        float64, shape (4,): the chance of a random move, the step size, lambda, and the most moves at random with which
-        a game begins.
+        float64, shape (5,): the chance of a random move, the step size, lambda, the most moves at random with which
+        a game begins, and what a draw is worth to the eager player, where a win is worth 1.
     weights
-        float64, shape (WEIGHTS,); changed.
+        float64, shape (2, WEIGHTS): for positions with the eager player to move, and with the other one; changed.
     results
         int64, shape (4,): counts by the word RESULT are added.
     """
     moves, after = np.zeros(rules.WIDTH, np.int64), np.zeros(rules.WORDS, np.int64)
     seen, values = np.zeros((rules.LENGTH, ACTIVE), np.int64), np.zeros(rules.LENGTH)
-    drawn = np.zeros(rules.LENGTH, np.bool_)
+    sides, drawn = np.zeros(rules.LENGTH, np.int64), np.zeros(rules.LENGTH, np.bool_)
     state = start.copy()
-    for _ in range(games):
+    for game in range(games):
+        eager = game & 1
         state[:] = start
         opening = below(rng, np.int64(rates[3]) + 1)
         length = 0
         while state[RESULT] == 0:
             active(state, seen[length])
+            sides[length] = _side(state, eager)
             summed = 0.0
             for n in range(ACTIVE):
-                summed += weights[seen[length, n]]
+                summed += weights[sides[length], seen[length, n]]
             values[length] = 1.0 / (1.0 + np.exp(-summed))
             drawn[length] = length < opening or uniform(rng) < rates[0]
             if drawn[length]:
                 move = rules.pick(state, below(rng, rules.count(state)))
             else:
-                move = best(state, weights, moves, after, rng)
+                move = best(state, weights, eager, rates[4], moves, after, rng)
             rules.play(state, move)
             length += 1
         results[state[RESULT]] += 1
-        value = back = _worth(state)
+        value = back = _worth(state, eager, rates[4])
         for n in range(length - 1, -1, -1):
             if drawn[n]:  # what came of a move at random says nothing of the position before it
                 value = back = values[n]
@@ -217,4 +330,4 @@ def train(start, games, rates, weights, results, rng):
             value = values[n]
             step = rates[1] * (back - value) / ACTIVE
             for k in range(ACTIVE):
-                weights[seen[n, k]] += step
+                weights[sides[n], seen[n, k]] += step

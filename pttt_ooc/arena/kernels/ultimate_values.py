@@ -119,10 +119,25 @@ def evaluate(state, heuristic):
     return total
 
 
+NOTES = 0
+"""Words after a state in which an evaluation keeps sums: these heuristics need none."""
+
+
 @piece
-def static(state, heuristic, weights):
-    """As `evaluate`, for searches that also know evaluations with weights that are learnt."""
-    return evaluate(state, heuristic)
+def note(state, weights):
+    """Write the notes of a position."""
+
+
+@piece
+def follow(before, after, move, weights):
+    """Bring the notes of a position before a move up to date after it."""
+
+
+@piece
+def noted(state, heuristic, weights):
+    """The value to the player to move of a position with notes, that is not an end, as a whole number."""
+    value = np.int64(evaluate(state, heuristic))
+    return value if state[0] == 0 else -value
 
 
 FEATURES = 7

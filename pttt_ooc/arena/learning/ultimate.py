@@ -12,11 +12,15 @@ from pttt_ooc.arena.games.base import ArenaError, Game
 from pttt_ooc.arena.kernels.rng import generator
 from pttt_ooc.arena.learning.weights import read_weights, write_weights
 
-HEAD = b"pttt arena ultimate 1\n"
+HEAD = b"pttt arena ultimate 2\n"
 ROUNDS = 20
 """The games of a training are played in rounds; the step size shrinks from round to round."""
 
 EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
+
+DRAW = 0.15
+"""What a draw is worth to the player who searches, where a win is worth 1: against weaker players, draws are the most
+that is lost."""
 
 
 def train(
@@ -32,7 +36,7 @@ def train(
     Returns
     -------
     weights
-        float64, shape (WEIGHTS,).
+        float64, shape (2, WEIGHTS): with the player to move to whom draws are worth DRAW, and with the other one.
     results
         int64, shape (4,): of all games, by the word RESULT.
     """
@@ -40,10 +44,10 @@ def train(
     from pttt_ooc.arena.kernels.ultimate_learnt import train as played
 
     check(game)
-    weights, results, rng = np.zeros(WEIGHTS), np.zeros(4, dtype=np.int64), generator(seed)
+    weights, results, rng = np.zeros((2, WEIGHTS)), np.zeros(4, dtype=np.int64), generator(seed)
     for number in range(ROUNDS):
         part = games * (number + 1) // ROUNDS - games * number // ROUNDS
-        rates = np.array([EXPLORE, STEP * SHRINKING**number, LAMBDA, OPENING])
+        rates = np.array([EXPLORE, STEP * SHRINKING**number, LAMBDA, OPENING, DRAW])
         played(game.start(), part, rates, weights, results, rng)
         if tell is not None:
             tell(games * (number + 1) // ROUNDS, results)
@@ -58,11 +62,11 @@ def check(game: Game) -> None:
 
 def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
     """Write weights; the file is whole or as before."""
-    write_weights(path, HEAD, {"game": game.text}, weights, np.float32)
+    write_weights(path, HEAD, {"game": game.text, "draw": DRAW}, weights, np.float32)
 
 
-def load(path: Path, game: Game) -> NDArray[np.float64]:
-    """Read weights.
+def load(path: Path, game: Game) -> tuple[NDArray[np.float64], float]:
+    """Read weights, and what they take a draw to be worth.
 
     Raises
     ------
@@ -72,7 +76,10 @@ def load(path: Path, game: Game) -> NDArray[np.float64]:
     from pttt_ooc.arena.kernels.ultimate_learnt import WEIGHTS
 
     check(game)
-    told, weights = read_weights(path, HEAD, WEIGHTS, np.float32)
+    told, weights = read_weights(path, HEAD, 2 * WEIGHTS, np.float32)
     if told.get("game") != game.text:
         raise ArenaError(f"{path} is for {str(told.get('game'))[:40]}, not for {game.text}: train anew.")
-    return weights
+    draw = told.get("draw")
+    if not isinstance(draw, float) or not 0 < draw < 1:
+        raise ArenaError(f"{path} is damaged: it does not say what a draw is worth; train anew.")
+    return weights.reshape(2, WEIGHTS), draw
