@@ -14,12 +14,16 @@ PATIENCE = 600.0  # seconds
 
 
 def wait_until(condition, *, alive=lambda: True, told=lambda: "it never came"):
-    """Wait until `condition()` is true, as long as `alive()` is; `told()` explains a failure."""
-    end = time.monotonic() + PATIENCE
+    """Wait until `condition()` is true, as long as `alive()` is; `told()` explains a failure.
+
+    The longer it has been waited for, the seldomer it is asked: conditions may take more than what they wait for.
+    """
+    begin = time.monotonic()
+    end = begin + PATIENCE
     while not condition():
         # What came just before the end counts.
         assert (alive() or condition()) and time.monotonic() < end, told()
-        time.sleep(0.02)
+        time.sleep(min(0.02 + (time.monotonic() - begin) / 20, 0.2))
 
 
 def wait_until_gone(pid):

@@ -87,10 +87,10 @@ def test_games_that_are_there_are_not_played_again_and_other_ones_have_a_place_o
     [before] = games.iterdir()
     kept = (before / "match/effort.jsonl").read_text().splitlines()  # what clocks said
     changed(workflow, "experiments", "one", games=6)
-    workflow.succeed("arena")
+    workflow.succeed("arena", "--until", "arena_experiment")
     assert (before / "match/effort.jsonl").read_text().splitlines()[:4] == kept and len(list(games.iterdir())) == 1
     changed(workflow, "experiments", "one", seed=1)
-    workflow.succeed("arena")
+    workflow.succeed("arena", "--until", "arena_experiment")
     assert len(list(games.iterdir())) == 2
 
 

@@ -190,7 +190,7 @@ FRAMES = """
 
 
 def test_a_patched_runner_harms_only_its_own_bot():
-    match = attack(FRAMES.replace("FIRST", FIRST), time_limit=1)
+    match = attack(FRAMES.replace("FIRST", FIRST), time_limit=0.25)
     assert lost(match) and match.message == "TIME OUT"
 
 
@@ -216,7 +216,7 @@ def test_a_slow_comparison_costs_the_bots_own_time():
             row[:] = [Slow(cell) for cell in row]
         return (0, 0, 0)
     """
-    match = attack(body, time_limit=1)
+    match = attack(body, time_limit=0.25)
     assert match.message in ("TIME OUT", "WON")  # the referee compares text only: at worst the bot's own board is slow
     if match.message == "TIME OUT":
         assert lost(match)
@@ -235,7 +235,7 @@ def test_an_answer_that_compares_slowly_is_no_move():
 
 
 def test_a_representation_that_never_ends_costs_the_bots_own_time():
-    match = attack("class Odd:\n    def __repr__(self):\n        while True: pass\nreturn Odd()", time_limit=1)
+    match = attack("class Odd:\n    def __repr__(self):\n        while True: pass\nreturn Odd()", time_limit=0.25)
     assert lost(match) and match.message == "TIME OUT"
 
 

@@ -349,18 +349,18 @@ def test_a_bot_that_is_not_ready_in_time_forfeits():
 
 @pytest.fixture
 def thinker(tmp_path):
-    """A bot that thinks for half a second of processor time, and writes down when it begins."""
+    """A bot that thinks for a quarter of a second of processor time, and writes down when it begins."""
     body = f"""
         import time
         with open({str(tmp_path / "calls")!r}, "a") as file:
             file.write("x")
-        end = time.process_time() + 0.5
+        end = time.process_time() + 0.25
         while time.process_time() < end:
             pass
         return board.find_valid_move_cells(old_move)[0]
     """
     one = bot(body)
-    process = BotProcess(one, one.interpreters()[0], Conditions(time_limit=4, walls=False))
+    process = BotProcess(one, one.interpreters()[0], Conditions(time_limit=2, walls=False))
     process.load()
     yield process, tmp_path / "calls"
     process.end()
@@ -376,13 +376,13 @@ def test_a_move_that_the_machine_interrupted_is_played_again(thinker):
         while not os.path.exists({str(calls)!r}):
             time.sleep(0.01)
         os.kill({process._pid}, signal.SIGSTOP)
-        time.sleep(6)
+        time.sleep(3)
         os.kill({process._pid}, signal.SIGCONT)
     """
     machine = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)])
     answer, seconds, again = process.ask(REQUEST)
     machine.wait()
-    assert again >= 1 and answer["move"] == [0, 0, 0] and seconds < 4
+    assert again >= 1 and answer["move"] == [0, 0, 0] and seconds < 2
     assert len(calls.read_text()) == again + 1
 
 
@@ -390,7 +390,7 @@ def test_a_move_within_the_limit_is_asked_for_once(thinker):
     process, calls = thinker
     answer, seconds, again = process.ask(REQUEST)
     assert (answer["move"], again, calls.read_text()) == ([0, 0, 0], 0, "x") or again > 0  # a busy machine interrupts
-    assert 0.4 < seconds < 4
+    assert 0.2 < seconds < 2
 
 
 def test_a_referee_that_does_not_run_costs_no_bot_its_match(monkeypatch):

@@ -1,5 +1,6 @@
 """The strong bot's search: against plain minimax near the end, and against bots of chance."""
 
+import dataclasses
 import functools
 import random
 import subprocess
@@ -69,6 +70,12 @@ def test_the_chances_to_win_a_small_board_are_those_of_a_draw_from_a_hat(searche
 
 def worth(state):
     """Plain minimax to the end of the game: the value to the player to move."""
+    return worth_of(state.tobytes())
+
+
+@functools.cache
+def worth_of(words):
+    state = np.frombuffer(words, np.int64)
     moves = EXTREME.legal(state)
     if not moves:
         if state[rules.RESULT] == 3:
@@ -136,8 +143,11 @@ def test_it_beats_chance(searcher):
 
 def test_the_strong_bot_plays_behind_walls():
     need_walls()
-    programs = read_program(Path("random")), read_program(Path("strong"))
-    match = play_match(programs, Conditions(time_limit=30))
+    strong = read_program(Path("strong"))
+    timed = "choose(state, self.seconds)"
+    assert timed in strong.source
+    short = dataclasses.replace(strong, source=strong.source.replace(timed, "choose(state, 600.0, nodes=1500)"))
+    match = play_match((read_program(Path("random")), short), Conditions(time_limit=30))
     assert (match.winner, match.message) == ("P2", "WON"), match.detail
     assert match.printed[1].startswith("depth ")
 

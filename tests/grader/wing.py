@@ -4,11 +4,14 @@ import threading
 from contextlib import closing, contextmanager
 from functools import cache
 
+import pytest
+import quick_preparer
 from helpers import full_index, small_engine
 from kit import GAME
 from patience import wait_until
 
 from pttt_ooc.config import SolveConfig, check_section
+from pttt_ooc.explore import jobs
 from pttt_ooc.explore.answering import Answering
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.stages import solve
@@ -44,7 +47,12 @@ def ready(pages, address, waits="being prepared", **options):
 def answering(directory, indices, game=GAME, **options):
     """An answerer in a thread; yields what asks it."""
     stopping = threading.Event()
-    with listening() as (made, path), closing(Answering(directory, game, indices, **options)) as found:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        listening() as (made, path),
+        closing(Answering(directory, game, indices, **options)) as found,
+    ):
+        patch.setattr(jobs, "subprocess", quick_preparer)
         thread = threading.Thread(target=answer_all, args=(made, found, stopping))
         thread.start()
         try:
