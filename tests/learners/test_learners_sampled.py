@@ -98,12 +98,38 @@ def test_games_are_openspiels(rule):
 
 def test_random_games_have_the_value_of_uniform_play():
     ground = small_ground(MINI)
-    games = 200_000
-    attempts, first, second = kernels.play_at_random(rules_of(ground.index), games, random_state(2))
+    games, found = 200_000, np.zeros(4, np.int64)
+    kernels.play_at_random(rules_of(ground.index), games, random_state(2), found)
     game = ground.game
     value = naive.value(game, naive.uniform(game, 0), naive.uniform(game, 1))
-    assert abs((first - second) / games - value) < 5 / np.sqrt(games)
-    assert 2 * games < attempts < 2 * game.squares * games
+    assert abs((found[1] - found[2]) / games - value) < 5 / np.sqrt(games)
+    assert 2 * games < found[0] < 2 * game.squares * games
+
+
+def splitmix(state):
+    """Steele, Lea and Flood 2014, in whole numbers; first output of the seed 0 is 0xE220A8397B1DCDAF."""
+    most = 2**64 - 1
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) & most
+        z = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 & most
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & most
+        yield z ^ z >> 31
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", [MINI, "mini-2x3k3-classical-after-1", "pttt-abrupt-after-1-0-3-2"])
+def test_random_games_are_those_of_the_games_side_by_side(name, symmetry):
+    assert next(splitmix(0)) == 0xE220A8397B1DCDAF
+    index, state, found = build_index(named_game(name), symmetry), random_state(5), np.zeros(4, np.int64)
+    games, bits, ends = Games(index, 1), splitmix(int(state[0])), 0
+    expected = np.zeros(4, np.int64)
+    while ends < 300:
+        seen = games.observe()
+        ended, payoffs = games.step((next(bits) >> 32) * seen.counts >> 32)
+        ends += int(ended[0])
+        expected += [1, payoffs[0] > 0, payoffs[0] < 0, seen.infosets[0]]
+    kernels.play_at_random(rules_of(index), 300, state, found)
+    np.testing.assert_array_equal(found, expected)
 
 
 # ---------------------------------------------------------------------------------------------

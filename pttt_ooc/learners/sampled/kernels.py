@@ -3,9 +3,13 @@
 All of them are here, and use nothing of other modules: numba's own stamp of this file is then enough to tell what has
 to be compiled anew.
 
-A *place* is one history as nine numbers: for each player the marks on the board, the number of its view in the index,
-the rank of its order there, and the symmetry that takes the board to that view; and who is to move.  One attempt
-changes a place in constant time, because the index has, for each action of a view, the block of the children's ranks.
+Views are numbered together, those of player 1 after those of player 0.  A *place* is one history as nine numbers: for
+each player the marks on the board, the number of its view, the rank of its order there, and the symmetry that takes the
+board to that view; and who is to move.  One attempt changes a place in constant time, because the index has, for each
+action of a view, the block of the children's ranks.
+
+All that is looked up for a view or for an outcome lies side by side, in one line of the processor's cache.  A look-up
+takes the place of a question where the answer cannot be foreseen.
 """
 
 from __future__ import annotations
@@ -14,66 +18,68 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.jit import kernel, piece
+from pttt_ooc.jit import bare_kernel, piece
 
 PLACED, VIEW, RANK, SYMMETRY, MOVER = 0, 2, 4, 6, 8  # fields of a place; the first four have one number a player
 FIELDS = 9
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 GOES_ON, WON, DRAWN = 0, 1, 2  # how an attempt ends
 
 
-class Rules(NamedTuple):
-    """The tables of the state machine; arrays of both players are padded to the longer one.
+NODE, SEQUENCE, ORDERS, ACTIONS = 0, 1, 2, 3  # columns of `Rules.views`
+CHILD, FIRST_RANK, RENAMED, TURNED = 0, 1, 2, 3  # columns of `Rules.children`
 
-    V views, A actions, G symmetries, S squares.
+
+class Rules(NamedTuple):
+    """The tables of the state machine.
+
+    V views of both players together, A actions, G symmetries, S squares.
 
     Attributes
     ----------
-    node_start, sequence_start : int64 (2, V + 1)
-        As in :class:`pttt_ooc.structure.index.PlayerIndex`.
-    actions : int64 (2, V)
-        Number of actions of a view.
-    square : int64 (2, V, A)
+    views : uint64 (V, 4)
+        The first node and the first sequence of a view, as in :class:`pttt_ooc.structure.index.PlayerIndex`, the number
+        of its orders, and the number of its actions.
+    square : uint8 (V, A)
         The square of an action, on the view's own board.
-    child_view, child_rank, child_map, child_symmetry : int64 (2, V, A, 2)
-        For each action and outcome (0 failed, 1 placed): the view afterwards (-1: the player moves no more), the rank
-        of its first order with that attempt last, where its renamed ranks begin (-1: as before), and the symmetry that
-        takes the board afterwards to that view.
-    relabelling : uint16 (any,)
-        Renamed ranks, of both players.
-    inverse, product : int64 (G, S), (G, G)
+    children : uint32 (V, A, 2, 4)
+        For each action and outcome (0 failed, 1 placed): the view afterwards, the rank of its first order with that
+        attempt last, where its renamed ranks begin, and the symmetry that takes the board afterwards to that view.
+        Zeros, if the player moves no more.
+    renamed : uint16 or wider (any,)
+        Renamed ranks; the last ones are 0, 1, 2, ..., for children with the ranks of their parents.
+    inverse, product : uint8 (G, S), (G, G)
         Inverse permutations of squares; ``product[h, g]`` is the symmetry that does `g` and then `h`.
     wins : bool (2, 2^S)
         Whether a player's marks win.
-    marks : int64 (2,)
+    marks : uint64 (2,)
         The setup.
+    second : uint64
+        The first view of player 1.
     first : int64
         The player who moves first.
-    full : int64
+    full : uint64
         All squares.
     stays : bool
         Whether a failed attempt keeps the turn.
     """
 
-    node_start: Any
-    sequence_start: Any
-    actions: Any
+    views: Any
     square: Any
-    child_view: Any
-    child_rank: Any
-    child_map: Any
-    child_symmetry: Any
-    relabelling: Any
+    children: Any
+    renamed: Any
     inverse: Any
     product: Any
     wins: Any
     marks: Any
+    second: Any
     first: int
-    full: int
+    full: Any
     stays: bool
 
 
 # ---------------------------------------------------------------------------------------------
-# The state machine
+# The state machine.  Numbers without a sign are used as they are to look up; others might count from the end.
 
 
 @piece
@@ -81,33 +87,42 @@ def begin(rules, place):
     """Write the history before the first attempt."""
     for p in range(2):
         place[PLACED + p] = rules.marks[p]
-        place[VIEW + p] = 0
+        place[VIEW + p] = np.uint64(p) * rules.second
         place[RANK + p] = 0
         place[SYMMETRY + p] = 0
     place[MOVER] = rules.first
 
 
 @piece
+def _outcome(rules, view, rank, symmetry, theirs, action):
+    """What an attempt leads to, from its player's view and the opponent's marks; all uint64.
+
+    Returns
+    -------
+    mark, view, rank, symmetry
+        The mark that was placed, as a mask (0: none), and where the player is afterwards.
+    """
+    square = np.uint64(rules.inverse[symmetry, rules.square[view, action]])
+    placed = ~(theirs >> square) & np.uint64(1)
+    child = rules.children[view, action, placed]
+    ranked = np.uint64(child[FIRST_RANK]) + np.uint64(rules.renamed[np.uint64(child[RENAMED]) + rank])
+    return placed << square, np.uint64(child[CHILD]), ranked, np.uint64(rules.product[child[TURNED], symmetry])
+
+
+@piece
 def attempt(rules, place, action):
     """Let the mover take an action of its view; return how that ends."""
     p = place[MOVER]
-    view, symmetry = place[VIEW + p], place[SYMMETRY + p]
-    bit = np.int64(1) << rules.inverse[symmetry, rules.square[p, view, action]]
-    placed = 1 if place[PLACED + 1 - p] & bit == 0 else 0
-    child = rules.child_view[p, view, action, placed]
-    if child >= 0:
-        rank, table = place[RANK + p], rules.child_map[p, view, action, placed]
-        renamed = rank if table < 0 else np.int64(rules.relabelling[table + rank])
-        place[RANK + p] = rules.child_rank[p, view, action, placed] + renamed
-        place[SYMMETRY + p] = rules.product[rules.child_symmetry[p, view, action, placed], symmetry]
-    place[VIEW + p] = child
-    if placed:
-        place[PLACED + p] |= bit
-        if rules.wins[p, place[PLACED + p]]:
-            return WON
-        if place[PLACED] | place[PLACED + 1] == rules.full:
-            return DRAWN
-    if placed or not rules.stays:
+    marks, view, rank, symmetry = PLACED + p, VIEW + p, RANK + p, SYMMETRY + p
+    now = np.uint64(place[view]), np.uint64(place[rank]), np.uint64(place[symmetry])
+    mark, after, ranked, turned = _outcome(rules, *now, np.uint64(place[PLACED + 1 - p]), np.uint64(action))
+    place[view], place[rank], place[symmetry] = after, ranked, turned
+    place[marks] |= np.int64(mark)
+    if rules.wins[p, place[marks]]:
+        return WON
+    if np.uint64(place[PLACED] | place[PLACED + 1]) == rules.full:
+        return DRAWN
+    if mark or not rules.stays:
         place[MOVER] = 1 - p
     return GOES_ON
 
@@ -116,20 +131,23 @@ def attempt(rules, place, action):
 def first_sequence(rules, place):
     """The sequence of the first action of the mover's infoset, the distance to the next one, and their number."""
     p = place[MOVER]
-    view = place[VIEW + p]
-    orders = rules.node_start[p, view + 1] - rules.node_start[p, view]
-    return rules.sequence_start[p, view] + place[RANK + p], orders, rules.actions[p, view]
+    view = rules.views[place[VIEW + p]]
+    return np.int64(view[SEQUENCE]) + place[RANK + p], np.int64(view[ORDERS]), np.int64(view[ACTIONS])
+
+
+@piece
+def _mixed(count):
+    """64 random bits, for one number of a sequence whose steps are GOLDEN: splitmix64 (Steele, Lea and Flood 2014)."""
+    z = (count ^ (count >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 @piece
 def draw(random):
-    """A number from 0 to 1, 1 excluded, by splitmix64 (Steele, Lea and Flood 2014); `random` is uint64 (1,)."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    """A number from 0 to 1, 1 excluded; `random` is uint64 (1,)."""
+    random[0] += GOLDEN
+    return np.float64(_mixed(random[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @piece
@@ -146,32 +164,56 @@ def _pick(weights, actions, random):
     return last
 
 
-@kernel
-def play_at_random(rules, games, random):
-    """Play games in which both players move uniformly at random; attempts, wins of player 0, wins of player 1."""
-    place = np.empty(FIELDS, np.int64)
-    found = np.zeros(3, np.int64)
+@bare_kernel
+def play_at_random(rules, games, random, found):
+    """Play games in which both players move uniformly at random.
+
+    A history is in local variables here, the mover's and the opponent's, which change places: a processor then works on
+    the next attempt before it has done with this one.
+
+    Parameters
+    ----------
+    found
+        int64 (4,): to it are added attempts, wins of player 0, wins of player 1, and the numbers of all movers' nodes.
+    """
+    zero, one, half = np.uint64(0), np.uint64(1), np.uint64(32)
+    first, count, nodes, attempts = np.uint64(rules.first), random[0], zero, 0
     for _ in range(games):
-        begin(rules, place)
-        ended = GOES_ON
-        while ended == GOES_ON:
-            p = place[MOVER]
-            _, _, actions = first_sequence(rules, place)
-            ended = attempt(rules, place, np.int64(draw(random) * actions))
-            found[0] += 1
-            if ended == WON:
-                found[1 + p] += 1
-    return found
+        p = first
+        mine, theirs = rules.marks[p], rules.marks[one - p]
+        view, other_view = p * rules.second, (one - p) * rules.second
+        rank = other_rank = symmetry = other_symmetry = zero
+        while True:
+            attempts += 1
+            count += GOLDEN
+            nodes += rules.views[view, NODE] + rank
+            action = (_mixed(count) >> half) * rules.views[view, ACTIONS] >> half
+            mark, view, rank, symmetry = _outcome(rules, view, rank, symmetry, theirs, action)
+            mine |= mark
+            won = rules.wins[p, mine]
+            if won or mine | theirs == rules.full:
+                found[one + p] += won
+                break
+            if rules.stays and mark == zero:
+                continue
+            p = one - p
+            mine, theirs = theirs, mine
+            view, other_view = other_view, view
+            rank, other_rank = other_rank, rank
+            symmetry, other_symmetry = other_symmetry, symmetry
+    random[0] = count
+    found[0] += attempts
+    found[3] += np.int64(nodes)
 
 
-@kernel
+@bare_kernel
 def begin_games(rules, places):
     """Write the beginning of a game to each row of `places`, int64, shape (games, FIELDS)."""
     for g in range(len(places)):
         begin(rules, places[g])
 
 
-@kernel
+@bare_kernel
 def attempt_in_games(rules, places, actions, ended, payoffs):
     """Let the movers of games take `actions`; games that end begin anew.
 
@@ -188,7 +230,7 @@ def attempt_in_games(rules, places, actions, ended, payoffs):
             begin(rules, places[g])
 
 
-@kernel
+@bare_kernel
 def look_at_games(rules, places, movers, infosets, counts, squares):
     """What the movers of games see.
 
@@ -199,10 +241,10 @@ def look_at_games(rules, places, movers, infosets, counts, squares):
         p = places[g, MOVER]
         view, symmetry = places[g, VIEW + p], places[g, SYMMETRY + p]
         movers[g] = p
-        infosets[g] = rules.node_start[p, view] + places[g, RANK + p]
-        counts[g] = rules.actions[p, view]
+        infosets[g] = np.int64(rules.views[view, NODE]) + places[g, RANK + p]
+        counts[g] = np.int64(rules.views[view, ACTIONS])
         for a in range(counts[g]):
-            squares[g, a] = rules.inverse[symmetry, rules.square[p, view, a]]
+            squares[g, a] = rules.inverse[symmetry, rules.square[view, a]]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -289,7 +331,7 @@ def _go(rules, scratch, depth, action):
     return attempt(rules, scratch.places[depth + 1], action)
 
 
-@kernel
+@bare_kernel
 def external(rules, tables, player, scratch, weight, floor, random, counted):
     """A traversal of external sampling (Lanctot et al. 2009, section 4.2); returns an estimate of `player`'s value.
 
@@ -346,7 +388,7 @@ def external(rules, tables, player, scratch, weight, floor, random, counted):
         arrived = False
 
 
-@kernel
+@bare_kernel
 def outcome(rules, tables, player, scratch, explored, rate, weight, floor, random, counted):
     """A traversal of outcome sampling: one game; returns an unbiased estimate of player 0's value.
 
@@ -412,7 +454,7 @@ def outcome(rules, tables, player, scratch, explored, rate, weight, floor, rando
     return after
 
 
-@kernel
+@bare_kernel
 def fixed(rules, tables, player, scratch, rate, weight, floor, random, counted):
     """A traversal of ESCHER (McAleer et al. 2023, algorithm 2): one game, without importance sampling.
 
@@ -468,7 +510,7 @@ def fixed(rules, tables, player, scratch, rate, weight, floor, random, counted):
     return after
 
 
-@kernel
+@bare_kernel
 def external_iterations(rules, tables, scratch, begun, iterations, power, floor, random, counted):
     """Iterations of external sampling, `begun` of which were made before: a traversal for each player.
 
@@ -479,7 +521,7 @@ def external_iterations(rules, tables, scratch, begun, iterations, power, floor,
             external(rules, tables, player, scratch, np.float64(t) ** power, floor, random, counted)
 
 
-@kernel
+@bare_kernel
 def outcome_iterations(rules, tables, scratch, begun, iterations, power, floor, explored, rate, random, counted):
     """The same of outcome sampling."""
     for t in range(begun + 1, begun + iterations + 1):
@@ -487,7 +529,7 @@ def outcome_iterations(rules, tables, scratch, begun, iterations, power, floor, 
             outcome(rules, tables, player, scratch, explored, rate, np.float64(t) ** power, floor, random, counted)
 
 
-@kernel
+@bare_kernel
 def fixed_iterations(rules, tables, scratch, begun, iterations, power, floor, rate, random, counted):
     """The same of ESCHER."""
     for t in range(begun + 1, begun + iterations + 1):

@@ -15,43 +15,36 @@ Ints = NDArray[np.int64]
 def rules_of(index: Index) -> Rules:
     """The state machine of a game; with symmetry, its views are the representatives."""
     game, group = index.game, index.group
-    views = max(len(i.placed) for i in index.players)
-    size = game.squares
-    node_start, sequence_start = (np.zeros((2, views + 1), np.int64) for _ in range(2))
-    actions, square = np.zeros((2, views), np.int64), np.zeros((2, views, size), np.int64)
-    child = [np.full((2, views, size, 2), -1, np.int64) for _ in range(4)]
+    size, second = game.squares, len(index.players[0].placed)
+    tables = [i.relabelling for i in index.players]
+    begins = np.cumsum([0, *map(len, tables)])
+    views, square, children = ([] for _ in range(3))
     for p, i in enumerate(index.players):
-        here = slice(0, len(i.placed))
-        node_start[p, : len(i.node_start)], sequence_start[p, : len(i.sequence_start)] = i.node_start, i.sequence_start
-        for v in range(len(i.placed)):
-            legal = actions_of(game, p, int(i.placed[v] | i.failed[v])) if i.decides[v] else []
-            actions[p, v] = len(legal)
-            square[p, v, : len(legal)] = legal
-        child_view, child_symmetry = _children(index, p)
-        there = i.child_start >= 0
-        child[0][p, here] = np.where(there, child_view, -1)
-        child[1][p, here] = np.where(there, i.child_start - i.node_start[child_view], -1)
-        offset = 0 if p == 0 else len(index.players[0].relabelling)
-        child[2][p, here] = np.where(i.child_map >= 0, i.child_map + offset, -1)
-        child[3][p, here] = np.where(there, child_symmetry, -1)
+        orders = np.diff(i.node_start)
+        tried = (i.placed | i.failed).tolist()
+        legal = [actions_of(game, p, mask) if i.decides[v] else [] for v, mask in enumerate(tried)]
+        views.append(np.stack([i.node_start[:-1], i.sequence_start[:-1], orders, list(map(len, legal))], axis=1))
+        square.append(np.array([squares + [0] * (size - len(squares)) for squares in legal], np.uint8))
+        view, symmetry = _children(index, p)
+        ranks = i.child_start - i.node_start[view]
+        renamed = i.child_map + np.where(i.child_map >= 0, begins[p], begins[2] + 1)
+        child = np.stack([view + p * second, ranks, renamed, symmetry], axis=-1)
+        children.append(np.where(i.child_start[..., None] >= 0, child, 0))
+    most = max(int(part[:, 2].max()) for part in views)
     permutations = np.array(group, np.int64).reshape(len(group), size)
     wins = np.array([[game.wins(p, mask) for mask in range(1 << size)] for p in (0, 1)])
     return Rules(
-        node_start=node_start,
-        sequence_start=sequence_start,
-        actions=actions,
-        square=square,
-        child_view=child[0],
-        child_rank=child[1],
-        child_map=child[2],
-        child_symmetry=child[3],
-        relabelling=np.concatenate([i.relabelling for i in index.players]),
-        inverse=np.argsort(permutations, axis=1),
-        product=_products(permutations),
+        views=np.concatenate(views).astype(np.uint64),
+        square=np.concatenate(square),
+        children=np.concatenate(children).astype(np.uint32),
+        renamed=np.concatenate([*tables, np.arange(most, dtype=np.min_scalar_type(most - 1))]),
+        inverse=np.argsort(permutations, axis=1).astype(np.uint8),
+        product=_products(permutations).astype(np.uint8),
         wins=wins,
-        marks=np.array([game.setup_mask(p) for p in (0, 1)], np.int64),
+        marks=np.array([game.setup_mask(p) for p in (0, 1)], np.uint64),
+        second=np.uint64(second),
         first=game.first_player,
-        full=(1 << size) - 1,
+        full=np.uint64((1 << size) - 1),
         stays=game.turn_rule == "classical",
     )
 
