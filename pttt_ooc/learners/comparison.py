@@ -1,14 +1,15 @@
-"""The page *Comparison*: one table and one figure of the exact gaps of several runs."""
+"""The page *Comparison*: what several runs show, one table and one figure of their exact gaps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.errors import StoreError
+from pttt_ooc.learners.findings import Runs, findings_of, half_gap
 from pttt_ooc.learners.loop import Row
 from pttt_ooc.learners.runs import read_run
 from pttt_ooc.show.pictures import PALETTE, figure_bytes
@@ -28,11 +29,10 @@ def half_gap_at(rows: Sequence[Row], seconds: float) -> float | None:
     """
     if not rows or rows[-1]["seconds"] < 0.9 * seconds:
         return None
-    before = [row["nashconv"] for row in rows if row["seconds"] <= 1.02 * seconds]
-    return before[-1] / 2 if before else None
+    return half_gap(rows, "seconds", 1.02 * seconds)
 
 
-def table_of(runs: Mapping[str, tuple[dict[str, Any], list[Row]]]) -> list[dict[str, Any]]:
+def table_of(runs: Runs) -> list[dict[str, Any]]:
     """A row of the table for each run, by names; numbers as text."""
     found = []
     for name, (manifest, rows) in runs.items():
@@ -56,7 +56,7 @@ def table_of(runs: Mapping[str, tuple[dict[str, Any], list[Row]]]) -> list[dict[
     return found
 
 
-def figure_of(runs: Mapping[str, tuple[dict[str, Any], list[Row]]], uniform: float) -> Any:
+def figure_of(runs: Runs, uniform: float) -> Any:
     """Half of NashConv by time, iterations and touched states, log-log.
 
     Parameters
@@ -114,7 +114,13 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         loader=PackageLoader("pttt_ooc.learners"), autoescape=True, trim_blocks=True, undefined=StrictUndefined
     )
     page = environment.get_template("comparison.html.j2").render(
-        game=games[0], rows=table_of(runs), times=TIMES, uniform=uniform, figure=FIGURE, palette=PALETTE
+        game=games[0],
+        findings=findings_of(runs, uniform),
+        rows=table_of(runs),
+        times=TIMES,
+        uniform=uniform,
+        figure=FIGURE,
+        palette=PALETTE,
     )
     atomic_write_bytes(into / FIGURE, figure)
     atomic_write_text(into / PAGE, page)

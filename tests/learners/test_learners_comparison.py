@@ -6,6 +6,7 @@ from learning import MINI
 from pttt_ooc.cli.sections import check_file
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.comparison import compare, half_gap_at
+from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
 from pttt_ooc.learners.runs import Run, learn
 
@@ -49,6 +50,7 @@ def test_the_page_tells_each_run(tmp_path):
     compare(directories, tmp_path)
     page = (tmp_path / "comparison.html").read_text()
     assert "xfp" in page and "Lanctot et al. 2009" in page and "Uniform play has" in page
+    assert "The lowest gap at the end is" in page
     assert (tmp_path / "comparison.svg").read_bytes().startswith(b"<?xml")
     first = (tmp_path / "comparison.svg").read_bytes()
     compare(directories, tmp_path)
@@ -58,3 +60,42 @@ def test_the_page_tells_each_run(tmp_path):
         compare([*directories, other], tmp_path)
     with pytest.raises(StoreError, match="no run"):
         compare([], tmp_path)
+
+
+def rows_of(*gaps, seconds=(10, 20, 40, 80), states=100, last=None):
+    """Rows in which both players' strategies lose half of the gap to the value 0.5 each."""
+    found = []
+    for k, (gap, at) in enumerate(zip(gaps, seconds, strict=True)):
+        row = {"seconds": at, "iteration": k + 1, "states": states * (k + 1), "nashconv": 2 * gap}
+        found.append(row | {"best_response_0": 0.5 + gap, "best_response_1": -0.5 + gap})
+        if last:
+            found[-1]["last_nashconv"] = 2 * last
+    return found
+
+
+def test_findings_are_read_off_the_rows():
+    runs = {
+        "falls": ({}, rows_of(0.4, 0.2, 0.1, 0.05)),
+        "rests": ({}, rows_of(0.3, 0.03, 0.03, 0.03, seconds=(0.5, 2, 3, 4), states=7, last=0.2)),
+        "loses": ({}, rows_of(0.7, 0.7, 0.7, 0.71, seconds=(5, 6, 7, 50))),
+    }
+    found = findings_of(runs, 0.6)
+    assert found[0] == "The lowest gap at the end is 0.03, by rests after 4 seconds."
+    assert found[1] == "No better than uniform play (0.600) at the end: loses."
+    assert found[2] == "At 4 seconds, when all were still at work: rests 0.03."
+    assert found[3].startswith("By 28 touched states, the fewest that a run ended with: rests 0.03. ")
+    assert found[4].endswith("to the power of: falls -1.0.")
+    assert found[5] == "The gap no longer falls, or hardly: rests."
+    assert found[6] == "The average against the last iterate: rests 0.03 against 0.2."
+    assert found[7].startswith("The value of the game is between 0.47000, which player 0's strategy of rests gets")
+    assert len(found) == 8 and "and 0.53000, the most that anybody gets against player 1's of rests" in found[7]
+    alone = findings_of({"falls": runs["falls"]}, 0.6)
+    assert alone[1] == "All runs end below uniform play (0.600)." and len(alone) == 4
+
+
+def test_the_exponent_is_that_of_a_power_law():
+    seconds = (1, 3, 10, 30, 100)
+    rows = rows_of(9, *(t**-0.7 for t in seconds[1:]), seconds=seconds)
+    assert exponent(rows_of(*(t**-0.7 for t in (26, 50, 100)), seconds=(26, 50, 100))) == pytest.approx(-0.7)
+    assert exponent(rows) is None  # two evaluations are late ones
+    assert half_gap(rows, "seconds", 29) == pytest.approx(10**-0.7) and half_gap(rows, "seconds", 0.5) is None

@@ -1,0 +1,111 @@
+"""What the runs of a comparison show, as sentences: read off their rows, so they hold for any game and any runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pttt_ooc.learners.loop import Row
+
+Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
+"""Manifest and rows of each run, by its name."""
+STILL = 0.1  # what falls more slowly than time to the power of minus this counts as standing still
+
+
+def half_gap(rows: Sequence[Row], axis: str, most: float) -> float | None:
+    """Half of NashConv at the last evaluation where `axis` was not above `most`; None if there was none."""
+    before = [row["nashconv"] for row in rows if row[axis] <= most]
+    return before[-1] / 2 if before else None
+
+
+def exponent(rows: Sequence[Row]) -> float | None:
+    """The power of time with which the gap falls in the last three quarters of the run's time, by least squares.
+
+    None, if there are fewer than three evaluations there.
+    """
+    end = rows[-1]["seconds"]
+    late = [row for row in rows if row["seconds"] >= end / 4 and row["seconds"] > 0 and row["nashconv"] > 0]
+    if len(late) < 3:
+        return None
+    x, y = ([math.log(row[key]) for row in late] for key in ("seconds", "nashconv"))
+    middle = sum(x) / len(x)
+    spread = sum((a - middle) ** 2 for a in x)
+    return sum((a - middle) * b for a, b in zip(x, y, strict=True)) / spread if spread else None
+
+
+def _list(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _ranking(runs: Runs, axis: str, most: float) -> str:
+    """Runs with their gaps, the lowest first."""
+    gaps = {name: half_gap(rows, axis, most) for name, (_, rows) in runs.items()}
+    found = sorted((gap, name) for name, gap in gaps.items() if gap is not None)
+    return ", ".join(f"{name} {gap:.2g}" for gap, name in found)
+
+
+def findings_of(runs: Runs, uniform: float) -> list[str]:
+    """Sentences about runs of one game.
+
+    Parameters
+    ----------
+    runs
+        Not empty, and each has been evaluated.
+    uniform
+        Half of NashConv of uniform play.
+    """
+    lasts = {name: rows[-1] for name, (_, rows) in runs.items()}
+    gap, best = min((row["nashconv"] / 2, name) for name, row in lasts.items())
+    found = [f"The lowest gap at the end is {gap:.2g}, by {best} after {lasts[best]['seconds']:.0f} seconds."]
+    worse = [name for name, row in lasts.items() if row["nashconv"] / 2 >= uniform]
+    if worse:
+        found.append(f"No better than uniform play ({uniform:.3f}) at the end: {_list(worse)}.")
+    else:
+        found.append(f"All runs end below uniform play ({uniform:.3f}).")
+    if len(runs) > 1:
+        shortest = min(row["seconds"] for row in lasts.values())
+        found.append(f"At {shortest:.0f} seconds, when all were still at work: {_ranking(runs, 'seconds', shortest)}.")
+        fewest = min(row["states"] for row in lasts.values())
+        found.append(
+            f"By {fewest:.2g} touched states, the fewest that a run ended with: {_ranking(runs, 'states', fewest)}. "
+            "Runs that are not named had not been evaluated by then."
+        )
+    return [*found, *_slopes(runs), *_averages(lasts), _value(runs)]
+
+
+def _slopes(runs: Runs) -> list[str]:
+    """Who still gets closer, and who stands still."""
+    slopes = {name: exponent(rows) for name, (_, rows) in runs.items()}
+    known = sorted((slope, name) for name, slope in slopes.items() if slope is not None)
+    falling = [f"{name} {slope:.1f}" for slope, name in known if slope <= -STILL]
+    still = [name for slope, name in known if slope > -STILL]
+    found = []
+    if falling:
+        found.append(
+            f"In the last three quarters of its time a run's gap goes with time to the power of: {', '.join(falling)}."
+        )
+    if still:
+        found.append(f"The gap no longer falls, or hardly: {_list(still)}.")
+    return found
+
+
+def _averages(lasts: Mapping[str, Row]) -> list[str]:
+    """Whether averages are needed."""
+    known = {name: row for name, row in lasts.items() if "last_nashconv" in row}
+    if not known:
+        return []
+    parts = [f"{name} {row['nashconv'] / 2:.2g} against {row['last_nashconv'] / 2:.2g}" for name, row in known.items()]
+    return [f"The average against the last iterate: {', '.join(parts)}."]
+
+
+def _value(runs: Runs) -> str:
+    """Bounds of the value: what the best responses to any strategy get is a bound, whoever learned it."""
+    rows = [row for _, rows in runs.values() for row in rows]
+    upper, above = min((row["best_response_0"], name) for name, (_, rows) in runs.items() for row in rows)
+    lower = max(-row["best_response_1"] for row in rows)
+    below = next(name for name, (_, rows) in runs.items() for row in rows if -row["best_response_1"] == lower)
+    return (
+        f"The value of the game is between {lower:.5f}, which player 0's strategy of {below} gets against everybody, "
+        f"and {upper:.5f}, the most that anybody gets against player 1's of {above}."
+    )
