@@ -94,8 +94,9 @@ $(BIN)/pip:
 # uv installs several times as fast as pip.  Where uv cannot be installed, or finds no package index, pip is used.
 install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1)
 
-# uv leaves byte code to the first import of each module.  Where Python is told to write none, as in many containers,
-# that would be every import: a second or two at each start.  What cannot be compiled is not imported either.
+# uv leaves byte code to the first import of each module, and so does Python for the package, which is not copied.
+# Where Python is told to write none, as in many containers, that would be every import: a second or two at each start.
+# What cannot be compiled is not imported either.
 bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
 
 $(UV): envs/requirements-uv.txt | $(BIN)/pip

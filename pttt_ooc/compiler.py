@@ -30,7 +30,7 @@ def _digest() -> str:
     total = hashlib.blake2b(digest_size=8)
     for part in (sys.version, numba.__version__, str(llvm.llvm_version_info), llvm.get_host_cpu_name()):
         total.update(part.encode() + b"\n")
-    for name in ("compiler", *SOURCES):
+    for name in SOURCES:
         total.update((Path(__file__).parent / f"{name}.py").read_bytes())
     return total.hexdigest()
 

@@ -16,7 +16,7 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import ConfigError, DiskBudgetError
 from pttt_ooc.library.running import iterate
 from pttt_ooc.library.solutions import solve as library_solve
-from pttt_ooc.products.solution import solution_attrs
+from pttt_ooc.products.headers import solution_attrs
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages import fsck, snapshots, solve
 from pttt_ooc.stages.common import is_whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -107,7 +108,35 @@ def test_a_chunk_file_of_the_wrong_size_is_refused(tmp_path: Path) -> None:
         map_array(tmp_path, "a")
 
 
-@pytest.mark.parametrize("text", ["{", "{}", '{"zarr_format": 3, "node_type": "array"}', "[]"])
+def described(**changes: object) -> str:
+    """A description of ten numbers that can be mapped, with changes."""
+    told = {"zarr_format": 3, "node_type": "array", "shape": [10], "data_type": "float64", "attributes": {}}
+    told |= {"fill_value": 0, "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}}}
+    told |= {"chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "bytes"}]}
+    return json.dumps({**told, **changes})
+
+
+def test_a_description_may_leave_out_what_goes_without_saying(tmp_path: Path) -> None:
+    create_array(tmp_path, "a", (10,), "f8")[3] = 5
+    (tmp_path / "a/zarr.json").write_text(described())
+    assert map_array(tmp_path, "a").tolist() == [0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
+
+
+WRONG = (
+    {"zarr_format": 2},
+    {"node_type": "group"},
+    {"shape": "ten"},
+    {"shape": None},
+    {"data_type": "nothing"},
+    {"codecs": []},
+    {"codecs": [1]},
+    {"chunk_key_encoding": "default"},
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "{}", '{"zarr_format": 3, "node_type": "array"}', "[]", *(described(**one) for one in WRONG)]
+)
 def test_an_unreadable_description_is_refused(tmp_path: Path, text: str) -> None:
     create_array(tmp_path, "a", (10,), "f8")
     (tmp_path / "a/zarr.json").write_text(text)
@@ -158,6 +187,12 @@ def test_attributes(tmp_path: Path) -> None:
     assert read_attrs(tmp_path / "s", "player/0") == {"n": 1}
     with pytest.raises(StoreError, match="no readable Zarr group"):
         read_attrs(tmp_path / "nowhere")
+    create_array(tmp_path, "array", (4,), "i8")
+    for text in ("{", "[]", '{"zarr_format": 3, "node_type": "group", "attributes": [1]}'):
+        (tmp_path / "s/zarr.json").write_text(text)
+        for place in (tmp_path / "s", tmp_path / "array"):
+            with pytest.raises(StoreError, match="no readable Zarr group"):
+                read_attrs(place)
 
 
 def test_a_scratch_array_is_mapped_from_a_file_without_a_name(tmp_path: Path) -> None:

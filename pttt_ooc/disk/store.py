@@ -9,11 +9,15 @@ group, a shape and a dtype.  There are two kinds of arrays:
   file, and maps of the old file go stale without a word;
 * *stored* ones (:func:`write_array`, :func:`read_array`): written once, through Zarr, and read as a whole.
 
+The description of an array or a group is a small JSON file.  To map arrays and to read attributes it is read as such:
+Zarr takes a fifth of a second to import, and a process that only maps what others have made does without.
+
 Errors are :class:`~pttt_ooc.errors.StoreError`, with one sentence that names the path.
 """
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 from collections.abc import Mapping
@@ -22,9 +26,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Literal
 
 import numpy as np
-import zarr
 from numpy.typing import DTypeLike, NDArray
-from zarr.codecs import BytesCodec, ZstdCodec
 
 from pttt_ooc.disk.files import explained
 from pttt_ooc.errors import StoreError
@@ -32,15 +34,11 @@ from pttt_ooc.errors import StoreError
 Array = NDArray[Any]
 Shape = tuple[int, ...]
 
+_DESCRIPTION = "zarr.json"
 _COMPRESSED_CHUNK = 4_000_000  # bytes; a chunk at a time is held in memory
 
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-)  # what Zarr raises when it reads bad descriptions
+_UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""What is raised when a bad description is read, by Zarr or here."""
 
 # ---------------------------------------------------------------------------------------------
 # Arrays that kernels work on in place
@@ -108,6 +106,8 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
 
 
 def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: Shape, **options: Any) -> Any:
+    import zarr
+
     try:
         group = zarr.open_group(root, mode="a", zarr_format=3)
         return group.create_array(name, shape=shape, dtype=dtype, chunks=chunks, fill_value=0, **options)
@@ -116,13 +116,15 @@ def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: S
 
 
 def _open_array(root: Path, name: str, advice: str) -> Any:
+    import zarr
+
     try:
         return zarr.open_array(root, path=name, mode="r", zarr_format=3)
     except FileNotFoundError:
         raise StoreError(f"There is no array {name} in {root}; {advice}.") from None
     except _UNREADABLE as error:
         raise StoreError(
-            f"The array {name} is damaged: its description {root / name / 'zarr.json'} cannot be read "
+            f"The array {name} is damaged: its description {root / name / _DESCRIPTION} cannot be read "
             f"({type(error).__name__}: {error}); {advice}."
         ) from error
 
@@ -138,20 +140,10 @@ def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[P
         If there is no such array, or it is compressed, of several chunks, big-endian, or its file is
         missing or not as long as the description says.
     """
-    array = _open_array(root, name, advice)
-    shape, dtype, codecs = tuple(array.shape), array.dtype, array.metadata.codecs
-    file = chunk_file(root, name, len(shape))
-    obstacle = None
-    if len(codecs) != 1 or not isinstance(codecs[0], BytesCodec):
-        obstacle = "is compressed"
-    elif codecs[0].endian is not None and codecs[0].endian.value != "little":
-        obstacle = "is big-endian"
-    elif tuple(array.chunks) != _chunk_shape(shape) or file != root / name / array.metadata.encode_chunk_key(
-        (0,) * len(shape)
-    ):
-        obstacle = "is not one plain chunk"
+    shape, dtype, obstacle = _array_description(root, name, advice)
     if obstacle:
         raise StoreError(f"The array {name} in {root} {obstacle}, so it cannot be mapped; read it through Zarr.")
+    file = chunk_file(root, name, len(shape))
     size = 0 if 0 in shape else dtype.itemsize * int(np.prod(shape, dtype=np.int64))
     with explained(f"read the array {name}, file {file}"):
         if size and not file.exists():
@@ -159,7 +151,45 @@ def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[P
         found = file.stat().st_size if size else 0
     if found != size:
         raise StoreError(f"The array {name} is damaged: {file} has {found} bytes instead of {size}; {advice}.")
-    return file, shape, dtype.newbyteorder("<")
+    return file, shape, dtype
+
+
+def _array_description(root: Path, name: str, advice: str) -> tuple[Shape, np.dtype[Any], str]:
+    """Shape and dtype of an array, and why it cannot be mapped, if so."""
+    try:
+        told = _description(root / name, "array")
+        shape = tuple(int(n) for n in told["shape"])
+        dtype = np.dtype(told["data_type"]).newbyteorder("<")
+        return shape, dtype, _obstacle(told, shape)
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(f"There is no array {name} in {root}; {advice}.") from None
+    except _UNREADABLE as error:
+        raise StoreError(
+            f"The array {name} is damaged: its description {root / name / _DESCRIPTION} cannot be read "
+            f"({type(error).__name__}: {error}); {advice}."
+        ) from error
+
+
+def _obstacle(told: dict[str, Any], shape: Shape) -> str:
+    first, *others = [(codec["name"], codec.get("configuration", {})) for codec in told["codecs"]]
+    if others or first[0] != "bytes":
+        return "is compressed"
+    if first[1].get("endian", "little") != "little":
+        return "is big-endian"
+    grid, key = told["chunk_grid"], told["chunk_key_encoding"]
+    chunks = tuple(grid["configuration"]["chunk_shape"]) if grid["name"] == "regular" else None
+    separator = key.get("configuration", {}).get("separator", "/")
+    if chunks != _chunk_shape(shape) or (key["name"], separator) != ("default", "/"):
+        return "is not one plain chunk"
+    return ""
+
+
+def _description(place: Path, node: str) -> dict[str, Any]:
+    """What the description in a directory says of an array or a group; a ValueError if it is of no such node."""
+    told = json.loads((place / _DESCRIPTION).read_text(encoding="utf-8"))
+    if not isinstance(told, dict) or (told.get("zarr_format"), told.get("node_type")) != (3, node):
+        raise ValueError(f"it is of no {node} in Zarr's format 3")
+    return told
 
 
 def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
@@ -204,6 +234,8 @@ def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> 
 
 def array_names(root: Path) -> list[str]:
     """The sorted names of all arrays that Zarr finds in the group `root`; none if it is no group."""
+    import zarr
+
     try:
         members = zarr.open_group(root, mode="r", zarr_format=3).members(max_depth=None)
         return sorted(name for name, member in members if isinstance(member, zarr.Array))
@@ -226,6 +258,8 @@ def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mappi
     StoreError
         As :func:`create_array`.
     """
+    from zarr.codecs import ZstdCodec
+
     stored = np.asarray(data)
     little = stored.dtype.newbyteorder("<")
     chunks = _chunk_shape(stored.shape)
@@ -282,6 +316,8 @@ def read_array(root: Path, name: str, into: Array | None = None) -> Array:
 
 def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:
     """Set attributes (JSON values) of the Zarr group `group` within `root`; others are kept."""
+    import zarr
+
     with explained(f"write attributes of {root / group}"):
         zarr.open_group(root, path=group, mode="a", zarr_format=3).attrs.update(dict(attrs))
 
@@ -289,6 +325,6 @@ def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:
 def read_attrs(root: Path, group: str = "") -> dict[str, Any]:
     """The attributes of the Zarr group `group` within `root`."""
     try:
-        return dict(zarr.open_group(root, path=group, mode="r", zarr_format=3).attrs)
+        return dict(_description(root / group, "group").get("attributes", {}))
     except _UNREADABLE as error:
         raise StoreError(f"There is no readable Zarr group in {root / group}; make it anew.") from error

@@ -20,7 +20,7 @@ from pttt_ooc.grader.api import Bearer, Number
 from pttt_ooc.grader.context import Grader, UsedGrader
 from pttt_ooc.grader.models import ACCEPTED, Submission
 from pttt_ooc.grader.shapes import ErrorOut
-from pttt_ooc.rules.play import start
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
@@ -158,7 +158,7 @@ def _answered(
         rows=[_row(told, one, own, shown["me"]) for one in _worst(told)],
         opened={name: _opened(explorer, players[name], told["by_opening"][name]) for name in names},
         at_once={
-            name: told["by_opening"][name].get(start(explorer.game).infoset(players[name]), 0.0) for name in names
+            name: told["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
         },
     )
 
@@ -193,7 +193,7 @@ def _row(told: Message, one: Mapping[str, Any], own: str, player: int) -> dict[s
 
 def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.Cell]:
     """The board with what is lost after each first attempt."""
-    first = start(explorer.game).infoset(player)
+    first = first_infoset(explorer.game, player)
     lost: list[float | None] = [None] * explorer.game.squares
     for infoset, loss in by_opening.items():
         if infoset != first:

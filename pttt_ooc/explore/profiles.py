@@ -22,7 +22,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.explore.jobs import Jobs
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.stages.engines import index_of
-from pttt_ooc.stages.provenance import code_digest, dependencies
+from pttt_ooc.stages.provenance import module_digest
 from pttt_ooc.structure.index import Index
 
 OPEN = 4
@@ -155,18 +155,20 @@ class Profiles:
         told = {"what": what, "game": self.game, "indices": str(self.indices), **asked}
         return ["-m", _PREPARER, str(place), json.dumps(told)]
 
-    @cache  # noqa: B019  (there is one of these in a process)
-    def _code(self, module: str) -> str:
-        return code_digest(dependencies(module))
-
     def _name(self, module: str, *parts: Any) -> str:
-        told = json.dumps([self.game, self._code(module), *parts])
+        told = json.dumps([self.game, _code(module), *parts])
         return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
 
     def key(self, pair: Sequence[Record]) -> str:
         """Names a profile by all that it depends on: the strategies' contents, the game, and the code."""
         best = ["best" if one.get("best") else "" for one in pair]
         return self._name("questions/profile", *(one["digest"] for one in pair), *(best if any(best) else ()))
+
+
+@cache
+def _code(module: str) -> str:
+    """Names the code that made something, comments included: to leave them out takes longer than to open a profile."""
+    return module_digest(module)
 
 
 def make_room(directory: Path, budget: int, needed: int, keep: str) -> None:

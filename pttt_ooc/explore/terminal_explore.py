@@ -14,7 +14,7 @@ from pttt_ooc.questions.answers import Numbers, Row
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.reading import checked
-from pttt_ooc.rules.play import start
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.boards import attempts_sentence
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals, gap, probability
@@ -88,7 +88,7 @@ class Walk:
             self._do(self.dialogue.ask(f"Player {self.player} at {self.infoset} >"))
 
     def _first(self, player: int) -> str:
-        return start(self.pair.game).infoset(player)
+        return first_infoset(self.pair.game, player)
 
     def _do(self, typed: str) -> None:
         word = typed.lower()

@@ -17,8 +17,9 @@ from typing import IO, Any
 import numpy as np
 
 from pttt_ooc.errors import StrategyError, StrategyFileError
+from pttt_ooc.products.headers import SUM_TOLERANCE
 from pttt_ooc.products.reading import Rows, npy_header
-from pttt_ooc.products.tensors import SUM_TOLERANCE, strategy_from_tensor
+from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints

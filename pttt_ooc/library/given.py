@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
+from pttt_ooc.products.headers import solution_attrs
 from pttt_ooc.products.reading import tensor_header
-from pttt_ooc.products.solution import solution_attrs
 from pttt_ooc.rules.catalogue import GAMES, find_game, named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import listed

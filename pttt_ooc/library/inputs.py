@@ -18,9 +18,10 @@ from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
 from pttt_ooc.library.given import SOLUTION, Given
+from pttt_ooc.products.headers import solution_attrs
 from pttt_ooc.products.infosets import BLOCK_ROWS, DefaultRows, Rows, default_rows, read_infosets
 from pttt_ooc.products.reading import open_tensor
-from pttt_ooc.products.solution import read_player, solution_attrs
+from pttt_ooc.products.solution import read_player
 from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game

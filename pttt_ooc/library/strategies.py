@@ -24,8 +24,9 @@ from pttt_ooc.library.structures import (
     remember,
     widest_symmetry,
 )
+from pttt_ooc.products.headers import SUM_TOLERANCE
 from pttt_ooc.products.infosets import RowReader, default_rows, infoset_texts, parse_infoset, row_blocks
-from pttt_ooc.products.tensors import SUM_TOLERANCE, export_strategy, strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.products.tensors import export_strategy, strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.structure import strategy as core

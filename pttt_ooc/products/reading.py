@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.errors import StrategyError, StrategyFileError
 from pttt_ooc.products import deflate
-from pttt_ooc.products.tensors import check_dtype, check_shape
+from pttt_ooc.products.headers import check_dtype, check_shape
 
 HEADER_BYTES = 1 << 17
 """Longest header of an npy file, bytes: the limit of version 1.  A longer one is refused unread."""

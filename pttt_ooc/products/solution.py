@@ -17,8 +17,9 @@ import numpy as np
 
 from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.disk.memory import in_memory
-from pttt_ooc.disk.store import read_array, read_attrs, write_array, write_attrs
+from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.errors import StoreError
+from pttt_ooc.products.headers import solution_attrs
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Floats, Sliced, Strategy, strategy_arrays
 
@@ -47,25 +48,6 @@ def write_solution(root: Path, strategies: SlicedStrategies, attrs: Mapping[str,
             write_array(root, f"strategy/{strategy.player}/{n}", part, compress=True)
     own = {"game": index.game.name, "symmetry": index.symmetry, "format_version": FORMAT_VERSION}
     write_attrs(root, dict(sorted({**attrs, **own}.items())))  # equal solutions are equal bytes
-
-
-def solution_attrs(root: Path) -> dict[str, Any]:
-    """The attributes of a solution: its game, its symmetry, and those that the solver gave.
-
-    Raises
-    ------
-    StoreError
-        If there is no solution at `root`, or one of another format version.
-    """
-    attrs = read_attrs(root)
-    if not {"game", "symmetry", "format_version"} <= attrs.keys():
-        raise StoreError(f"{root} is a Zarr group, but no solution.")
-    if attrs["format_version"] != FORMAT_VERSION:
-        raise StoreError(
-            f"{root} is of format version {attrs['format_version']}, this program reads version {FORMAT_VERSION}; "
-            f"make it anew."
-        )
-    return attrs
 
 
 def read_solution(root: Path, index: Index, into: tuple[Floats, Floats] | None = None) -> Strategies:

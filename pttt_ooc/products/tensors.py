@@ -22,16 +22,12 @@ from pttt_ooc.disk.files import replacing
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.jit import kernel
 from pttt_ooc.products import deflate
+from pttt_ooc.products.headers import SUM_TOLERANCE, check_dtype, check_shape
 from pttt_ooc.products.infosets import InfosetTables, Rows, RowTables, infoset_tables, infoset_text, row_blocks, view_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_order
-
-SUM_TOLERANCE = {"float16": 1e-3, "float32": 1e-5, "float64": 1e-5}
-"""How far from 1 a row's sum may be, by the dtype of the tensor that was read: rounding each entry to
-half precision moves the sum by up to 5e-4; the wider types leave room for careless normalisation."""
-
 
 # ---------------------------------------------------------------------------------------------
 # Strategies as tensors
@@ -127,18 +123,6 @@ def _row_complaint(fault: int, row: NDArray[Any], square: int, tolerance: float)
     }[fault]
 
 
-def check_dtype(dtype: np.dtype[Any], source: str) -> None:
-    """Raise a StrategyError unless a tensor of this dtype can be read."""
-    if dtype.newbyteorder("=").name not in SUM_TOLERANCE:
-        raise StrategyError(f"{source}: Invalid dtype: found {dtype}, expected one of {', '.join(SUM_TOLERANCE)}.")
-
-
-def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], source: str) -> None:
-    """Raise a StrategyError unless a tensor has the shape that is expected."""
-    if shape != expected:
-        raise StrategyError(f"{source}: Invalid tensor shape: found {shape}, expected {expected}.")
-
-
 def strategy_from_tensor(
     index: Index,
     player: int,
@@ -179,7 +163,8 @@ def strategy_from_tensor(
     ------
     StrategyError
         If the shape or dtype is wrong, or at the first row that has something other than numbers between 0
-        and 1, mass on an illegal action, or a sum further from 1 than :data:`SUM_TOLERANCE`.
+        and 1, mass on an illegal action, or a sum further from 1 than
+        :data:`~pttt_ooc.products.headers.SUM_TOLERANCE`.
     """
     tables = infoset_tables(index, player).only(RowTables)
     check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.memory import virtual_array
-from pttt_ooc.questions.places import setup_text
 from pttt_ooc.questions.ranking import Ranking
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.structure.index import Index, PlayerIndex, actions_of, node_text
 from pttt_ooc.structure.orders import OrderCounts, all_orders, order_counts
 from pttt_ooc.structure.patterns import FAILED_ON_SETUP
@@ -269,7 +269,7 @@ class _Openings:
     def by_text(self, at_root: float) -> dict[str, float]:
         """The sums by text of the infoset after the first attempt, and what is lost before."""
         game, size = self.index.game, self.index.game.squares
-        root = setup_text(game, self.player)
+        root = first_infoset(game, self.player)
         squares, found = np.array(actions_of(game, self.player, 0)), {root: float(at_root)}
         there = [self.index.orbits[self.player].find(1 << squares << size * outcome) >= 0 for outcome in (0, 1)]
         for k, square in enumerate(squares.tolist()):

@@ -6,7 +6,6 @@ its numbers are at the representative of its view, under the symmetry that leads
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from pttt_ooc.jit import kernel
 from pttt_ooc.questions.reading import checked
 from pttt_ooc.rules.game import Game
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.orders import order_counts, rank_order
 from pttt_ooc.structure.views import Ints
@@ -94,16 +94,10 @@ def _side(index: Index, player: int) -> Side:
     )
 
 
-@cache
-def setup_text(game: Game, player: int) -> str:
-    """Text of a player's first infoset."""
-    return "|" + "".join(f"{square}*" for square in game.setup[player])
-
-
 def text_of(game: Game, player: int, attempts: Attempts) -> str:
     """Text of an infoset: a bar, and for each square, setup first, its digit and ``*`` (placed) or ``.`` (failed)."""
     own = [f"{square}{'*' if attempts.placed >> square & 1 else '.'}" for square in attempts.squares.tolist()]
-    return setup_text(game, player) + "".join(own)
+    return first_infoset(game, player) + "".join(own)
 
 
 def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
@@ -128,7 +122,7 @@ def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
 
 def _read(index: Index, player: int, infoset: str) -> Attempts | None:
     """The attempts of a text that is exactly that of an infoset; None for any other text."""
-    game, begin = index.game, setup_text(index.game, player)
+    game, begin = index.game, first_infoset(index.game, player)
     rest = infoset[len(begin) :]
     if not infoset.startswith(begin) or len(rest) % 2 or not set(rest[1::2]) <= {"*", "."}:
         return None

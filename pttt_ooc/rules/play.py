@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.rules.game import Game
@@ -120,6 +121,12 @@ def start(game: Game) -> History:
     """The history before the first attempt."""
     marks = (game.setup_mask(0), game.setup_mask(1))
     return History(game, game.first_player, (), marks, marks)
+
+
+@cache
+def first_infoset(game: Game, player: int) -> str:
+    """Text of a player's first infoset: its setup."""
+    return start(game).infoset(player)
 
 
 def replay(game: Game, squares: list[int] | tuple[int, ...]) -> History:

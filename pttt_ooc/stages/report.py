@@ -18,7 +18,7 @@ from pttt_ooc.products.infosets import parse_infoset
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.rules.play import start
+from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
@@ -63,7 +63,7 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution
     whole = read_index(structure_of(directory) / INDEX, config.game, "none")
     shown = [(s, text) for text in config.report.infosets for s in solution if _has(whole, s.player, text)]
     pictures = [_picture(s, whole, text) for s, text in shown]
-    openings = [_picture(s, whole, start(whole.game).infoset(s.player)).probabilities for s in solution]
+    openings = [_picture(s, whole, first_infoset(whole.game, s.player)).probabilities for s in solution]
     rows = (directory / "convergence.jsonl").read_text(encoding="utf-8").splitlines()
     return ReportData(
         game=named_game(config.game),

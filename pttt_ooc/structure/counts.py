@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.catalogue import KNOWN_COUNTS, named_game
 from pttt_ooc.rules.game import Game
-from pttt_ooc.structure.index import infoset_counts
-from pttt_ooc.structure.views import Pairs, find_pairs
+
+if TYPE_CHECKING:  # kernels are imported only where a game has to be counted
+    from pttt_ooc.structure.views import Pairs
 
 
 def counts_of(game: Game, pairs: Pairs) -> dict[str, Any]:
     """Numbers of histories, of pairs of views, and of each player's infosets by number of own attempts."""
+    from pttt_ooc.structure.index import infoset_counts
+
     infosets = [[int(n) for n in infoset_counts(game, pairs, player)] for player in (0, 1)]
     return {
         "pairs": len(pairs.mover),
@@ -32,9 +35,15 @@ def total_infosets(name: str) -> tuple[int, int]:
     known = KNOWN_COUNTS.get(name, {})
     if {"infosets_0", "infosets_1"} <= known.keys():
         return sum(known["infosets_0"]), sum(known["infosets_1"])
-    game = named_game(name)
-    total = known.get("total_infosets") or counts_of(game, find_pairs(game))["total_infosets"]
+    total = known.get("total_infosets") or _counted(named_game(name))
     return total[0], total[1]
+
+
+def _counted(game: Game) -> list[int]:
+    from pttt_ooc.structure.views import find_pairs
+
+    found: list[int] = counts_of(game, find_pairs(game))["total_infosets"]
+    return found
 
 
 def check_counts(game: str, counts: Mapping[str, Any]) -> None:

@@ -306,6 +306,27 @@ def test_web_processes_import_no_numerics():
     assert done.stdout.strip() == "[]"
 
 
+def test_the_command_starts_its_processes_without_what_takes_long_to_import(solved):
+    code = "import sys; from pttt_ooc.explore.local import local_sources;"
+    code += "print(local_sources(sys.argv[1:], None)[0].name);"
+    code += "print(sorted({'numba', 'zarr', 'fastapi', 'sqlalchemy'} & set(sys.modules)))"
+    command = [sys.executable, "-c", code, str(solved)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.splitlines() == [GAME, "[]"], done.stderr
+
+
+def test_what_is_prepared_is_answered_without_zarr(solved, client, prepared, pages):
+    assert "board1" in ready(pages).text
+    _, sources = local_sources([str(solved)], None)
+    question = {"ask": "infoset", "pair": [sources[0].as_record()] * 2, "player": 0, "infoset": "|", "square": None}
+    code = "import json, sys; from pathlib import Path; from pttt_ooc.explore.answering import Answering;"
+    code += "found = Answering(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).answer(json.loads(sys.argv[4]));"
+    code += "print('numbers' in found, 'zarr' in sys.modules)"
+    command = [sys.executable, "-c", code, str(prepared), GAME, str(solved.parent.parent), json.dumps(question)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.split() == ["True", "False"], done.stderr
+
+
 def ask(client, **question):
     return asyncio.run(client.ask(**question))
 

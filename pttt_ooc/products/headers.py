@@ -1,0 +1,50 @@
+"""What files of strategies say of themselves: attributes of solutions, shapes and dtypes of tensors.
+
+No numbers are read, and nothing that takes long is imported: a name can be refused at once.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.disk.manifests import FORMAT_VERSION
+from pttt_ooc.disk.store import read_attrs
+from pttt_ooc.errors import StoreError, StrategyError
+
+SUM_TOLERANCE = {"float16": 1e-3, "float32": 1e-5, "float64": 1e-5}
+"""How far from 1 a row's sum may be, by the dtype of the tensor that was read: rounding each entry to
+half precision moves the sum by up to 5e-4; the wider types leave room for careless normalisation."""
+
+
+def check_dtype(dtype: np.dtype[Any], source: str) -> None:
+    """Raise a StrategyError unless a tensor of this dtype can be read."""
+    if dtype.newbyteorder("=").name not in SUM_TOLERANCE:
+        raise StrategyError(f"{source}: Invalid dtype: found {dtype}, expected one of {', '.join(SUM_TOLERANCE)}.")
+
+
+def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], source: str) -> None:
+    """Raise a StrategyError unless a tensor has the shape that is expected."""
+    if shape != expected:
+        raise StrategyError(f"{source}: Invalid tensor shape: found {shape}, expected {expected}.")
+
+
+def solution_attrs(root: Path) -> dict[str, Any]:
+    """The attributes of a solution: its game, its symmetry, and those that the solver gave.
+
+    Raises
+    ------
+    StoreError
+        If there is no solution at `root`, or one of another format version.
+    """
+    attrs = read_attrs(root)
+    if not {"game", "symmetry", "format_version"} <= attrs.keys():
+        raise StoreError(f"{root} is a Zarr group, but no solution.")
+    if attrs["format_version"] != FORMAT_VERSION:
+        raise StoreError(
+            f"{root} is of format version {attrs['format_version']}, this program reads version {FORMAT_VERSION}; "
+            f"make it anew."
+        )
+    return attrs
