@@ -90,5 +90,5 @@ class Asked:
             pair.reverse()
         answer = anyio.from_thread.run(partial(self._client.ask, what, pair=pair, **facts))
         if "preparing" in answer:
-            raise PreparingError(opponent, answer["preparing"]["step"], answer["preparing"]["share"])
+            raise PreparingError(opponent, **answer["preparing"])
         return answer

@@ -61,11 +61,13 @@ class PreparingError(PlayError):
     ----------
     step, share
         What is being done, and how much of the work is done already.
+    ahead
+        How many other preparations come first.
     """
 
-    def __init__(self, opponent: Opponent, step: str, share: float) -> None:
+    def __init__(self, opponent: Opponent, step: str, share: float, ahead: int = 0) -> None:
         super().__init__(f"{opponent.name} is being prepared ({step}); try again in a few seconds.", 503)
-        self.step, self.share = step, share
+        self.step, self.share, self.ahead = step, share, ahead
 
 
 class Opponents(Protocol):

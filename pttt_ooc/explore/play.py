@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
+from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
+from pttt_ooc.explore.playing import Playing, UsedPlaying, count_beginning
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web import people
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
-from pttt_ooc.web.parts import Link, Part, state_of
+from pttt_ooc.web.parts import Link, Part
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
-from pttt_ooc.web.throttle import Throttle
-
-BEGUN_PER_HOUR = 2000
-"""How many games may be begun from one address; a whole campus may share one."""
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-
-
-@dataclass
-class Playing:
-    """What the handlers work on."""
-
-    games: Games
-    begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
 
 
 def part_of(games: Games) -> Part:
@@ -42,7 +31,7 @@ def part_of(games: Games) -> Part:
     return Part(
         name="play",
         directory=Path(__file__).parent,
-        routers=(router,),
+        routers=(router, play_api.router),
         links=(Link("/play", "Play"),),
         state=Playing(games),
         names={"MARKS": MARKS, "game": games.game},
@@ -50,7 +39,6 @@ def part_of(games: Games) -> Part:
     )
 
 
-UsedPlaying = Annotated[Playing, state_of("play")]
 Step = Annotated[int | None, Query(ge=0, le=99)]
 
 
@@ -78,9 +66,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     """Begin a game."""
     fields = await own_form(request, shell)
     player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
-    wait = playing.begun.spend(request.client.host if request.client else None)
-    if wait > 0:
-        raise HTTPException(429, "Too many games have been begun from your address; try again in a minute.")
+    count_beginning(request, playing)
     owner, cookie = people.owner_of(request, account), None
     if owner is None:
         cookie, owner = people.new_visitor()

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import HTTPException, Request, Response
@@ -76,8 +78,32 @@ def check_form(request: Request, shell: Shell, given: str) -> None:
         raise HTTPException(403, "This form is out of date; reload the page and send it again.")
 
 
+async def own_json(request: Request) -> Any:
+    """The JSON value that a program has sent, if no browser sends it for another site.
+
+    Raises
+    ------
+    HTTPException
+        As of :func:`small_form`; 415 if it is not said to be JSON, which other sites' pages cannot say.
+    """
+    check_origin(request)
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise HTTPException(415, "Send JSON, with the header 'Content-Type: application/json'.")
+    try:
+        return json.loads(await _small_body(request))
+    except (ValueError, RecursionError):
+        raise HTTPException(400, "The JSON cannot be read.") from None
+
+
 async def small_form(request: Request) -> dict[str, str]:
     """The fields of a small form; 413 if it is not small, 408 if it does not come."""
+    try:
+        return dict(parse_qsl((await _small_body(request)).decode("ascii"), max_num_fields=10))
+    except ValueError:
+        raise HTTPException(400, "The form cannot be read.") from None
+
+
+async def _small_body(request: Request) -> bytes:
     body = b""
     try:
         async with asyncio.timeout(_FORM_SECONDS):
@@ -89,10 +115,7 @@ async def small_form(request: Request) -> dict[str, str]:
         raise HTTPException(408, f"The form has not come within {_FORM_SECONDS:.0f} seconds; send it again.") from None
     except ClientDisconnect:
         raise HTTPException(400, "The connection was closed.") from None
-    try:
-        return dict(parse_qsl(body.decode("ascii"), max_num_fields=10))
-    except ValueError:
-        raise HTTPException(400, "The form cannot be read.") from None
+    return body
 
 
 def number(fields: Mapping[str, str], name: str, most: int, otherwise: str) -> int:

@@ -134,3 +134,32 @@ def test_a_backup_with_damaged_games_is_refused(course, tmp_path):
     done = pttt("grader", "backup", tmp_path / "copy.tar", "--data", data)
     assert done.returncode == 1 and "play.sqlite cannot be copied: file is not a database" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "copy.tar").exists()
+
+
+def test_by_json_a_token_is_a_team_and_a_session_is_none(course):
+    """Programs of a team go on with its games; nobody else does, and a page in a browser cannot act for it."""
+    a, b = ({"Authorization": f"Bearer {course.tokens[name]}"} for name in ("Team A", "Team B"))
+    course.client.cookies.clear()
+    answer = None
+
+    def done():
+        nonlocal answer
+        answer = course.client.post("/api/play", json={"opponent": "uniform", "player": 0}, headers=a)
+        return answer.status_code != 202
+
+    wait_until(done)
+    assert answer.status_code == 201 and "set-cookie" not in answer.headers
+    address, sent = f"/api/play/{answer.json()['id']}", {"made": 0, "square": 0}
+    course.sign_in(course.tokens["Team A"])
+    page = course.client.get(address.removeprefix("/api")).text
+    assert 'data-made="0"' in page  # the team's, in its browser too
+    unknown = {"Authorization": "Bearer nonsense"}
+    for headers, status in (({}, 404), (b, 404), (unknown, 401)):
+        assert course.client.get(address, headers=headers).status_code == status
+        assert course.client.post(f"{address}/attempts", json=sent, headers=headers).status_code == status
+        assert course.client.post(f"{address}/resignation", json={"made": 0}, headers=headers).status_code == status
+        assert answer.json()["id"] not in course.client.get("/api/play", headers=headers).text
+    assert course.client.get(address, headers=a).json()["made"] == 0
+    assert course.client.post(f"{address}/attempts", json=sent, headers=a).json()["made"] == 1
+    assert course.client.post("/api/play", json={"opponent": "s2", "player": 0}, headers=a).status_code == 404
+    course.client.cookies.clear()

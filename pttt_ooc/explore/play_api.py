@@ -1,0 +1,165 @@
+"""The JSON of Play, below ``/api/play``: what the pages do, for programs.
+
+Games belong to the team whose token comes with a request, or else to whoever has the cookie that the first game gave:
+the cookie of the pages, so that a browser's games are the same here and there.  A session is not enough: no page that a
+browser shows can act for a team here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ValidationError
+
+from pttt_ooc.explore.api import waiting
+from pttt_ooc.explore.opponents import PreparingError
+from pttt_ooc.explore.play_shapes import (
+    AttemptIn,
+    BeginIn,
+    GameOut,
+    ListedOut,
+    LobbyOut,
+    OpponentOut,
+    ResignIn,
+    ResultsOut,
+    ReviewOut,
+)
+from pttt_ooc.explore.playing import UsedPlaying, count_beginning
+from pttt_ooc.explore.review import review_of, step_of
+from pttt_ooc.explore.shapes import WaitOut
+from pttt_ooc.explore.statistics import standings
+from pttt_ooc.grader.shapes import ErrorOut
+from pttt_ooc.web import people
+from pttt_ooc.web.accounts import known_bearer
+from pttt_ooc.web.forms import own_json
+from pttt_ooc.web.shell import Account
+
+router = APIRouter(prefix="/api/play")
+Known = Annotated[Account | None, Depends(known_bearer)]
+Sent = TypeVar("Sent", bound=BaseModel)
+Shown = Annotated[int | None, Query(ge=0, le=99, description="How many attempts were made; default: the end.")]
+
+_NO_GAME: dict[int | str, dict[str, object]] = {
+    404: {"model": ErrorOut, "description": "There is no such game of yours."},
+    503: {"model": ErrorOut, "description": "The opponent cannot be asked now."},
+}
+_CHANGES: dict[int | str, dict[str, object]] = {
+    **_NO_GAME,
+    400: {"model": ErrorOut, "description": "The square cannot be attempted, or the body cannot be read."},
+    409: {"model": ErrorOut, "description": "It is out of turn, or has been made already; nothing has changed."},
+    422: {"model": ErrorOut, "description": "The body has not the keys that are expected."},
+}
+_BEGINS: dict[int | str, dict[str, object]] = {
+    **{status: _CHANGES[status] for status in (400, 409, 422, 503)},
+    202: {"model": WaitOut, "description": "The opponent is being prepared: ask again."},
+    404: {"model": ErrorOut, "description": "There is no such opponent."},
+    429: {"model": ErrorOut, "description": "Too many games have been begun from your address."},
+}
+
+
+def _takes(model: type[BaseModel]) -> dict[str, object]:
+    """What the description of an address says of the body that it reads."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
+
+
+@router.get("", summary="Opponents, your games and results")
+def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
+    """What the page Play shows.  Without a token or the cookie of a first game there are no games of yours."""
+    games, owner = playing.games, people.owner_of(request, account)
+    return LobbyOut(
+        game=games.game.name,
+        opponents=OpponentOut.all_of(list(games.opponents.listed())),
+        under_way=[ListedOut.of(one) for one in games.listed(owner, finished=False)] if owner else [],
+        finished=[ListedOut.of(one) for one in games.listed(owner, finished=True)] if owner else [],
+        results=[ResultsOut.of(one) for one in standings(games, owner)] if owner else [],
+    )
+
+
+@router.post(
+    "",
+    summary="Begin a game",
+    status_code=201,
+    response_model=GameOut,
+    responses=_BEGINS,
+    openapi_extra=_takes(BeginIn),
+)
+async def begin(request: Request, playing: UsedPlaying, account: Known) -> Response:
+    """Begin a game.  Without a token the answer has a cookie: whoever sends it goes on with the game."""
+    sent = await _sent(request, BeginIn)
+    count_beginning(request, playing)
+    owner, cookie = people.owner_of(request, account), None
+    if owner is None:
+        cookie, owner = people.new_visitor()
+    try:
+        seat = await run_in_threadpool(playing.games.begin, owner, sent.opponent, sent.player)
+    except PreparingError as error:
+        return waiting({"step": error.step, "share": error.share, "ahead": error.ahead})
+    response = JSONResponse(GameOut.of(seat).model_dump(), 201, {"Location": f"{router.prefix}/{seat.id}"})
+    if cookie:
+        people.keep(request, response, cookie)
+    return response
+
+
+@router.get("/{id}", summary="A game", responses=_NO_GAME)
+def one_game(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
+    """What you may know of a game of yours."""
+    return GameOut.of(playing.games.seat(people.known_owner(request, account, "game"), id))
+
+
+@router.post(
+    "/{id}/attempts",
+    summary="Attempt a square",
+    response_model=GameOut,
+    responses=_CHANGES,
+    openapi_extra=_takes(AttemptIn),
+)
+async def attempt(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
+    """Attempt a square; the opponent has answered in the game that comes back."""
+    sent = await _sent(request, AttemptIn)
+    owner = people.known_owner(request, account, "game")
+    return GameOut.of(await run_in_threadpool(playing.games.attempt, owner, id, sent.made, sent.square))
+
+
+@router.post(
+    "/{id}/resignation", summary="Resign", response_model=GameOut, responses=_CHANGES, openapi_extra=_takes(ResignIn)
+)
+async def resign(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
+    """Give a game up, which counts as lost."""
+    sent = await _sent(request, ResignIn)
+    owner = people.known_owner(request, account, "game")
+    return GameOut.of(await run_in_threadpool(playing.games.resign, owner, id, sent.made))
+
+
+@router.get(
+    "/{id}/review",
+    summary="A finished game",
+    responses={**_NO_GAME, 409: {"model": ErrorOut, "description": "The game is not over."}},
+)
+def review(
+    request: Request,
+    playing: UsedPlaying,
+    account: Known,
+    id: str,
+    step: Annotated[
+        int | None, Query(ge=0, le=99, description="How many attempts were made; default: the end.")
+    ] = None,
+) -> ReviewOut:
+    """All that happened in a game of yours that is over, what each attempt lost, and what could be believed."""
+    games = playing.games
+    played = games.played(people.known_owner(request, account, "game"), id)
+    told = review_of(games.opponents, played)
+    last = len(told.moves)
+    return ReviewOut.of(played, told, step_of(games.opponents, played, last if step is None else min(step, last)))
+
+
+async def _sent(request: Request, model: type[Sent]) -> Sent:
+    """What a program has sent; 422 with a sentence if it is something else."""
+    try:
+        return model.model_validate(await own_json(request))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the body"
+        raise HTTPException(422, f"{where}: {first['msg']}.") from None
