@@ -236,6 +236,41 @@ def test_who_is_signed_in_is_on_every_page(tmp_path):
         assert not accounts.sessions and "Sign in" in client.get("/garden").text
 
 
+def signed_in_to(client, page, to):
+    form = {"form_token": form_token(page), "token": "7.spade", "to": to}
+    return client.post("/sign-in", data=form, follow_redirects=False).headers["location"]
+
+
+def test_who_signs_in_comes_back_to_the_page(tmp_path):
+    with client_of(make_part(tmp_path), accounts=Gardeners()) as client:
+        assert 'href="/sign-in?to=%2Fgarden"' in client.get("/garden").text.replace("?to=/", "?to=%2F")
+        page = client.get("/sign-in?to=/garden/beds").text
+        assert '<input type="hidden" name="to" value="/garden/beds">' in page
+        wrong = client.post("/sign-in", data={"form_token": form_token(page), "token": "8.spade", "to": "/garden/beds"})
+        assert '<input type="hidden" name="to" value="/garden/beds">' in wrong.text
+        assert signed_in_to(client, page, "/garden/beds") == "/garden/beds"
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "",
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil",
+        "/a//b",
+        "garden",
+        "/a\r\nSet-Cookie: x=1",
+        "/" + 300 * "a",
+    ],
+)
+def test_who_signs_in_is_never_sent_elsewhere(tmp_path, to):
+    with client_of(make_part(tmp_path), accounts=Gardeners()) as client:
+        page = client.get("/sign-in", params={"to": to}).text
+        assert '<input type="hidden" name="to" value="">' in page
+        assert signed_in_to(client, page, to) == "/garden"
+
+
 def test_programs_send_a_token(tmp_path):
     part = make_part(tmp_path)
 

@@ -106,7 +106,7 @@ def check_sizes(stages: Sequence[Stage], teams: int) -> None:
         if there < 2 * stage.pools:
             raise ExtremeError(
                 f"{there} teams cannot play the {stage.name} in {stage.pools} pools, as a pool needs two; choose fewer "
-                "with --pools, such as --pools 4,2,1."
+                "pools: with --pools, such as --pools 4,2,1, or where a course says it, in extreme.yaml."
             )
         there = sum(min(stage.qualify, size) for size in pool_sizes(there, stage.pools))
 

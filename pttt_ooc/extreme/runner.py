@@ -13,6 +13,7 @@ from __future__ import print_function
 
 import binascii
 import json
+import linecache
 import os
 import re
 import struct
@@ -197,6 +198,8 @@ def load(program):
             source = b"# coding: utf-8\n" + source
     if program["converted"]:
         as_python2()
+    lines = [line + "\n" for line in program["source"].split("\n")]
+    linecache.cache[name] = (len(source), None, lines, name)  # tracebacks show them
     exec(compiled(source, name, program["converted"]), module.__dict__)
     return player_class(module, stem)()
 
@@ -295,8 +298,11 @@ def flush():
 
 
 def failure():
-    """Return what was raised, as text."""
-    return {"error": traceback.format_exc()[-TEXT:]}
+    """Return what was raised, as text; it begins in the bot's own file, where there is a part of it in there."""
+    kind, error, trace = sys.exc_info()
+    while trace and trace.tb_next and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    return {"error": "".join(traceback.format_exception(kind, error, trace))[-TEXT:]}
 
 
 def main():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response, Security
@@ -77,9 +79,15 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
 @router.get("/sign-in")
-def sign_in_page(request: Request, shell: UsedShell, account: Signed) -> Response:
-    """The form for a token."""
-    return render(request, "web/sign_in.html", account, accounts=_accounts_of(shell), wrong=False)
+def sign_in_page(request: Request, shell: UsedShell, account: Signed, to: str = "") -> Response:
+    """The form for a token; who has signed in sees the page `to`."""
+    shown = {"accounts": _accounts_of(shell), "wrong": False, "to": _own_page(to)}
+    return render(request, "web/sign_in.html", account, **shown)
+
+
+def _own_page(text: str) -> str:
+    """The path of a page here; empty if it might be anything else."""
+    return text if len(text) <= 200 and re.fullmatch(r"(/[\w-]+)+", text, re.ASCII) else ""
 
 
 @router.post("/sign-in")
@@ -87,15 +95,17 @@ async def sign_in(request: Request, shell: UsedShell) -> Response:
     """Exchange a token for a session, which takes the place of the browser's former one."""
     accounts = _accounts_of(shell)
     fields = await own_form(request, shell)
+    to = _own_page(fields.get("to", ""))
     account = await run_in_threadpool(accounts.of_token, fields.get("token", "").strip())
     if account is None:
         _count_wrong_token(request, shell)
-        page = await run_in_threadpool(render, request, "web/sign_in.html", None, accounts=accounts, wrong=True)
+        shown = {"accounts": accounts, "wrong": True, "to": to}
+        page = await run_in_threadpool(partial(render, request, "web/sign_in.html", None, **shown))
         page.status_code = 401
         return page
     await _end_session(request, accounts)
     value, seconds = await run_in_threadpool(accounts.begin_session, account)
-    response = RedirectResponse(accounts.home, 303)
+    response = RedirectResponse(to or accounts.home, 303)
     set_cookie(request, response, SESSION, value, seconds)
     return response
 

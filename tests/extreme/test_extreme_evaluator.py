@@ -213,6 +213,13 @@ def test_a_file_that_gives_no_player_forfeits(text):
     assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
 
 
+def test_what_a_bot_raised_is_shown_from_its_own_file_on():
+    match = play(bot("return board.find_valid_move_cells(None)"), bot(file="team2.py"))
+    lines = match.detail.splitlines()
+    assert lines[1:3] == ['  File "team1.py", line 6, in move', "    return board.find_valid_move_cells(None)"]
+    assert "in find_valid_move_cells" in match.detail and lines[-1].startswith("TypeError")
+
+
 def test_the_class_is_the_one_with_the_name_of_the_file():
     text = (
         bot_text("raise ValueError", name="Helper")

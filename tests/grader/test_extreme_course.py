@@ -53,7 +53,7 @@ def test_a_bot_of_python_2_is_told_what_was_converted(course, monkeypatch):
 def test_the_traceback_of_a_bot_that_fails_is_text(course):
     told = course.hand_in("Team A", BAD)
     assert (told["status"], told["message"]) == ("Rejected", "THREW AN EXCEPTION")
-    assert "ValueError" in told["detail"] and "line 3" in told["detail"]
+    assert "ValueError" in told["detail"] and told["detail"].splitlines()[1] == '  File "team7.py", line 3, in move'
     page = course.browser("Team A").get(f"/extreme/bots/{told['number']}").text
     assert "It does not play: THREW AN EXCEPTION" in page
     assert "<script>alert(" not in page and "&lt;script&gt;alert(" in page
@@ -116,6 +116,11 @@ def test_why_nothing_is_checked_is_told(course):
     assert "is not running; tell the instructors" in browser.get(f"/extreme/bots/{number}").text
     course.pulse.wait_for("there are no walls.")
     assert "No bots can be checked at the moment: there are no walls." in browser.get(f"/extreme/bots/{number}").text
+    course.restarted(begins=now(-1))
+    page = course.browser("Team A").get("/extreme/hand-in").text
+    assert "Nothing is played at the moment: there are no walls." in page
+    course.league.alive.unlink()
+    assert "process that plays it is not running" in course.browser("Team A").get("/extreme/hand-in").text
 
 
 # ---------------------------------------------------------------------------------------------
@@ -203,7 +208,8 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     course.restarted(begins=now(-1))
     answer = course.post("Team A", OLD)
     assert answer.status_code == 409 and "has begun" in answer.json()["error"]
-    assert "no bots are taken any more" in course.browser("Team A").get("/extreme/hand-in").text
+    page = course.browser("Team A").get("/extreme/hand-in").text
+    assert "no bots are taken any more" in page and "<code>team7.py</code> plays for you" in page
     course.worker.play()
     record = Record(course.league.tournament)
     keys = sorted(record.teams)
@@ -212,6 +218,7 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     public, one = course.browser(), course.browser("Team A")
     page = public.get("/extreme/standings").text
     assert "All 2 matches have been played" in page and "Team A" in page
+    assert "The best of each pool is named; 10 marks" in page and page.count('<span class="badge">named</span>') == 1
     name = public.get("/api/extreme/matches").json()[0]["match"]
     mine = keys.index(name.split("-")[2])
     told = public.get(f"/api/extreme/matches/{name}").json()
