@@ -9,6 +9,9 @@ from urllib.parse import urlencode
 PATH = "/explore"
 DIFFERENCES = f"{PATH}/differences"
 AVERAGE, BEST = "average", "best"
+PLAYS = ("first_plays", "second_plays")
+"""The parameters that tell what each player plays."""
+
 APART, MERGED = "apart", "merged"
 
 
@@ -24,10 +27,8 @@ class Address:
         The infoset's text, as it was typed.
     strategies
         Key of each player's strategy.
-    show
-        ``"average"``: what the strategy does; ``"best"``: the best response of its player, from there on.
-    against
-        ``"average"``: the opponent follows its strategy; ``"best"``: its best response to the player's strategy.
+    plays
+        Of each player: ``"average"``: it follows its strategy; ``"best"``: its best response to the other's strategy.
     symmetry
         ``"apart"``: the infoset alone; ``"merged"``: together with its mirror images.
     beside
@@ -41,8 +42,7 @@ class Address:
     player: int
     at: str
     strategies: tuple[str, str]
-    show: str = AVERAGE
-    against: str = AVERAGE
+    plays: tuple[str, str] = (AVERAGE, AVERAGE)
     symmetry: str = APART
     beside: str = ""
     iteration: int | None = None
@@ -59,8 +59,7 @@ class Address:
             "at": self.at,
             "first": self.strategies[0],
             "second": self.strategies[1],
-            **({"show": self.show} if self.show != AVERAGE else {}),
-            **({"against": self.against} if self.against != AVERAGE else {}),
+            **{name: how for name, how in zip(PLAYS, self.plays, strict=True) if how != AVERAGE},
             **({"symmetry": self.symmetry} if self.symmetry != APART else {}),
             **({"beside": self.beside} if self.beside else {}),
             **({"iteration": self.iteration} if self.iteration is not None else {}),
@@ -77,6 +76,11 @@ class Address:
         """The page that tells where the strategy and the one beside it differ in value."""
         given = {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
         return f"{DIFFERENCES}?{urlencode({**given, 'beside': self.beside})}"
+
+    @property
+    def replies(self) -> tuple[bool, bool]:
+        """Whether each player plays its best response."""
+        return self.plays[0] == BEST, self.plays[1] == BEST
 
     @property
     def opponent(self) -> int:

@@ -11,7 +11,6 @@ from pttt_ooc.show.pictures import MARKS, attempts_of
 
 SIZE = 100  # units of a square
 _DARKEST = 0.75
-_TIE = 1e-9
 _LEAST = 0.00005  # a loss that is shown as 0.0000 otherwise
 
 
@@ -129,13 +128,6 @@ def true_board(game: Game, player: int, mine: int, theirs: int) -> list[Cell]:
         else Cell(square, *_corner(game, square))
         for square in range(game.squares)
     ]
-
-
-def best_attempt(values: Sequence[float | None]) -> list[float | None]:
-    """A best response as probabilities: all on the first square of the greatest value."""
-    greatest = max((v for v in values if v is not None), default=0.0)
-    chosen = next((s for s, v in enumerate(values) if v is not None and v >= greatest - _TIE), None)
-    return [None if v is None else float(square == chosen) for square, v in enumerate(values)]
 
 
 def mirror_images(game: Game, infoset: str) -> list[str]:

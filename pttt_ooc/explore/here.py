@@ -46,14 +46,15 @@ class Pair:
         first, second = (Strategy.of_given(one, self.game) for one in given)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
-    def with_reply(self, player: int) -> Pair:
-        """The same with the best response of `player` in place of its strategy."""
-        reply = best_response(self.strategies[1 - player])
+    def with_reply(self, *players: int) -> Pair:
+        """The same with the best response of each of `players`, to the other's strategy, in place of its strategy."""
         made = copy(self)
         made.__dict__.pop("profile", None)
-        made.strategies = (reply, self.strategies[1]) if player == 0 else (self.strategies[0], reply)
-        names = [f"best response to {self.names[1 - player]}" if p == player else self.names[p] for p in (0, 1)]
-        made.names = (names[0], names[1])
+        strategies, names = list(self.strategies), list(self.names)
+        for player in players:
+            strategies[player] = best_response(self.strategies[1 - player])
+            names[player] = f"best response to {self.names[1 - player]}"
+        made.strategies, made.names = (strategies[0], strategies[1]), (names[0], names[1])
         return made
 
     @cached_property

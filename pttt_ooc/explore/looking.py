@@ -64,14 +64,14 @@ async def _asked(
     at: Annotated[str, Query(max_length=200)] = "|",
     first: Key = "",
     second: Key = "",
-    show: Kind = AVERAGE,
-    against: Kind = AVERAGE,
+    first_plays: Kind = AVERAGE,
+    second_plays: Kind = AVERAGE,
     symmetry: Annotated[str, Query(pattern=f"^({APART}|{MERGED})$")] = APART,
     beside: Key = "",
     iteration: Annotated[int | None, Query(ge=1, le=10**9)] = None,
     square: Annotated[int | None, Query(ge=0, le=9)] = None,
 ) -> Address:
-    return Address(player, at, (first, second), show, against, symmetry, beside, iteration, square)
+    return Address(player, at, (first, second), (first_plays, second_plays), symmetry, beside, iteration, square)
 
 
 Asked = Annotated[Address, Depends(_asked)]
@@ -116,15 +116,18 @@ def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
 
 
 async def _answers(explorer: Explorer, found: Look) -> Sequence[Message]:
-    address, pairs = found.address, [found.pair]
-    if found.beside is not None:
-        other = found.beside
-        pairs.append((other, found.pair[1]) if address.player == 0 else (found.pair[0], other))
-    best = address.opponent if address.against == BEST else None
+    address = found.address
+    pairs = [_records(found.pair, address.replies)]
+    if found.beside is not None:  # it is followed, whatever the player does otherwise
+        pairs.append(
+            _records((found.beside, found.pair[1]), (False, address.replies[1]))
+            if address.player == 0
+            else _records((found.pair[0], found.beside), (address.replies[0], False))
+        )
     facts: dict[str, Any] = {"player": address.player, "infoset": address.at, "square": address.square}
     facts["merged"] = address.symmetry == MERGED
-    asked = [
-        explorer.client.ask("infoset", pair=[one.as_record(p == best) for p, one in enumerate(strategies)], **facts)
-        for strategies in pairs
-    ]
-    return await asyncio.gather(*asked)
+    return await asyncio.gather(*(explorer.client.ask("infoset", pair=pair, **facts) for pair in pairs))
+
+
+def _records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
+    return [one.as_record(best) for one, best in zip(pair, replies, strict=True)]

@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore import boards
-from pttt_ooc.explore.address import BEST, Address
+from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.curves import run_of
 from pttt_ooc.explore.explorer import UsedExplorer
 from pttt_ooc.explore.looking import Asked, Look, look
@@ -102,11 +102,9 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
 
 
 def _strategy(game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]) -> list[boards.Cell]:
-    """The board of one strategy, or of its player's best response."""
-    best = address.show == BEST
-    values = told["best_action_values" if best else "action_values"]
-    row = boards.best_attempt(values) if best else told["probabilities"]
-    return boards.strategy_board(game, address.player, address.at, row, values, classes)
+    """The board of one strategy."""
+    shown, values = told["probabilities"], told["action_values"]
+    return boards.strategy_board(game, address.player, address.at, shown, values, classes)
 
 
 def _facts(address: Address, facts: Message) -> Shown:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from pttt_ooc.explore.address import BEST, MERGED
+from pttt_ooc.explore.address import MERGED
 from pttt_ooc.explore.looking import Look
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.web.wire import Message
@@ -122,7 +122,7 @@ class ExploreOut(BaseModel):
     infoset: str
     strategies: tuple[str, str] = Field(description="Keys of player 0's and of player 1's strategy.")
     iteration: int | None = Field(description="Of the run that they come from; null: its last one.")
-    against_best_response: bool = Field(description="Whether the opponent plays the best response to the player.")
+    plays: tuple[str, str] = Field(description="Of each player: average (its strategy), or best (its best response).")
     merged: bool = Field(description="Whether the infoset is told together with its mirror images.")
     images: list[str] = Field(description="What is told together: the infoset, or all its mirror images.")
     classes: list[list[int]] = Field(description="Legal squares; if merged, those together that mirror each other.")
@@ -144,7 +144,7 @@ class ExploreOut(BaseModel):
             infoset=address.at,
             strategies=address.strategies,
             iteration=address.iteration,
-            against_best_response=address.against == BEST,
+            plays=address.plays,
             merged=address.symmetry == MERGED,
             images=told["images"],
             classes=told["classes"],

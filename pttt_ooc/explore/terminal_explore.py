@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyFileError
+from pttt_ooc.explore.boards import mirror_images
 from pttt_ooc.explore.here import Pair, pair_of
 from pttt_ooc.explore.runs import with_run
 from pttt_ooc.explore.sources import Source
@@ -13,6 +14,7 @@ from pttt_ooc.library.structures import configure
 from pttt_ooc.questions.answers import Numbers, Row
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.merging import merged
 from pttt_ooc.questions.reading import checked
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.boards import attempts_sentence
@@ -23,10 +25,12 @@ from pttt_ooc.show.pictures import attempts_of
 HELP = (
     "Type an attempt to go on: 4* if the mark is placed on square 4, 4. if it fails; several at once as 0*4. too. Or "
     "type a whole infoset, such as |0*4. u undoes an attempt, p turns to the other player, b shows beliefs, o lets the "
-    "opponent play its best response, or its strategy again, q ends, ? shows this."
+    "opponent play its best response, or its strategy again, r the player itself, m tells the infoset together with "
+    "its mirror images, or apart again, q ends, ? shows this."
 )
 _ITERATIONS = "i lists the iterations whose strategies were kept; i 19 goes to the strategies after iteration 19."
 _BOARDS = 8
+Classes = Sequence[Sequence[int]]
 
 
 def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
@@ -70,7 +74,8 @@ class Walk:
         self.pair, self.player, self.dialogue = pair, player, dialogue
         self._latest, self._followed = pair, pair
         self._runs = {run.name: run for run in runs if run.snapshots}
-        self._replies: int | None = None  # the player who plays its best response
+        self._replying: frozenset[int] = frozenset()  # the players who play their best responses
+        self._merged = False
         self.infosets = [self._first(0), self._first(1)]
 
     @property
@@ -97,14 +102,18 @@ class Walk:
         if word in ("?", "h", "help"):
             self._help()
         elif word in ("o", "opponent"):
-            self._turn_opponent()
+            self._turn(1 - self.player)
+        elif word in ("r", "reply"):
+            self._turn(self.player)
+        elif word in ("m", "merge"):
+            self._merged = not self._merged
+            self._show()
         elif word == "i" or word.startswith("i "):
             self._go_to_iteration(word[1:].strip())
         elif word in ("b", "beliefs"):
             self._show_beliefs()
         elif word in ("p", "player"):
-            self.player, self._replies = 1 - self.player, None
-            self.pair = self._followed
+            self.player = 1 - self.player
             self._show()
         elif word in ("u", "undo"):
             self._undo()
@@ -116,10 +125,10 @@ class Walk:
     def _help(self) -> None:
         self.dialogue.say(f"{HELP} {_ITERATIONS}" if self._runs else HELP)
 
-    def _turn_opponent(self) -> None:
-        opponent = 1 - self.player
-        self._replies = None if self._replies == opponent else opponent
-        self.pair = self._followed if self._replies is None else self._followed.with_reply(opponent)
+    def _turn(self, player: int) -> None:
+        """Let a player play its best response, or its strategy again."""
+        self._replying ^= {player}
+        self.pair = self._followed.with_reply(*self._replying) if self._replying else self._followed
         self._tell_pair()
         self._show()
 
@@ -137,7 +146,7 @@ class Walk:
                 n if run is None else run.after(int(text)).name for n, run in zip(self._latest.names, runs, strict=True)
             ]
             self.pair = self._followed = Pair((names[0], names[1]), self.pair.game.name)
-            self._replies = None
+            self._replying = frozenset()
             self._tell_pair()
             self._show()
 
@@ -165,42 +174,62 @@ class Walk:
     # What is shown
 
     def _show(self) -> None:
-        found = numbers(self.pair.profile, self.player, self.infoset)
+        found, classes = self._numbers()
         say, game = self.dialogue.say, self.pair.game
         told = attempts_sentence(self.infoset, len(game.setup[self.player]))
         say()
         say(f"Player {self.player} ({MARKS[self.player]}): {told}.")
-        say(self.dialogue.board(game, self._squares(found.probabilities)))
+        say(self.dialogue.board(game, self._squares(found.probabilities, classes)))
+        if images := mirror_images(game, self.infoset):
+            say(f"{'Merged with its mirror images' if self._merged else 'Mirror images'}: {'  '.join(images)}")
+        if any(len(one) > 1 for one in classes):
+            say("A square with = mirrors another one, which shows the probability of all together.")
+        if self._merged and images:
+            say("Reach and regrets are sums over the infoset and its mirror images.")
         say(f"reach: own {_reach(found.own_reach)}, opponent {_reach(found.opponent_reach)}")
         if found.arbitrary:
             say("No game between these strategies comes here: what the strategy does is arbitrary.")
         say(f"value {_number(found.value)}, with the best response from here on {_number(found.best_value)}")
-        self._show_attempts(found)
+        self._show_attempts(found, classes)
 
-    def _squares(self, row: Row) -> list[Square]:
+    def _numbers(self) -> tuple[Numbers, Classes]:
+        """The numbers at the infoset, or at it and its mirror images together, and the squares that are told as one."""
+        if self._merged:
+            both = merged(self.pair.profile, self.player, self.infoset)
+            return both.numbers, both.classes
+        found = numbers(self.pair.profile, self.player, self.infoset)
+        return found, [(square,) for square in found.legal]
+
+    def _squares(self, row: Row, classes: Classes) -> list[Square]:
         known = dict(attempts_of(self.infoset))
-        most = max((p for p in row.tolist() if p == p), default=1.0)
-        found = []
-        for s in range(self.pair.game.squares):
-            if s in known:
-                found.append(self._mark(mine=known[s]))
-            else:
-                found.append(Square(probability(float(row[s])), style="bold" if row[s] == most else ""))
+        sums = {one[0]: _together(row, one) for one in classes}
+        most = max((p for p in sums.values() if p == p), default=1.0)
+        found = [self._mark(mine=known[s]) if s in known else Square("") for s in range(self.pair.game.squares)]
+        for one in classes:
+            found[one[0]] = Square(probability(sums[one[0]]), style="bold" if sums[one[0]] == most else "")
+            for other in one[1:]:
+                found[other] = Square(f"={one[0]}", style="dim")
         return found
 
     def _mark(self, mine: bool) -> Square:
         return Square(MARKS[self.player if mine else 1 - self.player], style="bold blue" if mine else "bold red")
 
-    def _show_attempts(self, found: Numbers) -> None:
-        self.dialogue.say("square  probability     value  then best    regret     fails")
-        for s in found.legal:
+    def _show_attempts(self, found: Numbers, classes: Classes) -> None:
+        names = {one: ", ".join(map(str, one)) for one in map(tuple, classes)}
+        wide = max(6, *map(len, names.values()))
+        self.dialogue.say(f"{'square':>{wide}}  probability     value  then best    regret     fails")
+        for one, name in names.items():
+            s = one[0]
             values = (found.action_values[s], found.best_action_values[s], found.regrets[s], found.fails[s])
             told = "".join(f"{_number(float(value)):>10}" for value in values)
-            self.dialogue.say(f"{s:>6}  {probability(float(found.probabilities[s])):>11}{told}")
+            self.dialogue.say(f"{name:>{wide}}  {probability(_together(found.probabilities, one)):>11}{told}")
 
     def _show_beliefs(self) -> None:
         profile, say, game = self.pair.profile, self.dialogue.say, self.pair.game
-        found = beliefs(profile.index, profile.strategies[1 - self.player], self.player, self.infoset, _BOARDS)
+        if self._merged:
+            found = merged(profile, self.player, self.infoset, None, _BOARDS).beliefs
+        else:
+            found = beliefs(profile.index, profile.strategies[1 - self.player], self.player, self.infoset, _BOARDS)
         say(f"The opponent's mark is there with probability (given {self.infoset}):")
         own = {square for square, placed in attempts_of(self.infoset) if placed}
         shown = [self._mark(mine=True) if s in own else Square(f"{p:.3f}") for s, p in enumerate(found.marks.tolist())]
@@ -217,6 +246,10 @@ class Walk:
                 rows.append(MARKS[self.player] if mine else MARKS[1 - self.player] if theirs else ".")
             lines = ["".join(rows[r * game.columns : (r + 1) * game.columns]) for r in range(game.rows)]
             say(f"  {' / '.join(lines)}   {board.probability:.4f}")
+
+
+def _together(row: Row, squares: Sequence[int]) -> float:
+    return float(sum(row[square] for square in squares))
 
 
 def _number(value: float) -> str:

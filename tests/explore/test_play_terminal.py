@@ -107,6 +107,29 @@ def test_the_opponent_plays_its_best_response_and_its_strategy_again(monkeypatch
     assert "player 1 is best response to uniform." in told.replace("\n", " ")
 
 
+def test_either_player_plays_its_best_response_and_keeps_doing_so_on_the_other_board(monkeypatch, pair):
+    _, told = say(monkeypatch, "r\np\nr\nr\no\nq\n", explore, pair, 0)
+    values = [float(value.replace("−", "-")) for value in re.findall(r"^value (\S+),", told, re.MULTILINE)]
+    plain = [Strategy.uniform(pair.game, player) for player in (0, 1)]
+    best = [best_response(plain[1 - player]) for player in (0, 1)]
+    uniform, first, both = (evaluate(*two).value for two in (plain, (best[0], plain[1]), best))
+    assert values == pytest.approx([uniform, first, -first, -both, -first, -uniform], abs=5e-5)
+    assert "Player 0 is best response to uniform, player 1 is best response to uniform." in told.replace("\n", " ")
+
+
+def test_mirror_images_are_told_together(monkeypatch, pair):
+    _, told = say(monkeypatch, "m\n0*\nb\nm\nq\n", explore, pair, 0)
+    apart, first, after, again = re.split(r"^Player 0 \(.\): ", told, flags=re.MULTILINE)[1:]
+    assert "=" not in apart and "Mirror images" not in apart  # the first infoset is its own image
+    board = first[: first.index("reach")]
+    assert "0.6667" in board and board.count("=0") == 3 and "0.3333" in board and board.count("=1") == 1
+    rows = dict(re.findall(r"^ *(\d[\d, ]*\d) +([\d.]+) ", first, re.MULTILINE))
+    assert rows == {"0, 2, 3, 5": "0.6667", "1, 4": "0.3333"}
+    assert "Merged with its mirror images: |2*  |3*  |5*" in after and "Mirror images: |2*  |3*  |5*" in again
+    assert "reach: own 0.6667" in after and "reach: own 0.1667" in again
+    assert re.search(r"^     5 ", after, re.MULTILINE) and "given |0*" in after
+
+
 def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
     solved = prepared(tmp_path, GAME, "full")
     solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=9, snapshot_every=2), solved, 2)

@@ -205,9 +205,9 @@ def test_strategies_and_views_are_switched_in_place(open_page):
     sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
     page.locator("#beside").select_option("uniform")
     sync_api.expect(page.locator("#board2")).to_be_visible()
-    page.get_by_label("best response from here on").check()
-    sync_api.expect(page.locator("figcaption").first).to_contain_text("best response")
-    sync_api.expect(page.get_by_label("best response from here on")).to_be_focused()  # arrows go on from there
+    page.get_by_label("the best response to player 1").check()
+    sync_api.expect(page.locator("figcaption").first).to_contain_text("Best response")
+    sync_api.expect(page.get_by_label("the best response to player 1")).to_be_focused()  # arrows go on from there
     page.get_by_label("player 1", exact=True).check()
     sync_api.expect(page.get_by_role("heading", name="What player 1 does")).to_be_visible()
     assert asked(page)["second"] == ["uniform"]
@@ -230,7 +230,7 @@ STATES = {
     "start": "/explore",
     "chosen": "/explore?at=|0*&square=3",
     "found": "/explore?player=1&at=|0.4*",
-    "beside": "/explore?at=|0*&beside=uniform&show=best",
+    "beside": "/explore?at=|0*&beside=uniform&first_plays=best",
     "impossible": "/explore?at=|0*0*",
 }
 

@@ -172,7 +172,8 @@ def test_a_solution_whose_stage_has_not_finished_has_no_snapshots(solved, tmp_pa
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_opponent_may_play_its_best_response(pages, solved, player):
-    address = f"/explore?player={player}&at=|0*&against=best" if player == 0 else "/explore?player=1&against=best"
+    plays = ("second_plays", "first_plays")[player]
+    address = f"/explore?player={player}&at={'|0*' if player == 0 else '|'}&{plays}=best"
     page = ready(pages, address).text
     own = strategy_of(str(solved), player)
     reply = best_response(own)
@@ -180,8 +181,25 @@ def test_the_opponent_may_play_its_best_response(pages, solved, player):
     told = numbers(profile, player, "|0*" if player == 0 else "|")
     assert shown(page) == said(told)
     assert profile.evaluation.value * (1 - 2 * player) == pytest.approx(-reply.value, abs=1e-9)
-    assert re.search(r'id="against-best" value="best" checked', page)
-    assert followed(page, "against") == {("best",)}
+    assert re.search(rf'name="{plays}" id="\w+-best" value="best" checked', page)
+    assert followed(page, plays) == {("best",)}
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_player_itself_may_play_its_best_response(pages, solved, player):
+    """It is a strategy like others: its probabilities, and the values of going on with it."""
+    plays = ("first_plays", "second_plays")[player]
+    page = ready(pages, f"/explore?player={player}&beside=uniform&{plays}=best").text
+    reply = best_response(strategy_of(str(solved), 1 - player))
+    pair = (reply, strategy_of(str(solved), 1)) if player == 0 else (strategy_of(str(solved), 0), reply)
+    told = numbers(profile_of(solved, *pair), player, "|")
+    assert shown(page) == said(told) and told.value == pytest.approx(reply.value, abs=1e-9)
+    assert followed(page, plays) == {("best",)}
+    captions = [unescape(one) for one in re.findall(r"<figcaption>(.*?)</figcaption>", page)]
+    assert captions[0].startswith("Best response to ") and captions[1] == "Uniform"
+    found = ready(pages, f"/api/explore?player={player}&beside=uniform&{plays}=best", "preparing").json()
+    assert found["plays"][player] == "best" and found["plays"][1 - player] == "average"
+    assert found["beside"]["probabilities"] == pytest.approx([1 / 6] * 6)  # what is beside is followed as it is
 
 
 def test_a_best_response_and_a_strategy_are_kept_apart(pages):

@@ -172,8 +172,8 @@ def test_json_of_a_snapshot_a_best_response_and_another_strategy(pages):
     assert [len(one["snapshots"]) > 3 for one in offered] == [True, False, False]
     found = told(pages, "iteration=2&second=uniform")
     assert found["iteration"] == 2 and found["numbers"] != told(pages, "second=uniform")["numbers"]
-    reply = told(pages, f"{ASKED}&against=best")
-    assert reply["against_best_response"] and reply["value"] == pytest.approx(-reply["best_responses"][1])
+    reply = told(pages, f"{ASKED}&second_plays=best")
+    assert reply["plays"] == ["average", "best"] and reply["value"] == pytest.approx(-reply["best_responses"][1])
     beside = told(pages, f"{ASKED}&beside=uniform")
     assert beside["beside"]["probabilities"] == pytest.approx([1 / 6] * 6)
 
@@ -199,7 +199,7 @@ def test_what_is_being_prepared_is_said(pages, monkeypatch):
 def test_the_interface_is_described(pages):
     described = pages.get("/api/openapi.json").json()
     asked = {p["name"] for p in described["paths"]["/api/explore"]["get"]["parameters"]}
-    others = {"first", "second", "show", "against", "symmetry", "beside", "iteration"}
+    others = {"first", "second", "first_plays", "second_plays", "symmetry", "beside", "iteration"}
     assert asked == {"player", "at", "square", *others}
     assert "ExploreOut" in described["components"]["schemas"] and "Counterfactual" in pages.get("/api/docs").text
 

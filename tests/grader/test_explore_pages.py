@@ -92,7 +92,7 @@ def test_the_board_shows_probability_and_value_of_each_attempt(pages, infoset):
 
 
 def test_the_best_response_attempts_a_square_of_the_greatest_value(pages):
-    page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform&show=best").text
+    page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform&first_plays=best").text
     best = numbers(uniform_profile(), 0, "|0*").best_action_values
     shown = spoken(page)
     chosen = [square for square, said in shown.items() if said.startswith("probability 1,")]
@@ -150,7 +150,7 @@ def test_an_impossible_infoset_is_explained_and_the_nearest_one_is_linked(pages,
 
 
 @pytest.mark.parametrize(
-    "query", ["player=2", "player=x", "square=77", "show=all", "first=s12", "beside=../x", "at=" + "0*" * 200]
+    "query", ["player=2", "player=x", "square=77", "first_plays=all", "first=s12", "beside=../x", "at=" + "0*" * 200]
 )
 def test_other_bad_addresses_get_a_sentence(pages, query):
     answer = pages.get(f"/explore?{query}")

@@ -117,7 +117,7 @@ def test_mirror_images_and_best_responses_are_switched_in_place(open_page):  # n
     press(page, "5")
     sync_api.expect(page.locator(".ways")).to_contain_text("Square 0")
     page.get_by_label("the best response to player 0").check()
-    wait_until(lambda: asked(page).get("against") == ["best"])
+    wait_until(lambda: asked(page).get("second_plays") == ["best"])
     sync_api.expect(page.locator("#board1")).to_be_visible()
     sync_api.expect(page.get_by_label("the best response to player 0")).to_be_checked()
     assert asked(page)["symmetry"] == ["merged"]
@@ -128,7 +128,7 @@ def test_mirror_images_and_best_responses_are_switched_in_place(open_page):  # n
 STATES = {
     "run": "/explore?iteration=2",
     "merged": "/explore?symmetry=merged&square=0",
-    "replying": "/explore?at=|0*&against=best",
+    "replying": "/explore?at=|0*&second_plays=best",
 }
 
 

@@ -1,4 +1,4 @@
-"""The answerer of a solution: the process that knows numbers, asked by the web process one question after the other."""
+"""What the pages on secret goals ask about a solved match: rounds, places, and the attempts of its bot."""
 
 from __future__ import annotations
 
