@@ -1,6 +1,7 @@
 """What all tests need before they start, and places for them to write to."""
 
 import compileall
+import functools
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,23 +15,28 @@ from patience import PATIENCE
 from terminals import Terminal
 
 import pttt_ooc
+from pttt_ooc.stages import provenance
 
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Hundreds of solves of small games ask for the fingerprint of the same sources, which takes as long as they do.
+provenance._code = functools.cache(provenance._code)
 
 # Hypothesis would have an example be slow where only the machine is busy.
 hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
 
 
-FORKING = {f"test_{name}.py" for name in ("commits", "faults", "faults_cli", "provenance", "snapshots")}
-"""They fork this process hundreds of times, which takes several times as long once it has grown."""
+FIRST = [f"test_{name}.py" for name in ("commits", "faults", "faults_cli", "snapshots", "workflow")]
+"""Most fork this process hundreds of times, which takes several times as long once it has grown; the last has the
+longest tests, for one of which the other processes would wait at the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The full-size game takes what time it takes; the number of kernels is known if nothing was compiled before."""
-    items.sort(key=lambda item: item.path.name not in FORKING)
+    items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":
             from pttt_ooc.stages.compilation import ensure_compiled

@@ -12,6 +12,8 @@ from patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent
 MAIN = "from pttt_ooc.cli.commands import main; main()"
+# Between fork and exec, Python would copy this process, which may be large.
+CONTROLLED = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {MAIN}"
 
 
 class Terminal:
@@ -22,10 +24,9 @@ class Terminal:
         termios.tcsetwinsize(other, (40, 80))
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", MAIN, *arguments],
+            [sys.executable, "-c", CONTROLLED, *arguments],
             **{"stdin": other, "stdout": other, "stderr": other, "env": environment, "cwd": ROOT},
             start_new_session=True,
-            preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(other)
         self.told = ""

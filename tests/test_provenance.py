@@ -1,6 +1,5 @@
 """What stages depend on: sources against what Python loads, digests, fingerprints."""
 
-import functools
 import shutil
 import subprocess
 import sys
@@ -116,8 +115,7 @@ def test_digests_see_edits(copied_package):
     assert changed == {"solve"}
 
 
-def test_an_edit_of_code_behind_the_iterates_changes_the_fingerprint(copied_package, monkeypatch):
-    monkeypatch.setattr(provenance, "_code", functools.cache(provenance._code))  # one file at a time is another
+def test_an_edit_of_code_behind_the_iterates_changes_the_fingerprint(copied_package):
     regret, found = copied_package / "solving" / "regret.py", [fingerprint({"game": "g"})]
     regret.write_text("# A comment.\n" + regret.read_text() + "\n\n\n")
     assert fingerprint({"game": "g"}) == found[0]
