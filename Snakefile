@@ -10,11 +10,12 @@
 # config.yaml that it depends on, and a digest of its sources.  What the solver resumes from is in
 # work/, where Snakemake deletes nothing.
 
+import re
 import sys
 from os.path import relpath
 from pathlib import Path
 
-from pttt_ooc.cli.sections import check_file
+from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
@@ -26,7 +27,7 @@ from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
 from pttt_ooc.stages.comparison import check_compared, compared_files
 from pttt_ooc.stages.budgets import refuse_small_budget
 from pttt_ooc.stages.described import set_aside
-from pttt_ooc.stages.directories import manifest_of, results_of
+from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
 
 small_threads()  # the jobs inherit it
 
@@ -47,25 +48,38 @@ report: "workflow/report/workflow.rst"
 
 try:
     CONFIG, WINGS = check_file(config, " over ".join(map(relpath, workflow.configfiles)))
-    DATA = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry))  # views and index, for all runs
-    RUN = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry, CONFIG.run))  # everything else
-    check_writable(Path(RUN))
-    forget_lost(Path(RUN))
-    if workflow.is_main_process:  # what a job finds, the run has begun with
-        refuse_small_budget(CONFIG, workflow.cores or 1)
-        for sentence in set_aside(Path(RUN), CONFIG):
-            print(sentence, file=sys.stderr)
+    RUN = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry, CONFIG.run))
+    RUNS = {RUN: CONFIG} | further_runs(CONFIG, WINGS)  # by the directory of their results
+    STRUCTURES = {str(structure_of(Path(run))): each for run, each in RUNS.items()}  # views and index, for all runs
+    for run, each in RUNS.items():
+        check_writable(Path(run))
+        forget_lost(Path(run))
+        if workflow.is_main_process:  # what a job finds, the run has begun with
+            refuse_small_budget(each, workflow.cores or 1)
+            for sentence in set_aside(Path(run), each):
+                print(sentence, file=sys.stderr)
+    if workflow.is_main_process:
         check_compared(Path(RUN), CONFIG.report.compare)
-    forget_future(Path(DATA))
-    forget_future(Path(RUN))
+    for directory in {**STRUCTURES, **RUNS}:
+        forget_future(Path(directory))
 except PtttError as error:
     sys.exit(str(error))
 
+DATA = str(structure_of(Path(RUN)))
 COURSE, BUNDLE = CONFIG.export.files(CONFIG.game)
 EXPORTED = [f"{RUN}/{file}" for file in (*COURSE_FILES * COURSE, *[HDF5] * BUNDLE)]
 MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
 COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
+
+
+wildcard_constraints:
+    structure="|".join(map(re.escape, STRUCTURES)),
+    run="|".join(map(re.escape, RUNS)),
+
+
+def structure_of_run(wildcards):
+    return [str(manifest_of(Path(wildcards.run), stage)) for stage in SHARED]
 
 
 localrules:
@@ -88,15 +102,15 @@ rule all:
 
 rule enumerate:
     output:
-        manifest=f"{DATA}/enumerate.json",
+        manifest="{structure}/enumerate.json",
     log:
-        f"{DATA}/logs/enumerate.log",
+        "{structure}/logs/enumerate.log",
     conda:
         "envs/pttt.yaml"
     resources:
         mem_mb=CONFIG.memory_mb,
     params:
-        game=CONFIG.game,
+        game=lambda wildcards: STRUCTURES[wildcards.structure].game,
         sources=source_digest("enumerate"),
     message:
         "Enumerate all that the players of {params.game} can see."
@@ -106,19 +120,19 @@ rule enumerate:
 
 rule index:
     input:
-        f"{DATA}/enumerate.json",
+        "{structure}/enumerate.json",
     output:
-        manifest=f"{DATA}/index.json",
+        manifest="{structure}/index.json",
     log:
-        f"{DATA}/logs/index.log",
+        "{structure}/logs/index.log",
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb,
     params:
-        game=CONFIG.game,
-        symmetry=CONFIG.symmetry,
+        game=lambda wildcards: STRUCTURES[wildcards.structure].game,
+        symmetry=lambda wildcards: STRUCTURES[wildcards.structure].symmetry,
         sources=source_digest("index"),
     message:
         "Index all decisions of {params.game} (symmetry: {params.symmetry})."
@@ -128,22 +142,21 @@ rule index:
 
 rule solve:
     input:
-        f"{DATA}/enumerate.json",
-        f"{DATA}/index.json",
+        structure_of_run,
     output:
-        manifest=f"{RUN}/solve.json",
-        convergence=f"{RUN}/convergence.jsonl",
+        manifest="{run}/solve.json",
+        convergence="{run}/convergence.jsonl",
     log:
-        f"{RUN}/logs/solve.log",
+        "{run}/logs/solve.log",
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb,
     params:
-        game=CONFIG.game,
-        symmetry=CONFIG.symmetry,
-        settings=CONFIG.solve.model_dump(mode="json"),
+        game=lambda wildcards: RUNS[wildcards.run].game,
+        symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
+        settings=lambda wildcards: RUNS[wildcards.run].solve.model_dump(mode="json"),
         sources=source_digest("solve"),
     message:
         "Solve by {params.settings[algorithm]} on {threads} threads, until the gap is {params.settings[target_nashconv]}"
@@ -154,21 +167,20 @@ rule solve:
 
 rule evaluate:
     input:
-        f"{DATA}/enumerate.json",
-        f"{DATA}/index.json",
-        f"{RUN}/solve.json",
+        structure_of_run,
+        "{run}/solve.json",
     output:
-        manifest=f"{RUN}/evaluate.json",
+        manifest="{run}/evaluate.json",
     log:
-        f"{RUN}/logs/evaluate.log",
+        "{run}/logs/evaluate.log",
     conda:
         "envs/pttt.yaml"
     threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb,
     params:
-        game=CONFIG.game,
-        symmetry=CONFIG.symmetry,
+        game=lambda wildcards: RUNS[wildcards.run].game,
+        symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
         sources=source_digest("evaluate"),
     message:
         "Evaluate the solution and uniform play against best responses."
@@ -233,6 +245,7 @@ include: "workflow/rules/arena.smk"
 include: "workflow/rules/extreme.smk"
 include: "workflow/rules/learners.smk"
 include: "workflow/rules/smbc.smk"
+include: "workflow/rules/sweep.smk"
 
 
 onsuccess:

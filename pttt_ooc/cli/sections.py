@@ -17,10 +17,13 @@ from pydantic import BaseModel, create_model
 from pttt_ooc.arena.settings import ArenaConfig
 from pttt_ooc.config import Config, check_config, check_section, read_yaml
 from pttt_ooc.extreme.settings import ExtremeConfig
+from pttt_ooc.grid.cells import cells
+from pttt_ooc.grid.settings import SweepConfig
 from pttt_ooc.learners.settings import LearnersConfig
 from pttt_ooc.smbc.settings import SmbcConfig
 
 SECTIONS: dict[str, type[BaseModel]] = {
+    "sweep": SweepConfig,
     "smbc": SmbcConfig,
     "learners": LearnersConfig,
     "arena": ArenaConfig,
@@ -67,6 +70,17 @@ def load_file(path: Path, sections: Mapping[str, type[BaseModel]] = SECTIONS) ->
     """
     content = read_yaml(path)
     return check_file({} if content is None else content, str(path), sections)
+
+
+def further_runs(core: Config, wings: Mapping[str, Any]) -> dict[str, Config]:
+    """The runs of the workflow that wings ask for besides the configuration's own, by the directory of their results.
+
+    Raises
+    ------
+    ConfigError
+        If they cannot be, beside that one.
+    """
+    return cells(core, wings["sweep"])
 
 
 def whole_model(sections: Mapping[str, type[BaseModel]] = SECTIONS) -> type[Config]:

@@ -50,16 +50,17 @@ def read_comparison(results: Path, names: Sequence[str], own: Facts) -> tuple[li
         If a run is missing, or its products are not those that its manifest describes.
     """
     check_compared(results, names)
-    runs, read = [_facts(results, run_of(results), own)], {}
+    runs, read = [run_facts(results, run_of(results), own)], {}
     for name, run in compared_runs(results, names).items():
         manifest = read_manifest(manifest_of(run, "solve"), "solve")
         check_product(run, "solve", manifest, CONVERGENCE)
         read[f"{CONVERGENCE} of run {name}"] = manifest["products"][CONVERGENCE]["digest"]
-        runs.append(_facts(run, name, manifest))
+        runs.append(run_facts(run, name, manifest))
     return runs, read
 
 
-def _facts(results: Path, name: str, manifest: Facts) -> RunFacts:
+def run_facts(results: Path, name: str, manifest: Facts) -> RunFacts:
+    """A run as a comparison shows it, from the manifest of its stage "solve" and its convergence."""
     settings, parameters = manifest["settings"], manifest["parameters"]
     rows = [json.loads(row) for row in (results / CONVERGENCE).read_text(encoding="utf-8").splitlines()]
     stopped_by = manifest["result"]["stopped_by"]

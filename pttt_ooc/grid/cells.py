@@ -1,0 +1,50 @@
+"""The runs of a sweep: one for each game, update rule and precision.
+
+The Snakefile imports this module, so it imports nothing that takes long.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+from pttt_ooc.config import Config
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.grid.settings import SweepConfig
+from pttt_ooc.stages.directories import results_of
+from pttt_ooc.stages.provenance import module_digest
+
+PAGE, TABLE = "report.html", "comparison.csv"
+"""What compares the runs."""
+
+_PARAMETERS = ("alpha", "beta", "gamma", "asymmetry")
+
+
+def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict[str, Config]:
+    """The configuration of each run, by the directory of its results, game by game.
+
+    Raises
+    ------
+    ConfigError
+        If the configuration's own run is one of them, or one value of a parameter is to serve several update rules.
+    """
+    given = next((key for key in _PARAMETERS if getattr(config.solve, key) is not None), None)
+    if sweep.games and given and len(sweep.algorithms) > 1:
+        raise ConfigError(
+            f"solve.{given} is {getattr(config.solve, given):g}, but sweep.algorithms names several update rules; "
+            "leave it at null, so that each has the value that its authors recommend."
+        )
+    found = {}
+    for game, algorithm, precision in product(sweep.games, sweep.algorithms, sweep.precisions):
+        solve = config.solve.model_copy(update={"algorithm": algorithm, "precision": precision})
+        run = f"{sweep.name}-{algorithm}-{precision}"
+        cell = config.model_copy(update={"game": game, "run": run, "solve": solve})
+        found[str(results_of(data, game, config.symmetry, run))] = cell
+    if str(results_of(data, config.game, config.symmetry, config.run)) in found:
+        raise ConfigError(f"run is {config.run}, but a run of the sweep has this name; choose another.")
+    return found
+
+
+def page_sources() -> str:
+    """A digest of all that writes the page."""
+    return module_digest("grid/comparison")

@@ -1,0 +1,139 @@
+"""The page that compares the runs of a sweep, and the same as a table for other programs.
+
+Only what the stages wrote down is read: no game is searched, and no solution is opened.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.grid.cells import PAGE, TABLE
+from pttt_ooc.show.comparison import RunFacts, common_gap, compared
+from pttt_ooc.show.pages import rendered
+from pttt_ooc.show.pictures import comparison_figure, inline_svg
+from pttt_ooc.stages.common import Facts, check_product
+from pttt_ooc.stages.comparison import CONVERGENCE, run_facts
+from pttt_ooc.stages.directories import manifest_of
+
+_TEMPLATE = "sweep_report.html.j2"
+_SOLVED = ("iteration", "seconds", "nashconv", "value_lower", "value_upper", "stopped_by")  # of the manifest "solve"
+_EVALUATED = ("exploitability_0", "exploitability_1")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a sweep.
+
+    Attributes
+    ----------
+    counts
+        Of its game: ``infosets_0``, ... as the stage "enumerate" counted them.
+    facts
+        How its gap closed.
+    solved, evaluated
+        The manifests of the stages "solve" and "evaluate".
+    """
+
+    counts: Facts
+    facts: RunFacts
+    solved: Facts
+    evaluated: Facts
+
+    def columns(self) -> dict[str, Any]:
+        """A row of the table."""
+        usage, memory = self.solved["usage"], self.solved["memory"]
+        return {
+            "game": self.solved["game"],
+            "symmetry": self.solved["symmetry"],
+            "algorithm": self.facts.algorithm,
+            "precision": self.facts.precision,
+            **{key: self.solved["result"][key] for key in _SOLVED},
+            **{key: self.evaluated["solution"][key] for key in _EVALUATED},
+            "budget_mb": memory["budget_mb"],
+            "peak_anonymous_mb": usage["peak_anonymous_mb"],
+            "threads": usage["threads"],
+        }
+
+
+def read_cell(directory: Path) -> Cell:
+    """Read what the stages of a run wrote down.
+
+    Raises
+    ------
+    StoreError
+        If a manifest is missing, or the convergence is not the one that its manifest describes.
+    """
+    manifests = {
+        stage: read_manifest(manifest_of(directory, stage), stage) for stage in ("enumerate", "solve", "evaluate")
+    }
+    solved = manifests["solve"]
+    check_product(directory, "solve", solved, CONVERGENCE)
+    name = f"{solved['settings']['algorithm']}, {solved['settings']['precision']}"
+    return Cell(manifests["enumerate"]["counts"], run_facts(directory, name, solved), solved, manifests["evaluate"])
+
+
+def compare(directories: Sequence[Path], into: Path) -> None:
+    """Write the page and the table.
+
+    Parameters
+    ----------
+    directories
+        Of the runs' results, game by game.
+    into
+        An existing directory.
+
+    Raises
+    ------
+    PtttError
+        If there is no run, one is not whole, or the disk cannot be written to.
+    """
+    if not directories:
+        raise ConfigError("The sweep has no runs; name games in sweep.games, as config/sweep.yaml does.")
+    runs = [read_cell(directory) for directory in directories]
+    atomic_write_text(into / TABLE, table_text([run.columns() for run in runs]))
+    atomic_write_text(into / PAGE, page_text(runs))
+
+
+def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as comma-separated values, with a line of names; numbers have all their digits."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def page_text(runs: Sequence[Cell]) -> str:
+    """The page; the same runs give the same text."""
+    games: dict[str, list[Cell]] = {}
+    for run in runs:
+        games.setdefault(run.solved["game"], []).append(run)
+    sections = [_section(game, cells) for game, cells in games.items()]
+    names = list(dict.fromkeys(run.facts.name for run in runs))
+    settings = runs[0].solved["settings"]
+    return rendered(_TEMPLATE, "grid", sections=sections, names=names, settings=settings)
+
+
+def _section(game: str, runs: Sequence[Cell]) -> dict[str, Any]:
+    """What the page says of one game."""
+    facts = [run.facts for run in runs]
+    curves = {each.name: each.rows for each in facts}
+    panels = [
+        inline_svg(comparison_figure(curves, x), f"{game}-{x}", f"Gaps of {len(runs)} runs of {game} over {x}")
+        for x in ("iteration", "seconds")
+    ]
+    rows = [{**told, **run.columns()} for told, run in zip(compared(facts), runs, strict=True)]
+    value = (max(row["value_lower"] for row in rows), min(row["value_upper"] for row in rows))
+    uniform = runs[0].evaluated["uniform"]["nashconv"]
+    return {
+        **{"game": game, "counts": runs[0].counts, "panels": panels, "rows": rows, "value": value},
+        **{"uniform": uniform, "common_gap": common_gap(facts), "best": {row["name"]: row for row in rows}},
+    }

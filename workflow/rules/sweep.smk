@@ -1,0 +1,38 @@
+# Games x update rules x precisions, and the page that compares them: `snakemake sweep`.  The runs themselves are made by
+# the rules of the Snakefile, each in a directory of its own; runs of one game share its views and its index.
+
+from pttt_ooc.grid import cells as grid
+
+SWEEP_DIR = f"data/sweeps/{WINGS['sweep'].name}"
+CELLS = list(grid.cells(CONFIG, WINGS["sweep"]))
+
+
+localrules:
+    sweep,
+
+
+rule sweep:
+    input:
+        f"{SWEEP_DIR}/{grid.PAGE}",
+        f"{SWEEP_DIR}/{grid.TABLE}",
+    message:
+        "The runs of the sweep are compared."
+
+
+rule sweep_report:
+    input:
+        [f"{run}/{file}" for run in CELLS for file in ("solve.json", "convergence.jsonl", "evaluate.json")],
+    output:
+        report(f"{SWEEP_DIR}/{grid.PAGE}", caption="../report/sweep.rst", category="Sweep"),
+        f"{SWEEP_DIR}/{grid.TABLE}",
+    log:
+        f"{SWEEP_DIR}/logs/report.log",
+    conda:
+        "../../envs/pttt.yaml"
+    params:
+        runs=CELLS,
+        sources=grid.page_sources(),
+    message:
+        "Compare the runs of the sweep."
+    script:
+        "../scripts/sweep_compare.py"

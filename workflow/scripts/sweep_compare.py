@@ -1,0 +1,9 @@
+"""Compare the runs of a sweep: ``report.html`` and ``comparison.csv``."""
+
+from pathlib import Path
+
+from pttt_ooc.grid import comparison
+from pttt_ooc.stages import common
+
+with common.told(Path(snakemake.log[0])):
+    comparison.compare([Path(run) for run in snakemake.params.runs], Path(snakemake.output[0]).parent)
