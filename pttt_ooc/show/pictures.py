@@ -162,11 +162,11 @@ def convergence_figure(
 def comparison_figure(curves: Mapping[str, Sequence[Row]], x: str) -> Figure:
     """The gap of several runs, by their names, over ``"iteration"`` or ``"seconds"``, log-log."""
     with style():
-        figure = new_figure(4.2, 3.1 + 0.18 * len(curves))
+        figure = new_figure(4.2, 3.1 + 0.2 * len(curves))
         axes = figure.add_subplot(1, 1, 1)
         _draw_gap(axes, curves, x, None)
         if axes.lines:
-            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.16), fontsize=9, frameon=False, borderaxespad=0)
+            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=9, frameon=False, borderaxespad=0)
         figure.tight_layout(pad=0.5)
         return figure
 
