@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from patience import PATIENCE
 from pttt_ooc.config import check_config
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.rules.catalogue import GAMES, named_game
-from pttt_ooc.stages import STAGES, budgets, planning
+from pttt_ooc.stages import STAGES, budgets, planning, rates
 from pttt_ooc.stages.planning import check_budget, planned
 from pttt_ooc.structure.building import build_timing, most_cells, timing_sizes
 from pttt_ooc.structure.cells import Cells, CutOrders
@@ -153,6 +154,58 @@ def test_what_is_told_of_the_largest_game():
     without = check_config({"export": {"course": False}})
     assert without.export.files(without.game) == (False, True)
     assert named_game("pttt-2x5k3-abrupt").squares == 10
+
+
+def obeying(sequences, work, pairs, order_tables, rows):
+    """What a small game took if each sequence takes 3 s and each addition 2 s, and so on."""
+    spent = {"searching": 5.0 * pairs, "building": 7.0 * order_tables, "exporting": 11.0 * rows}
+    both = {"iterating": 3.0 * sequences + 2.0 * work, "evaluating": 13.0 * sequences + 17.0 * work}
+    return rates.Measured(pairs, sequences, work, order_tables, rows, **spent, **both)
+
+
+def test_times_are_foretold_from_what_sequences_and_additions_take():
+    plan = planned(check_config({"game": "pttt-abrupt", "memory_mb": 4000}), 2)
+    small = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
+    found, other = rates.foretold(plan, *small), rates.foretold(replace(plan, sequences=2 * plan.sequences), *small)
+    infosets = sum(plan.counts["total_infosets"])
+    evaluation = 13 * plan.sequences + 17 * plan.work
+    for (low, high), seconds in (
+        (found.iteration, 3 * plan.sequences + 2 * plan.work),
+        (other.iteration, 6 * plan.sequences + 2 * plan.work),
+        (found.evaluation, evaluation),
+        (found.stages["enumerate"], 5 * plan.counts["pairs"] + 1),
+        (found.stages["index"], 7 * plan.order_tables + 1),
+        (found.stages["evaluate"], 2 * evaluation + 1),
+        (found.stages["export"], 11 * infosets + 1),
+    ):
+        assert low == pytest.approx(0.8 * seconds) and high == pytest.approx(1.5 * seconds)
+    assert set(found.stages) == {"enumerate", "index", "evaluate", "export"}
+
+
+def test_times_of_arrays_in_files_are_told_with_less_certainty():
+    content = {"game": "pttt-abrupt", "memory_mb": 325, "solve": {"precision": "float64"}}
+    plan = planned(check_config(content), 1)
+    assert plan.stages["solve"].mapped_mb > 0 == plan.stages["enumerate"].mapped_mb
+    found = rates.foretold(plan, obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60))
+    assert found.iteration[1] == pytest.approx(3.75 * found.iteration[0])
+    assert found.stages["enumerate"][1] == pytest.approx(1.875 * found.stages["enumerate"][0])
+
+
+def test_no_time_is_negative():
+    """What is measured is never quite in proportion."""
+    plan = plan_of("pttt-abrupt-after-1-0-3-2-4-8")
+    few, many = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
+    for times in ((1.0, 1000.0), (1000.0, 1.0), (0.0, 1.0)):
+        found = rates.foretold(plan, *(replace(each, iterating=t) for each, t in zip((few, many), times, strict=True)))
+        assert 0 < found.iteration[0] < found.iteration[1]
+
+
+def test_what_is_measured_is_as_large_as_the_plan_says():
+    plan, found = plan_of("mini-2x3k2-abrupt"), rates.measure("mini-2x3k2-abrupt")
+    assert (found.pairs, found.sequences) == (plan.counts["pairs"], plan.sequences)
+    assert (found.work, found.order_tables) == (plan.work, plan.order_tables)
+    few, many = (planned(check_config({"game": name}), 1) for name in rates.MEASURED)
+    assert many.work / many.sequences > 5 * few.work / few.sequences  # so that both can be told apart
 
 
 def test_the_command(tmp_path):

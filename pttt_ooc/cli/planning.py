@@ -32,8 +32,8 @@ def plan(
 ) -> None:
     """Tell what a run needs before it starts: memory, disk and time of each stage.
 
-    Nothing is written.  Memory and disk follow from the size of the game, times from what a small game takes on this
-    machine just now; all but the smallest budget is approximate.
+    Nothing is written.  Memory and disk follow from the size of the game, processor times from what two small games
+    take on this machine; all but the smallest budget is approximate.
     """
     check_game(game)
     from pttt_ooc.cli.sections import load_file
@@ -48,7 +48,7 @@ def plan(
     if times:
         from pttt_ooc.stages.rates import times_of
 
-        measured = times_of(found, threads or cores())
+        measured = times_of(found)
     if as_json:
         print(json.dumps(_record(found, measured)))
     else:
@@ -64,26 +64,40 @@ def _record(plan: Plan, times: Times | None) -> dict[str, object]:
 
 def _show(plan: Plan, times: Times | None) -> None:
     from pttt_ooc.cli.display import _plain, _print
-    from pttt_ooc.show.numbers import duration
 
     infosets = sum(plan.counts["total_infosets"])
     print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
     print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
-    table = _plain("stage", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs", "time")
+    table = _plain(
+        "stage", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs", "processor time"
+    )
     for name, each in plan.stages.items():
         disk = (each.disk_mb, each.disk_mb + each.while_running_mb)
-        time = duration(times.stages[name]) if times and name in times.stages else "-"
+        time = _between(times.stages[name]) if times and name in times.stages else "-"
         table.add_row(name, f"{each.smallest_mb} MB", f"{each.memory_mb} MB", *map(_size, disk), time)
     _print(table)
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if times:
         print(
-            f"On this machine, as busy as it is now, an iteration takes about {duration(times.iteration, 1)}, an "
-            f"evaluation {duration(times.evaluation, 1)}; how many iterations a gap takes is not known before."
+            f"An iteration takes {_between(times.iteration, 1)} of processor time, an evaluation "
+            f"{_between(times.evaluation, 1)}, all threads together, as small games on this machine foretell; how many "
+            "iterations a gap takes is not known before."
         )
+        if any(each.mapped_mb for each in plan.stages.values()):
+            print(
+                "What does not fit into the budget comes from files: where the disk is slow, it takes longer than that."
+            )
     too_small = max(each.smallest_mb for each in plan.stages.values())
     if too_small > plan.budget_mb:
         print(f"This budget is refused: {too_small} MB is the smallest that will do.")
+
+
+def _between(times: tuple[float, float], digits: int = 0) -> str:
+    """A range of times, as short as it can be said."""
+    from pttt_ooc.show.numbers import duration
+
+    low, high = (duration(each, digits) for each in times)
+    return low if low == high else f"{low} to {high}"
 
 
 def _size(megabytes: float) -> str:

@@ -56,6 +56,8 @@ class StagePlan:
         About how much its products take, and what it keeps to go on from.
     while_running_mb
         Disk space that it takes besides as long as it runs.
+    mapped_mb
+        Of that, the arrays that are mapped from files because they do not fit into the budget.
     needs
         What the smallest budget is made of, by what it is for, in bytes.
     """
@@ -64,6 +66,7 @@ class StagePlan:
     memory_mb: int
     disk_mb: float
     while_running_mb: float
+    mapped_mb: float
     needs: Mapping[str, int] = field(repr=False)
 
 
@@ -149,7 +152,7 @@ def planned(config: Config, threads: int) -> Plan:
         mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
         kept, besides = disk[name]
         stages[name] = StagePlan(
-            need.smallest_mb, round((own + held) / MB), kept / MB, (besides + mapped) / MB, need.fixed
+            need.smallest_mb, round((own + held) / MB), kept / MB, (besides + mapped) / MB, mapped / MB, need.fixed
         )
     return Plan(
         *(config.game, symmetry, config.memory_mb, counts, sequences),

@@ -1,6 +1,10 @@
-"""How long things take on this machine now: rates of a small game, and the times of a plan that follow from them.
+"""How long things take: rates of two small games, measured on this machine now, and the times of a plan from them.
 
-They are approximate: small arrays stay in the processor's caches, and disks are not measured.
+Times are processor seconds, all threads together, as elapsed ones depend on what else the machine does.  The work of an
+iteration grows with the sequences, which it reads and writes, and with the additions of its gradients; of two games one
+has few additions for each sequence and the other many, so that they tell what each of both takes.  Large arrays are not
+in the processor's caches, and mapped ones come from files.  So a time is a range, as wide as games that have been
+solved differ from what the small ones foretell.
 """
 
 from __future__ import annotations
@@ -29,16 +33,21 @@ from pttt_ooc.structure.strategy import uniform_strategy
 from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep.engine import Engine
 
-MEASURED = "pttt-2x4k3-abrupt"  # large enough for its times to grow with the sizes, small enough to take seconds
+MEASURED = ("pttt-2x4k3-abrupt", "pttt-classical")  # 3.5 and 34 additions for each sequence
 _TIMES = 3  # each thing is done so often; the least time counts
+_BEFORE = 30  # iterations before one is measured: in the first ones more reach is not zero
 _Result = TypeVar("_Result")
+Range = tuple[float, float]
 
 _STARTED = 1.0  # seconds until a stage begins: Python, libraries, digests
+_LEAST, _MOST, _MOST_MAPPED = 0.8, 1.5, 3.0
+"""The ends of a range, as parts of what is foretold.  An iteration and an evaluation of the 3x3 game (abrupt) took 1.3
+and 0.9 of it, those of 2x5 squares with 1 GB of memory 2.7 and 1.0 to 2.6."""
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds, approximate.
+    """Processor seconds, as ranges.
 
     Attributes
     ----------
@@ -48,52 +57,115 @@ class Times:
         By name; the solver's is left out, because nobody knows how many iterations a gap takes.
     """
 
-    iteration: float
-    evaluation: float
-    stages: Mapping[str, float]
+    iteration: Range
+    evaluation: Range
+    stages: Mapping[str, Range]
 
 
-def times_of(plan: Plan, threads: int) -> Times:
-    """Measure a small game for some seconds, and scale its times to the sizes of a plan."""
+@dataclass(frozen=True)
+class Measured:
+    """What a small game took.
+
+    Attributes
+    ----------
+    pairs, sequences, work, order_tables, rows
+        The sizes that times are in proportion to: of views' pairs, stored sequences, additions of one gradient of both
+        players, entries of the tables of orders, rows of the export.
+    searching, building, iterating, evaluating, exporting
+        Processor seconds.
+    """
+
+    pairs: int
+    sequences: int
+    work: int
+    order_tables: int
+    rows: int
+    searching: float
+    building: float
+    iterating: float
+    evaluating: float
+    exporting: float
+
+
+def times_of(plan: Plan) -> Times:
+    """Measure two small games for some seconds, and foretell the times of a plan."""
     ensure_compiled()
-    game = named_game(MEASURED)
+    return foretold(plan, *map(measure, MEASURED))
+
+
+def foretold(plan: Plan, few: Measured, many: Measured) -> Times:
+    """The times of a plan, from two games of which the second has more additions for each sequence."""
+
+    def both(seconds_few: float, seconds_many: float) -> float:
+        return _combined(
+            (few.sequences, few.work, seconds_few), (many.sequences, many.work, seconds_many), plan.sequences, plan.work
+        )
+
+    evaluation = both(few.evaluating, many.evaluating)
+    stages = {
+        "enumerate": many.searching * plan.counts["pairs"] / many.pairs,
+        "index": many.building * plan.order_tables / many.order_tables,
+        "evaluate": 2 * evaluation,  # of the solution, and of uniform play
+    }
+    if plan.stages["export"].disk_mb:
+        stages["export"] = many.exporting * sum(plan.counts["total_infosets"]) / many.rows
+    return Times(
+        _range(both(few.iterating, many.iterating), plan, "solve"),
+        _range(evaluation, plan, "evaluate"),
+        {name: _range(seconds + _STARTED, plan, name) for name, seconds in stages.items()},
+    )
+
+
+def _combined(few: tuple[int, int, float], many: tuple[int, int, float], sequences: int, work: int) -> float:
+    """Seconds of so many sequences and additions, if both games took the same for each of either; none is negative."""
+    (s0, w0, t0), (s1, w1, t1) = few, many
+    determinant = s0 * w1 - s1 * w0
+    for_sequence = max(0.0, (t0 * w1 - t1 * w0) / determinant)
+    for_addition = max(0.0, (t1 - for_sequence * s1) / w1)
+    return for_sequence * sequences + for_addition * work
+
+
+def _range(seconds: float, plan: Plan, stage: str) -> Range:
+    return _LEAST * seconds, (_MOST_MAPPED if plan.stages[stage].mapped_mb else _MOST) * seconds
+
+
+def measure(name: str) -> Measured:
+    """Do on one thread what the stages do, with a small game."""
+    game = named_game(name)
     searching, pairs = _least(lambda: find_pairs(game))
-    begun = time.perf_counter()
+    begun = time.process_time()
     index = build_index(game, "full", pairs)
     timings = build_timing(index, pairs, 0), build_timing(index, pairs, 1)
-    building = time.perf_counter() - begun
+    building = time.process_time() - begun
     sizes = [timing_sizes(index, pairs, player) for player in (0, 1)]
-    engine, settings = Engine(index, timings, np.float32, threads), SolveConfig()
+    engine, settings = Engine(index, timings, np.float32, 1), SolveConfig()
     state = MemoryState(leaves(state_arrays(index, settings)))
     solver = Solver(engine, settings, state, lambda row: None, in_memory(solver_arrays(index, settings)))
     uniform = (uniform_strategy(index, 0), uniform_strategy(index, 1))
+    for _ in range(_BEFORE):
+        solver.iterate()
     iterating, _ = _least(solver.iterate)
     evaluating, _ = _least(lambda: evaluate(*uniform, engine))
     engine.close()
     whole = build_index(game, "none", pairs)
-    exporting = _least(lambda: _block(whole))[0] / BLOCK_ROWS / threads
-    mine = sum(player.sequences for player in index.players) + sum(each.work for each in sizes)
-    larger = (plan.sequences + plan.work) / mine
-    evaluation = evaluating * larger
-    tables = plan.order_tables / sum(each.narrow_orders + each.wide_orders for each in sizes)
-    stages = {
-        "enumerate": searching * plan.counts["pairs"] / len(pairs.mover),
-        "index": building * tables,
-        "evaluate": 2 * evaluation,  # of the solution, and of uniform play
-    }
-    if plan.stages["export"].disk_mb:
-        stages["export"] = exporting * sum(plan.counts["total_infosets"])
-    started = {name: seconds + _STARTED for name, seconds in stages.items()}
-    return Times(iterating * larger, evaluation, started)
+    exporting, _ = _least(lambda: _block(whole))
+    return Measured(
+        len(pairs.mover),
+        sum(player.sequences for player in index.players),
+        sum(each.work for each in sizes),
+        sum(each.narrow_orders + each.wide_orders for each in sizes),
+        BLOCK_ROWS,
+        *(searching, building, iterating, evaluating, exporting),
+    )
 
 
 def _least(work: Callable[[], _Result]) -> tuple[float, _Result]:
     """The least time of some calls, and the last result."""
     least = float("inf")
     for _ in range(_TIMES):
-        begun = time.perf_counter()
+        begun = time.process_time()
         result = work()
-        least = min(least, time.perf_counter() - begun)
+        least = min(least, time.process_time() - begun)
     return least, result
 
 
