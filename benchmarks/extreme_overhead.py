@@ -21,9 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.extreme.match import Move, play_match
+from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import Conditions
 from pttt_ooc.extreme.programs import program
+from pttt_ooc.extreme.referee import Move
 
 ASKED, ANSWERED = 128, 1400
 """Bytes of a question and of an answer, about as in a match."""

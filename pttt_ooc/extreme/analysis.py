@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Referee
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Move, Referee
 from pttt_ooc.extreme.runner import LINES
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -15,34 +15,19 @@ TENS = 10  # own moves that are counted together
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(Move):
     """A move, and what there was to be had.
 
     Attributes
     ----------
-    player
-        0 or 1.
-    cell
-        Big board, row, column.
-    bonus
-        Whether it was a bonus move.
     won
         Whether it won a small board.
     chances
         The cells with which the player could have won a small board.
-    seconds
-        That the bot took.
-    again
-        How often it was asked again.
     """
 
-    player: int
-    cell: Cell
-    bonus: bool
-    won: bool
-    chances: tuple[Cell, ...]
-    seconds: float
-    again: int
+    won: bool = False
+    chances: tuple[Cell, ...] = ()
 
     @property
     def missed(self) -> bool:
@@ -65,8 +50,8 @@ def steps(match: dict[str, Any]) -> list[Step]:
             chances = winning_cells(referee)
             if not referee.play(cell):
                 raise ExtremeError(f"The log of a match is damaged: move {len(found) + 1} is not valid.")
-            won = cell in chances
-            found.append(Step(player, cell, bonus, won, chances, float(move["seconds"]), int(move["again"])))
+            seconds, again = float(move["seconds"]), int(move["again"])
+            found.append(Step(player, cell, bonus, seconds, again, cell in chances, chances))
     except (KeyError, TypeError, ValueError, IndexError):
         raise ExtremeError("The log of a match is damaged: it has moves that cannot be read.") from None
     return found

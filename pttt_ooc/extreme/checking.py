@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 
-from pttt_ooc.extreme.match import Match, Move, play_match
+from pttt_ooc.extreme.match import Match, play_match
 from pttt_ooc.extreme.process import Conditions
 from pttt_ooc.extreme.programs import NAMES, Program, convert, read_program
+from pttt_ooc.extreme.referee import Move
 
 ENOUGH = 10
 """Moves that a bot has to play."""

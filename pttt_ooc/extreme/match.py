@@ -10,34 +10,9 @@ from typing import Any
 
 from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError
 from pttt_ooc.extreme.programs import Program
-from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Move, Referee
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walls import ExtremeError
-
-
-@dataclass
-class Move:
-    """One move of a match.
-
-    Attributes
-    ----------
-    player
-        0 or 1.
-    cell
-        Big board, row, column.
-    bonus
-        Whether it was a bonus move.
-    seconds
-        What the bot took; 0 for a move of the opening.
-    again
-        How often it was asked again, as something kept its process from running.
-    """
-
-    player: int
-    cell: Cell
-    bonus: bool
-    seconds: float
-    again: int = 0
 
 
 @dataclass

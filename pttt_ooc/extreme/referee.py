@@ -1,6 +1,8 @@
-"""The referee's own position of a match, by the rules of the course."""
+"""The referee's own position of a match, by the rules of the course, and the moves that lead there."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from pttt_ooc.extreme.runner import START, BigBoard
 
@@ -9,6 +11,31 @@ WHOLE = 86
 FLAGS = ("x", "o")
 PLAYERS = ("P1", "P2")
 Cell = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One move of a match.
+
+    Attributes
+    ----------
+    player
+        0 or 1.
+    cell
+        Big board, row, column.
+    bonus
+        Whether it was a bonus move.
+    seconds
+        What the bot took; 0 for a move of the opening.
+    again
+        How often it was asked again, as something kept its process from running.
+    """
+
+    player: int
+    cell: Cell
+    bonus: bool
+    seconds: float
+    again: int = 0
 
 
 class Referee:
