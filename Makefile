@@ -63,8 +63,9 @@ format: $(DEV) ## format the sources as check wants them
 lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest versions)
 	$(COMPILE) --group installer --output-file envs/requirements-uv.txt
 	$(COMPILE) pyproject.toml --group build --extra workflow --output-file envs/requirements.txt
+	$(COMPILE) pyproject.toml --group build --extra slurm --constraints envs/requirements.txt --output-file envs/requirements-slurm.txt
 	$(COMPILE) pyproject.toml --group build --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
-	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-grader.txt --output-file envs/requirements-dev.txt
+	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-grader.txt --constraints envs/requirements-slurm.txt --output-file envs/requirements-dev.txt
 	$(COMPILE) pyproject.toml --group build --extra docs --constraints envs/requirements-dev.txt --output-file envs/requirements-docs.txt
 	$(COMPILE) pyproject.toml --group build --extra openspiel --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
 

@@ -31,6 +31,10 @@ from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structu
 
 small_threads()  # the jobs inherit it
 
+# On a cluster, a job's memory is also that of Snakemake, which starts the stage, and of the compilation of the kernels,
+# which each kind of processor needs once.
+BESIDES_MB = 600
+
 try:
     check_place(Path(sys.executable), Path.cwd(), Path(workflow.basedir))
     for file in map(Path, ["config.yaml", *map(relpath, workflow.overwrite_configfiles)]):
@@ -55,7 +59,7 @@ try:
         check_writable(Path(run))
         forget_lost(Path(run))
         if workflow.is_main_process:  # what a job finds, the run has begun with
-            refuse_small_budget(each, workflow.cores or 1)
+            refuse_small_budget(each, min(workflow.cores or 1, workflow.resource_settings.max_threads or 1))
             for sentence in set_aside(Path(run), each):
                 print(sentence, file=sys.stderr)
     if workflow.is_main_process:
@@ -76,10 +80,6 @@ ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.inf
 wildcard_constraints:
     structure="|".join(map(re.escape, STRUCTURES)),
     run="|".join(map(re.escape, RUNS)),
-
-
-def structure_of_run(wildcards):
-    return [str(manifest_of(Path(wildcards.run), stage)) for stage in SHARED]
 
 
 localrules:
@@ -108,7 +108,8 @@ rule enumerate:
     conda:
         "envs/pttt.yaml"
     resources:
-        mem_mb=CONFIG.memory_mb,
+        mem_mb=CONFIG.memory_mb + BESIDES_MB,
+        budget_mb=CONFIG.memory_mb,
     params:
         game=lambda wildcards: STRUCTURES[wildcards.structure].game,
         sources=source_digest("enumerate"),
@@ -129,7 +130,8 @@ rule index:
         "envs/pttt.yaml"
     threads: workflow.cores
     resources:
-        mem_mb=CONFIG.memory_mb,
+        mem_mb=CONFIG.memory_mb + BESIDES_MB,
+        budget_mb=CONFIG.memory_mb,
     params:
         game=lambda wildcards: STRUCTURES[wildcards.structure].game,
         symmetry=lambda wildcards: STRUCTURES[wildcards.structure].symmetry,
@@ -142,7 +144,7 @@ rule index:
 
 rule solve:
     input:
-        structure_of_run,
+        lambda wildcards: [str(manifest_of(Path(wildcards.run), stage)) for stage in SHARED],
     output:
         manifest="{run}/solve.json",
         convergence="{run}/convergence.jsonl",
@@ -152,7 +154,8 @@ rule solve:
         "envs/pttt.yaml"
     threads: workflow.cores
     resources:
-        mem_mb=CONFIG.memory_mb,
+        mem_mb=CONFIG.memory_mb + BESIDES_MB,
+        budget_mb=CONFIG.memory_mb,
     params:
         game=lambda wildcards: RUNS[wildcards.run].game,
         symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
@@ -167,7 +170,7 @@ rule solve:
 
 rule evaluate:
     input:
-        structure_of_run,
+        lambda wildcards: [str(manifest_of(Path(wildcards.run), stage)) for stage in SHARED],
         "{run}/solve.json",
     output:
         manifest="{run}/evaluate.json",
@@ -177,7 +180,8 @@ rule evaluate:
         "envs/pttt.yaml"
     threads: workflow.cores
     resources:
-        mem_mb=CONFIG.memory_mb,
+        mem_mb=CONFIG.memory_mb + BESIDES_MB,
+        budget_mb=CONFIG.memory_mb,
     params:
         game=lambda wildcards: RUNS[wildcards.run].game,
         symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
@@ -204,7 +208,8 @@ rule export:
         "envs/pttt.yaml"
     threads: workflow.cores
     resources:
-        mem_mb=CONFIG.memory_mb,
+        mem_mb=CONFIG.memory_mb + BESIDES_MB,
+        budget_mb=CONFIG.memory_mb,
     params:
         game=CONFIG.game,
         symmetry=CONFIG.symmetry,
@@ -231,7 +236,8 @@ rule report:
     conda:
         "envs/pttt.yaml"
     resources:
-        mem_mb=CONFIG.memory_mb,
+        mem_mb=CONFIG.memory_mb + BESIDES_MB,
+        budget_mb=CONFIG.memory_mb,
     params:
         config=CONFIG.model_dump(mode="json", exclude={"memory_mb"}),
         sources=source_digest("report"),

@@ -6,4 +6,6 @@ from pttt_ooc.stages import common, enumerate
 from pttt_ooc.stages.compilation import compiled_meanwhile
 
 with common.told(Path(snakemake.log[0])), compiled_meanwhile():
-    enumerate.run(snakemake.params.game, Path(snakemake.output.manifest).parent, memory_mb=snakemake.resources.mem_mb)
+    enumerate.run(
+        snakemake.params.game, Path(snakemake.output.manifest).parent, memory_mb=snakemake.resources.budget_mb
+    )

@@ -12,5 +12,5 @@ with common.told(Path(snakemake.log[0])):
         snakemake.params.symmetry,
         Path(snakemake.output.manifest).parent,
         threads=snakemake.threads,
-        memory_mb=snakemake.resources.mem_mb,
+        memory_mb=snakemake.resources.budget_mb,
     )

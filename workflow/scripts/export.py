@@ -14,5 +14,5 @@ with common.told(Path(snakemake.log[0])):
         check_section(ExportConfig, snakemake.params.settings),
         Path(snakemake.output.manifest).parent,
         threads=snakemake.threads,
-        memory_mb=snakemake.resources.mem_mb,
+        memory_mb=snakemake.resources.budget_mb,
     )

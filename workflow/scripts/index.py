@@ -11,6 +11,6 @@ with common.told(Path(snakemake.log[0])):
         snakemake.params.game,
         snakemake.params.symmetry,
         Path(snakemake.output.manifest).parent,
-        memory_mb=snakemake.resources.mem_mb,
+        memory_mb=snakemake.resources.budget_mb,
         log=Path(snakemake.log[0]),
     )

@@ -12,5 +12,5 @@ with common.told(Path(snakemake.log[0])):
     report.run(
         check_section(Config, snakemake.params.config),
         Path(snakemake.output.manifest).parent,
-        memory_mb=snakemake.resources.mem_mb,
+        memory_mb=snakemake.resources.budget_mb,
     )

@@ -15,5 +15,5 @@ with common.told(Path(snakemake.log[0])):
         Path(snakemake.output.manifest).parent,
         threads=snakemake.threads,
         log=Path(snakemake.log[0]),
-        memory_mb=snakemake.resources.mem_mb,
+        memory_mb=snakemake.resources.budget_mb,
     )
