@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(None in slurm_cluster.PROGRAMS.values(), reason="there is no Slurm"),
     pytest.mark.skipif(os.geteuid() != 0, reason="Slurm's daemons want to be root"),
 ]
-SOLVE = {**ENDLESS, "max_iterations": 2000}
+SOLVE = {**ENDLESS, "max_iterations": 10_000, "commit_seconds": 1}
 SWEEP = {"games": [GAME], "algorithms": ["cfr+"], "precisions": ["float32", "float64"]}
 RUNS = [f"sweep-cfr+-{precision}" for precision in SWEEP["precisions"]]
 BESIDES_MB = 600  # what a job has besides the budget, as the Snakefile says
