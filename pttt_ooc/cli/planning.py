@@ -79,8 +79,8 @@ def _show(plan: Plan, times: Times | None) -> None:
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if times:
         print(
-            f"An iteration takes {_between(times.iteration, 1)} of processor time, an evaluation "
-            f"{_between(times.evaluation, 1)}, all threads together, as small games on this machine foretell; how many "
+            f"An iteration takes {_between(times.iteration, 2)} of processor time, an evaluation "
+            f"{_between(times.evaluation, 2)}, all threads together, as small games on this machine foretell; how many "
             "iterations a gap takes is not known before."
         )
         if any(each.mapped_mb for each in plan.stages.values()):

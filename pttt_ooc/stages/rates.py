@@ -39,6 +39,7 @@ _BEFORE = 30  # iterations before one is measured: in the first ones more reach 
 _Result = TypeVar("_Result")
 Range = tuple[float, float]
 
+_WRITTEN = 1.5  # what the stage "index" takes, in times of what it takes without writing and digests; measured
 _STARTED = 1.0  # seconds until a stage begins: Python, libraries, digests
 _LEAST, _MOST, _MOST_MAPPED = 0.8, 1.5, 3.0
 """The ends of a range, as parts of what is foretold.  An iteration and an evaluation of the 3x3 game (abrupt) took 1.3
@@ -104,7 +105,7 @@ def foretold(plan: Plan, few: Measured, many: Measured) -> Times:
     evaluation = both(few.evaluating, many.evaluating)
     stages = {
         "enumerate": many.searching * plan.counts["pairs"] / many.pairs,
-        "index": many.building * plan.order_tables / many.order_tables,
+        "index": _WRITTEN * many.building * plan.order_tables / many.order_tables,
         "evaluate": 2 * evaluation,  # of the solution, and of uniform play
     }
     if plan.stages["export"].disk_mb:
