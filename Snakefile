@@ -97,7 +97,7 @@ rule all:
         f"{RUN}/opening.svg",
         f"{RUN}/report.html",
     message:
-        "All results are there."
+        f"The results are in {RUN}."
 
 
 rule enumerate:
@@ -252,7 +252,3 @@ include: "workflow/rules/extreme.smk"
 include: "workflow/rules/learners.smk"
 include: "workflow/rules/smbc.smk"
 include: "workflow/rules/sweep.smk"
-
-
-onsuccess:
-    print(f"The results are in {RUN}.", file=sys.stderr)

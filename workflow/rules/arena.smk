@@ -16,7 +16,7 @@ rule arena:
     input:
         f"{ARENA_DIR}/report.html",
     message:
-        "All results of the arena are there."
+        f"The results of the arena are in {ARENA_DIR}."
 
 
 rule arena_experiment:

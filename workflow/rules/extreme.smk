@@ -26,7 +26,7 @@ rule extreme:
         f"{EXTREME_DIR}/standings.json",
         f"{EXTREME_DIR}/report.html",
     message:
-        "The tournament is over."
+        f"The tournament is over; its results are in {EXTREME_DIR}."
 
 
 rule extreme_draw:

@@ -11,7 +11,7 @@ rule learners:
     input:
         f"{DATA}/learners/comparison.html",
     message:
-        "The learners are compared."
+        f"The learners are compared in {DATA}/learners/comparison.html."
 
 
 rule learn:

@@ -29,7 +29,7 @@ rule smbc:
         f"{SMBC_DIR}/report.json",
         f"{SMBC_DIR}/report.html",
     message:
-        "All results of the match with secret goals are there."
+        f"The results of the match with secret goals are in {SMBC_DIR}."
 
 
 rule smbc_solve:

@@ -16,7 +16,7 @@ rule sweep:
         f"{SWEEP_DIR}/{grid.PAGE}",
         f"{SWEEP_DIR}/{grid.TABLE}",
     message:
-        "The runs of the sweep are compared."
+        f"The runs of the sweep are compared in {SWEEP_DIR}/{grid.PAGE}."
 
 
 rule sweep_report:
