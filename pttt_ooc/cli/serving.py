@@ -62,7 +62,7 @@ def explore(
     @contextmanager
     def make_web(results: Path) -> Iterator[Web]:
         match = found_match(secret_goals, results)
-        with beside(match, match, arena) as wings:
+        with beside(match, None, arena) as wings:
             yield wings.web("explore")
 
     explored(strategies, game, data, profiles, host, port, "/explore" if browser else None, make_web)

@@ -73,7 +73,7 @@ def beside(match: Path | None, kept: Path | None, arena: Path | None, course: Pa
     match
         The directory of a solved match with secret goals; None: without.
     kept
-        The directory where people's matches with secret goals are kept.
+        The directory where people's matches with secret goals are kept; None: with the solved one.
     arena
         The directory of the arena's matches; None: without.
     course
@@ -91,9 +91,10 @@ def beside(match: Path | None, kept: Path | None, arena: Path | None, course: Pa
             from pttt_ooc.smbc.pages import local as secret_goals
             from pttt_ooc.smbc.pages.matches_file import matches_file
 
-            matches_file(kept or match)
+            matches = kept or match
+            matches_file(matches)
             child, address = stack.enter_context(secret_goals.answerer(match))
-            wings.add("secret goals", (address, kept or match), [child])
+            wings.add("secret goals", (address, matches), [child])
         if arena is not None:
             from pttt_ooc.arena.pages import local
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Literal
@@ -118,9 +119,16 @@ def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: S
 def _open_array(root: Path, name: str, advice: str) -> Any:
     import zarr
 
-    try:
+    with _described(root, name, advice):
         return zarr.open_array(root, path=name, mode="r", zarr_format=3)
-    except FileNotFoundError:
+
+
+@contextmanager
+def _described(root: Path, name: str, advice: str) -> Iterator[None]:
+    """Tells of an array that is not there, or whose description cannot be read."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"There is no array {name} in {root}; {advice}.") from None
     except _UNREADABLE as error:
         raise StoreError(
@@ -156,18 +164,11 @@ def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[P
 
 def _array_description(root: Path, name: str, advice: str) -> tuple[Shape, np.dtype[Any], str]:
     """Shape and dtype of an array, and why it cannot be mapped, if so."""
-    try:
+    with _described(root, name, advice):
         told = _description(root / name, "array")
         shape = tuple(int(n) for n in told["shape"])
         dtype = np.dtype(told["data_type"]).newbyteorder("<")
         return shape, dtype, _obstacle(told, shape)
-    except (FileNotFoundError, NotADirectoryError):
-        raise StoreError(f"There is no array {name} in {root}; {advice}.") from None
-    except _UNREADABLE as error:
-        raise StoreError(
-            f"The array {name} is damaged: its description {root / name / _DESCRIPTION} cannot be read "
-            f"({type(error).__name__}: {error}); {advice}."
-        ) from error
 
 
 def _obstacle(told: dict[str, Any], shape: Shape) -> str:

@@ -67,9 +67,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     fields = await own_form(request, shell)
     player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
     count_beginning(request, playing)
-    owner, cookie = people.owner_of(request, account), None
-    if owner is None:
-        cookie, owner = people.new_visitor()
+    owner, cookie = people.owner_or_new(request, account)
     opponent = fields.get("opponent", "")
     try:
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)

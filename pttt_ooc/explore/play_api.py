@@ -90,9 +90,7 @@ async def begin(request: Request, playing: UsedPlaying, account: Known) -> Respo
     """Begin a game.  Without a token the answer has a cookie: whoever sends it goes on with the game."""
     sent = await _sent(request, BeginIn)
     count_beginning(request, playing)
-    owner, cookie = people.owner_of(request, account), None
-    if owner is None:
-        cookie, owner = people.new_visitor()
+    owner, cookie = people.owner_or_new(request, account)
     try:
         seat = await run_in_threadpool(playing.games.begin, owner, sent.opponent, sent.player)
     except PreparingError as error:
@@ -143,9 +141,7 @@ def review(
     playing: UsedPlaying,
     account: Known,
     id: str,
-    step: Annotated[
-        int | None, Query(ge=0, le=99, description="How many attempts were made; default: the end.")
-    ] = None,
+    step: Shown = None,
 ) -> ReviewOut:
     """All that happened in a game of yours that is over, what each attempt lost, and what could be believed."""
     games = playing.games

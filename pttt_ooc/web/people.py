@@ -41,10 +41,13 @@ def known_owner(request: Request, account: Account | None, what: str) -> str:
     return owner
 
 
-def new_visitor() -> tuple[str, str]:
-    """A cookie's value for a browser that begins its first game, and the owner that it stands for."""
+def owner_or_new(request: Request, account: Account | None) -> tuple[str, str | None]:
+    """As :func:`owner_of`, for who begins a game; and a cookie's value to :func:`keep`, if it is a browser's first."""
+    owner = owner_of(request, account)
+    if owner is not None:
+        return owner, None
     cookie = secrets.token_urlsafe(32)
-    return cookie, _visitor(cookie)
+    return _visitor(cookie), cookie
 
 
 def keep(request: Request, response: Response, cookie: str) -> None:

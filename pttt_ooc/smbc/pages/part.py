@@ -135,9 +135,7 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
         raise HTTPException(400, "Choose who moves first: you, the bot, or chance.")
     if state.begun.spend(request.client.host if request.client else None) > 0:
         raise HTTPException(429, "Too many matches have been begun from your address; try again in a minute.")
-    owner, cookie = people.owner_of(request, account), None
-    if owner is None:
-        cookie, owner = people.new_visitor()
+    owner, cookie = people.owner_or_new(request, account)
     id = await run_in_threadpool(state.matches.begin, owner, _FIRST[fields["first"]])
     response = RedirectResponse(f"/smbc/play/{id}", 303)
     if cookie:
