@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -63,14 +62,7 @@ def test_one_value_of_a_parameter_may_serve_one_rule():
 
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):
-    workflow = Workflow.fresh(tmp_path_factory.mktemp("sweep") / "w")
-    workflow.configure("sweep", **SWEEP)
-    workflow.succeed("sweep")
-    return workflow
-
-
-def copy_of(workflow, place):
-    return Workflow(shutil.copytree(workflow.directory, place / "w"))
+    return Workflow.of_wing(tmp_path_factory.mktemp("sweep"), "sweep", **SWEEP)
 
 
 def jobs(workflow, *arguments):
@@ -111,7 +103,7 @@ def test_a_page_of_several_games(swept):
 
 
 def test_only_what_a_change_asks_for_runs_again(swept, tmp_path):
-    workflow = copy_of(swept, tmp_path)
+    workflow = swept.copy(tmp_path)
     workflow.configure("sweep", precisions=["float64", "float32"])
     assert jobs(workflow) == {"solve": 2, "evaluate": 2, "sweep_report": 1, "sweep": 1, "total": 6}
     workflow.configure("sweep", **SWEEP)
@@ -122,21 +114,21 @@ def test_only_what_a_change_asks_for_runs_again(swept, tmp_path):
 
 
 def test_a_run_of_the_same_game_shares_views_and_index_with_the_sweep(swept, tmp_path):
-    workflow = copy_of(swept, tmp_path)
+    workflow = swept.copy(tmp_path)
     text = (workflow.directory / "config.yaml").read_text()
     (workflow.directory / "config.yaml").write_text(text.replace("mini-2x3k2-abrupt", GAME))
     assert workflow.stale() == ["solve", "evaluate", "export", "report"] and jobs(workflow) == {}
 
 
 def test_a_sweep_without_games_is_refused_in_one_sentence(swept, tmp_path):
-    workflow = copy_of(swept, tmp_path)
+    workflow = swept.copy(tmp_path)
     workflow.configure("sweep", games=[], name="empty")
     done = workflow.run("sweep")
     assert done.returncode != 0 and "The sweep has no runs; name games in sweep.games" in done.stdout + done.stderr
 
 
 def test_a_run_that_was_tampered_with_is_not_compared(swept, tmp_path):
-    copy_of(swept, tmp_path)
+    swept.copy(tmp_path)
     run = tmp_path / "w/data" / GAME / "full/runs/sweep-dcfr-float64"
     (run / "convergence.jsonl").write_text((run / "convergence.jsonl").read_text().replace("9", "8"))
     with pytest.raises(StoreError, match="changed or damaged"):

@@ -59,6 +59,17 @@ class Workflow:
         shutil.copy2(ROOT / f"config/{config}.yaml", directory / "config.yaml")
         return cls(directory)
 
+    @classmethod
+    def of_wing(cls, directory, wing, **section):
+        """One in which the target of a wing has been made."""
+        workflow = cls.fresh(directory / "w")
+        workflow.configure(wing, **section)
+        workflow.succeed(wing)
+        return workflow
+
+    def copy(self, directory):
+        return Workflow(copytree(self.directory, directory / "w"))
+
     def command(self, *arguments):
         return [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from test_workflow import Workflow, copytree
+from test_workflow import Workflow
 
 MATCH = {"claim": "chance wins", "game": "mnk:3x3+need3", "agents": ["random", "random"], "games": 4}
 SECTION = {
@@ -19,15 +19,12 @@ JOBS = ("arena_experiment", "arena_round_robin", "arena_report")
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    workflow = Workflow.fresh(tmp_path_factory.mktemp("arena") / "w")
-    workflow.configure("arena", **SECTION)
-    workflow.succeed("arena")
-    return workflow
+    return Workflow.of_wing(tmp_path_factory.mktemp("arena"), "arena", **SECTION)
 
 
 @pytest.fixture
 def workflow(finished, tmp_path):
-    return Workflow(copytree(finished.directory, tmp_path / "w"))
+    return finished.copy(tmp_path)
 
 
 def stale(workflow):

@@ -4,6 +4,7 @@ import random
 import re
 
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import Expectation, Opponent
@@ -84,3 +85,9 @@ def make_games(directory, opponents=None, seed=None):
 
 def application(games, **options):
     return make_application(Shell("Play", games.game.name, [part_of(games)], **options))
+
+
+def rows(games):
+    """All that is kept of games."""
+    with games._kept.reading() as session:
+        return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]

@@ -6,8 +6,7 @@ import re
 
 import pytest
 from fastapi.testclient import TestClient
-from playkit import Browser, Uniform, application, make_games
-from sqlalchemy import text
+from playkit import Browser, Uniform, application, make_games, rows
 
 from pttt_ooc.explore.opponents import PreparingError
 from pttt_ooc.rules.play import replay
@@ -16,25 +15,8 @@ from pttt_ooc.web.people import PLAYER
 PLAY = "/api/play"
 
 
-@pytest.fixture
-def games(in_memory):
-    made = make_games(in_memory, seed=1)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def app(games):
-    return application(games)
-
-
 def program(app):
     return TestClient(app, base_url="http://play", raise_server_exceptions=False, follow_redirects=False)
-
-
-def rows(games):
-    with games._kept.reading() as session:
-        return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]
 
 
 def begin(client, player=0, opponent="uniform"):

@@ -4,28 +4,10 @@ import random
 import re
 
 import pytest
-from playkit import Browser, Uniform, application, form_token, make_games
-from sqlalchemy import text
+from playkit import Browser, Uniform, application, form_token, make_games, rows
 
 from pttt_ooc.rules.play import replay
 from pttt_ooc.web.people import PLAYER
-
-
-@pytest.fixture
-def games(in_memory):
-    made = make_games(in_memory, seed=1)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def app(games):
-    return application(games)
-
-
-def rows(games):
-    with games._kept.reading() as session:
-        return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]
 
 
 def play_out(browser, id, choose=min):

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 import yaml
-from test_workflow import Workflow, copytree
+from test_workflow import Workflow
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
@@ -18,15 +18,12 @@ SECTION = {"winning_score": 2, "maximum_subgame_exploitability": 0.02, "compared
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    workflow = Workflow.fresh(tmp_path_factory.mktemp("smbc") / "w")
-    workflow.configure("smbc", **SECTION)
-    workflow.succeed("smbc")
-    return workflow
+    return Workflow.of_wing(tmp_path_factory.mktemp("smbc"), "smbc", **SECTION)
 
 
 @pytest.fixture
 def workflow(finished, tmp_path):
-    return Workflow(copytree(finished.directory, tmp_path / "w"))
+    return finished.copy(tmp_path)
 
 
 def stale(workflow):
