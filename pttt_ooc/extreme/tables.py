@@ -1,9 +1,7 @@
-"""Standings and marks as tables, and tables as CSV."""
+"""Standings and marks as tables."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -22,12 +20,3 @@ def marks_rows(record: Record, tables: Sequence[Table]) -> list[dict[str, Any]]:
     names = [stage.name for stage in record.stages]
     marks = sorted(record.marks(tables).items(), key=lambda item: (-item[1]["total"], item[0]))
     return [{"team": team, **{name: own.get(name, 0.0) for name in (*names, "total")}} for team, own in marks]
-
-
-def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """A table as text; all rows have the keys of the first."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

@@ -23,8 +23,9 @@ from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import Conditions
 from pttt_ooc.extreme.programs import Program, program
 from pttt_ooc.extreme.record import FACTS, Record, read_json
-from pttt_ooc.extreme.tables import as_csv, marks_rows, standings_rows
+from pttt_ooc.extreme.tables import marks_rows, standings_rows
 from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.show.tables import csv_text
 
 VERSION = 2
 
@@ -275,6 +276,6 @@ def write_standings(record: Record) -> list[Table]:
     tables = record.state().tables
     directory = record.directory
     atomic_write_text(directory / "standings.json", json.dumps([asdict(table) for table in tables], indent=2))
-    atomic_write_text(directory / "standings.csv", as_csv(standings_rows(tables)))
-    atomic_write_text(directory / "marks.csv", as_csv(marks_rows(record, tables)))
+    atomic_write_text(directory / "standings.csv", csv_text(standings_rows(tables)))
+    atomic_write_text(directory / "marks.csv", csv_text(marks_rows(record, tables)))
     return tables

@@ -5,9 +5,7 @@ Only what the stages wrote down is read: no game is searched, and no solution is
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from pttt_ooc.grid.cells import PAGE, TABLE
 from pttt_ooc.show.comparison import RunFacts, common_gap, compared
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import comparison_figure, inline_svg
+from pttt_ooc.show.tables import csv_text
 from pttt_ooc.stages.common import Facts, check_product
 from pttt_ooc.stages.comparison import CONVERGENCE, run_facts
 from pttt_ooc.stages.directories import manifest_of
@@ -98,17 +97,8 @@ def compare(directories: Sequence[Path], into: Path) -> None:
     if not directories:
         raise ConfigError("The sweep has no runs; name games in sweep.games, as config/sweep.yaml does.")
     runs = [read_cell(directory) for directory in directories]
-    atomic_write_text(into / TABLE, table_text([run.columns() for run in runs]))
+    atomic_write_text(into / TABLE, csv_text([run.columns() for run in runs]))
     atomic_write_text(into / PAGE, page_text(runs))
-
-
-def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as comma-separated values, with a line of names; numbers have all their digits."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def page_text(runs: Sequence[Cell]) -> str:

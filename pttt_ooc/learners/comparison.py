@@ -12,6 +12,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.learners.findings import Runs, findings_of, half_gap
 from pttt_ooc.learners.loop import Row
 from pttt_ooc.learners.runs import read_run
+from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import PALETTE, figure_bytes
 
 AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "states": "touched states"}
@@ -98,8 +99,6 @@ def compare(directories: Sequence[Path], into: Path) -> None:
     StoreError
         If there is no run, one has not ended, or the runs are of different games.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     runs = {}
     for directory in directories:
         manifest, rows = read_run(directory)
@@ -110,17 +109,15 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         raise StoreError(f"A comparison is of one game, but there are {said}; name runs of one game.")
     uniform = next(manifest["uniform_nashconv"] for manifest, _ in runs.values()) / 2
     figure = figure_bytes(figure_of(runs, uniform), "svg")
-    environment = Environment(
-        loader=PackageLoader("pttt_ooc.learners"), autoescape=True, trim_blocks=True, undefined=StrictUndefined
-    )
-    page = environment.get_template("comparison.html.j2").render(
+    page = rendered(
+        "comparison.html.j2",
+        "learners",
         game=games[0],
         findings=findings_of(runs, uniform),
         rows=table_of(runs),
         times=TIMES,
         uniform=uniform,
         figure=FIGURE,
-        palette=PALETTE,
     )
     atomic_write_bytes(into / FIGURE, figure)
     atomic_write_text(into / PAGE, page)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pttt_ooc.learners.loop import Row
+from pttt_ooc.show.numbers import listed
 
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
 """Manifest and rows of each run, by its name."""
@@ -34,10 +35,6 @@ def exponent(rows: Sequence[Row]) -> float | None:
     return sum((a - middle) * b for a, b in zip(x, y, strict=True)) / spread if spread else None
 
 
-def _list(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 def _ranking(runs: Runs, axis: str, most: float) -> str:
     """Runs with their gaps, the lowest first."""
     gaps = {name: half_gap(rows, axis, most) for name, (_, rows) in runs.items()}
@@ -60,7 +57,7 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
     found = [f"The lowest gap at the end is {gap:.2g}, by {best} after {lasts[best]['seconds']:.0f} seconds."]
     worse = [name for name, row in lasts.items() if row["nashconv"] / 2 >= uniform]
     if worse:
-        found.append(f"No better than uniform play ({uniform:.3f}) at the end: {_list(worse)}.")
+        found.append(f"No better than uniform play ({uniform:.3f}) at the end: {listed(worse)}.")
     else:
         found.append(f"All runs end below uniform play ({uniform:.3f}).")
     if len(runs) > 1:
@@ -86,7 +83,7 @@ def _slopes(runs: Runs) -> list[str]:
             f"In the last three quarters of its time a run's gap goes with time to the power of: {', '.join(falling)}."
         )
     if still:
-        found.append(f"The gap no longer falls, or hardly: {_list(still)}.")
+        found.append(f"The gap no longer falls, or hardly: {listed(still)}.")
     return found
 
 

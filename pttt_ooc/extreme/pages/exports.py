@@ -13,7 +13,8 @@ from fastapi.responses import PlainTextResponse
 from pttt_ooc.extreme.pages.part import Key, Name, Pages, UsedPages, played_of, team_facts
 from pttt_ooc.extreme.pages.shown import Seen, chances_of, match_of, steps_of
 from pttt_ooc.extreme.record import Played
-from pttt_ooc.extreme.tables import as_csv, marks_rows, standings_rows
+from pttt_ooc.extreme.tables import marks_rows, standings_rows
+from pttt_ooc.show.tables import csv_text
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.shell import Account, UsedShell
 
@@ -30,7 +31,7 @@ class CSVResponse(PlainTextResponse):
 
 def table_of(rows: Sequence[dict[str, Any]]) -> CSVResponse:
     """Rows as CSV; no text in it is a formula for a spreadsheet."""
-    return CSVResponse(as_csv([{key: _harmless(value) for key, value in row.items()} for row in rows]))
+    return CSVResponse(csv_text([{key: _harmless(value) for key, value in row.items()} for row in rows]))
 
 
 def _harmless(value: Any) -> Any:
