@@ -226,7 +226,7 @@ def cache(tmp_path, monkeypatch):
             cache_path = str(tmp_path / "cache")
 
     monkeypatch.setattr(kernels.gradient, "receive", Kernel)
-    monkeypatch.setattr(kernels, "_compile", lambda running: len(done.append(compiler.DIGEST) or done))
+    monkeypatch.setattr(kernels, "_compile", lambda compiling: len(done.append(compiler.DIGEST) or done))
     return done
 
 
@@ -238,7 +238,7 @@ def test_each_version_is_compiled_once(cache, monkeypatch):
 
 
 def test_a_failed_compilation_is_repeated(cache, monkeypatch):
-    def fail(running):
+    def fail(compiling):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
@@ -266,7 +266,7 @@ def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys)
 def test_a_block_goes_on_while_kernels_are_compiled(cache, monkeypatch):
     begun, done = threading.Event(), threading.Event()
 
-    def compile_all(running):
+    def compile_all(compiling):
         begun.set()
         assert done.wait(60)
         return 1
@@ -280,7 +280,7 @@ def test_a_block_goes_on_while_kernels_are_compiled(cache, monkeypatch):
 
 
 def test_a_compilation_that_fails_meanwhile_is_told(cache, monkeypatch):
-    def fail(running):
+    def fail(compiling):
         raise PtttError("no room")
 
     monkeypatch.setattr(kernels, "_compile", fail)
@@ -292,9 +292,9 @@ def test_a_compilation_that_fails_meanwhile_is_told(cache, monkeypatch):
 def test_a_block_that_fails_stops_the_compilation(cache, monkeypatch, error):
     begun, children = threading.Event(), []
 
-    def compile_all(running):
+    def compile_all(compiling):
         children.append(subprocess.Popen(["sleep", "600"]))
-        running += children
+        compiling.begins(children[0])
         begun.set()
         return children[0].wait()
 
@@ -303,6 +303,24 @@ def test_a_block_that_fails_stops_the_compilation(cache, monkeypatch, error):
         assert begun.wait(60)
         raise error
     assert children[0].returncode == -signal.SIGTERM
+
+
+def test_a_compilation_that_is_stopped_before_it_begins_ends_when_it_begins(cache, monkeypatch):
+    stopped, ended = threading.Event(), threading.Event()
+
+    def compile_all(compiling):
+        assert stopped.wait(60)
+        child = subprocess.Popen(["sleep", "600"])
+        compiling.begins(child)
+        assert child.wait() == -signal.SIGTERM
+        ended.set()
+        return 1
+
+    monkeypatch.setattr(kernels, "_compile", compile_all)
+    with pytest.raises(KeyboardInterrupt), kernels.compiled_meanwhile():
+        raise KeyboardInterrupt
+    stopped.set()
+    assert ended.wait(60)
 
 
 def test_a_compilation_that_is_stopped_leaves_no_processes(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +24,7 @@ from pttt_ooc.cli.options import (
     ToldGameOption,
     check_game,
 )
+from pttt_ooc.disk.lives import interruptible
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError, told_by
 
@@ -156,15 +156,11 @@ def solve(
     from pttt_ooc.stages.prepare import prepared
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with told_by(say):  # within the command, as typer has words of its own for an interrupt
-            budget = settings.memory_mb
-            refuse_small_budget(settings, threads or cores(), ("enumerate", "index", "solve"))
-            prepared(data, settings.game, settings.symmetry, budget)
-            stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    with interruptible(), told_by(say):  # within the command, as typer has words of its own for an interrupt
+        budget = settings.memory_mb
+        refuse_small_budget(settings, threads or cores(), ("enumerate", "index", "solve"))
+        prepared(data, settings.game, settings.symmetry, budget)
+        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     display.solution(directory)
 
 

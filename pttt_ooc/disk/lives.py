@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_AGAIN = 0.02  # seconds until an interrupt that Python dropped comes again
 
 
 def handle_signals(stopping: threading.Event) -> None:
@@ -29,6 +34,34 @@ def interrupt_on_signals(stopping: threading.Event) -> None:
 
     for number in _SIGNALS:
         signal.signal(number, interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    sys.unraisablehook = _dropped
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise a KeyboardInterrupt in the main thread on SIGTERM and SIGINT while the block runs, wherever it is."""
+    before, hook = {n: signal.signal(n, _interrupt) for n in (*_SIGNALS, signal.SIGALRM)}, sys.unraisablehook
+    sys.unraisablehook = _dropped
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _dropped(told: Any) -> None:
+    """Python drops what is raised in finalisers and in callbacks, such as those of imports; interrupts come again."""
+    if told.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+    else:
+        sys.__unraisablehook__(told)
 
 
 def watch_parent() -> None:

@@ -5,7 +5,6 @@ What it needs is imported when it runs, so that ``pttt --help`` comes at once.
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from pttt_ooc.aliases import Precision, Symmetry
+from pttt_ooc.disk.lives import interruptible
 from pttt_ooc.errors import ConfigError
 
 DATA = Path("data")
@@ -70,11 +70,8 @@ def learn(
     checked = check_section(RunConfig, asked, "The options")
     run = Run(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
+    with interruptible():
         directory = run_learner(run, ends, data, threads, _tell)
-    finally:
-        signal.signal(signal.SIGTERM, before)
     print(directory)
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.disk.files import atomic_write_text, digest, explained
+from pttt_ooc.disk.lives import interruptible
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
@@ -254,7 +253,6 @@ def _busy(directory: Path) -> str:
 @contextmanager
 def told(log: Path) -> Iterator[None]:
     """End the program with one sentence, on stderr and in the log, where a person can do something about it."""
-    signal.signal(signal.SIGTERM, _interrupt)
     small_threads()
 
     def tell(sentence: str) -> None:
@@ -263,12 +261,8 @@ def told(log: Path) -> Iterator[None]:
         with suppress(OSError), open(log, "a", encoding="utf-8") as file:
             print(sentence, file=file)
 
-    with told_by(tell):
+    with interruptible(), told_by(tell):
         with explained(f"write the log {log}"):
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")
         yield
-
-
-def _interrupt(signum: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

@@ -13,10 +13,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -34,13 +34,35 @@ _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 _PACKAGE = Path(__file__).parent.parent
 
 
-def ensure_compiled(running: list[subprocess.Popen[str]] | None = None) -> None:
+class Compiling:
+    """A compilation that may be stopped, also before it begins."""
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[str] | None = None
+        self._stopped = False
+
+    def begins(self, child: subprocess.Popen[str]) -> None:
+        """Say which process compiles."""
+        self._child = child
+        if self._stopped:
+            child.terminate()
+
+    def stop(self) -> bool:
+        """End it; returns whether it had begun."""
+        self._stopped = True
+        if self._child is None:
+            return False
+        self._child.terminate()
+        return True
+
+
+def ensure_compiled(compiling: Compiling | None = None) -> None:
     """Fill numba's cache unless that has been done; what is going on is shown on stderr.
 
     Parameters
     ----------
-    running
-        A list to which the process that compiles is added, for somebody who may have to stop it.
+    compiling
+        For somebody who may have to stop it.
 
     Raises
     ------
@@ -58,7 +80,7 @@ def ensure_compiled(running: list[subprocess.Popen[str]] | None = None) -> None:
     waiting = "Waiting for another process, which compiles the kernels ..."
     with hold(directory / "compiling.lock", waiting, wait=True):
         if not stamp.exists():
-            stamp.write_text(f"{_compile([] if running is None else running)}\n", encoding="ascii")
+            stamp.write_text(f"{_compile(compiling or Compiling())}\n", encoding="ascii")
             for name in jit.SOURCES:
                 import_module(f"pttt_ooc.{name.replace('/', '.')}")
             forget_versions(compiler.DIRECTORIES)
@@ -70,23 +92,33 @@ def compiled_meanwhile() -> Iterator[None]:
 
     Where the block fails or is interrupted, the compilation is stopped.
     """
-    running: list[subprocess.Popen[str]] = []
-    with ThreadPoolExecutor(1) as pool:
-        compiled = pool.submit(ensure_compiled, running)
+    compiling, failed = Compiling(), list[BaseException]()
+
+    def compile_all() -> None:
         try:
-            yield
-            compiled.result()
-        except BaseException:
-            for child in running:
-                child.terminate()
-            raise
+            ensure_compiled(compiling)
+        except BaseException as error:
+            failed.append(error)
+
+    # Nobody waits at the end for a thread that waits for another process, which compiles.
+    thread = threading.Thread(target=compile_all, daemon=True)
+    thread.start()
+    try:
+        yield
+        thread.join()
+    except BaseException:
+        if compiling.stop():
+            thread.join()
+        raise
+    if failed:
+        raise failed[0]
 
 
-def _compile(running: list[subprocess.Popen[str]]) -> int:
-    """Compile all kernels; return how many there are.  The process that does it is added to `running`."""
+def _compile(compiling: Compiling) -> int:
+    """Compile all kernels; return how many there are."""
     begun, names = time.perf_counter(), set[str]()
     with _Count() as count, tempfile.TemporaryDirectory() as scratch, _child(scratch) as child:
-        running.append(child)
+        compiling.begins(child)
         assert child.stdout
         for name in child.stdout:
             names.add(name)

@@ -30,6 +30,8 @@ from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.catalogue import named_game
 
 if TYPE_CHECKING:
+    from multiprocessing.context import ForkProcess
+
     from pttt_ooc.aliases import Symmetry
     from pttt_ooc.structure.index import Index
     from pttt_ooc.structure.timing import Timing
@@ -135,10 +137,22 @@ class _Names(Listener):
 
 def _call(part: str, scratch: Path) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     watch_parent()
     scratch.mkdir()
     with install_listener("numba:compile", _Names()):
         PARTS[part](scratch)
+
+
+def _start(process: ForkProcess) -> None:
+    """Start a process.
+
+    Meanwhile SIGTERM waits.  The new process takes it when it has its own way to end: Python drops what a handler
+    raises while it forks.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    process.start()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _wait_for(*sentinels: int) -> None:
@@ -160,15 +174,15 @@ def main(scratch: Path) -> int:
     Files are written to an empty directory `scratch`.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started it tells what happened
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes of the parts, too
     compiler.load_compiler()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes of the parts, too
     # The compiler makes millions of small objects that live to the end: looking for garbage among them would take a
     # tenth of the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     processes = [get_context("fork").Process(target=_call, args=(part, scratch / part), daemon=True) for part in PARTS]
     for process in processes:
-        process.start()
+        _start(process)
         if cores() == 1:
             _wait_for(process.sentinel)
     _wait_for(*(process.sentinel for process in processes))
