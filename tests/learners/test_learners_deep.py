@@ -246,7 +246,9 @@ def test_replicator_dynamics_move_logits_by_advantages_up_to_a_bound():
     targets = np.array([1.0, -1.0])
     slope = jax.grad(regularised.loss)(network, codes, np.zeros(2, np.int8), gains, targets, 1.0)["biases/0"]
     # Of the first row, the first logit is 1.4 above the mean and may not go up, the last 1.3 below and may not go down.
-    np.testing.assert_allclose(slope, [1.0 / 2, (0.25 - 1.0) / 2, 0, 0.4], atol=1e-6)
+    # What is left moves the logits less their mean: -0.25 of the second is -1/6 there, and 1/12 of each other.
+    first, second = np.array([1 / 12, -1 / 6, 1 / 12]), np.array([-1.0, 1.0, 0])
+    np.testing.assert_allclose(slope, [*-(first + second) / 2, 0.4], atol=1e-6)
 
 
 def exact_action_values(game, player, tables):

@@ -9,8 +9,8 @@ now to the one that played, clipped at 1, and the slow network's values ``v``::
 
     delta  =  rho (reward + v(next) - v),        target  =  v + delta + rho (target(next) - v(next))
 
-Policies follow neural replicator dynamics (Hennes et al. 2020): logits go up with the advantage of ``Q``, unless that
-leads further than ``bound`` from their mean::
+Policies follow neural replicator dynamics (Hennes et al. 2020): logits, less their mean, go up with the advantage of
+``Q``, unless that leads further than ``bound`` from it::
 
     Q(a)  =  v - eta log(policy(a) / reference(a))  +  [a was tried] (reward after it + target(next) - v) / played(a)
 """
@@ -80,8 +80,9 @@ def loss(network: nets.Parameters, codes: Any, players: Any, gains: Any, targets
     seen = nets.outputs_of(network, codes, players)
     legal = codes == 0
     logits = jnp.where(legal, seen[:, :-1], 0)
-    middle = jnp.sum(logits, axis=1, keepdims=True) / jnp.sum(legal, axis=1, keepdims=True)
-    moves = ((gains > 0) & (logits - middle < bound)) | ((gains < 0) & (logits - middle > -bound))
+    # Gains do not sum to zero: without their mean, all logits of an infoset would drift together, and without end.
+    logits -= jnp.sum(logits, axis=1, keepdims=True) / jnp.sum(legal, axis=1, keepdims=True)
+    moves = ((gains > 0) & (logits < bound)) | ((gains < 0) & (logits > -bound))
     uphill = jnp.sum(jnp.where(legal & moves, logits * gains, 0), axis=1)
     return jnp.mean(jnp.square(seen[:, -1] - targets) / 2 - uphill)
 
