@@ -73,6 +73,7 @@ def play_match(
     conditions: Conditions,
     watch: Callable[[Move], bool] | None = None,
     opening: Sequence[Cell] = (),
+    tried: int | None = None,
 ) -> Match:
     """Play one match.
 
@@ -87,6 +88,9 @@ def play_match(
         Is told each move, and says whether to go on; a match that is left has no message.
     opening
         Moves that are made for the players, before they are asked.
+    tried
+        After so many moves of its own, nothing begins anew for a program: it might raise an error to try again.
+        None: whenever it raises its first error.
 
     Raises
     ------
@@ -99,6 +103,8 @@ def play_match(
     while True:
         match, loser = _play_once(programs, skipped, conditions, watch, opening)
         if loser is None or match.message != "THREW AN EXCEPTION":
+            return match
+        if tried is not None and len(match.used(loser)) >= tried:
             return match
         one = programs[loser]
         missing = re.search(r"(ImportError|ModuleNotFoundError)", match.detail) and not match.moves

@@ -36,7 +36,9 @@ from pttt_ooc.extreme.walls import (
 LONGEST = 1 << 20  # bytes of a message
 AGAIN = 10
 """So often a bot is asked again for one move."""
-SHOWN = 20_000  # characters of what a bot printed that are kept
+STALLS = 3
+"""So often in a match a bot gets its time again as it waited for a disk, or for the system: it can bring that about."""
+SHOWN, TOLD = 20_000, 4000  # characters of what a bot printed, and of its error, that are kept
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class _Watch:
         self._begin = self._last = time.monotonic()
         self.end = self._begin + self.limit
         self._waited = self._waiting()
-        self._lost = 0.0
+        self._lost = self._stalled = 0.0
 
     def restart(self) -> None:
         """Give the whole time once more."""
@@ -141,16 +143,25 @@ class _Watch:
         if since < self.tick / 2:
             return
         self._last += since
-        if self._state() in "TtD":
+        state = self._state()
+        if state in "Tt":
             self._lost += since
+        elif state == "D":
+            self._stalled += since
         else:
             self._lost += max(0.0, since - 2 * self.tick)  # the referee itself did not run
 
-    def kept_from_running(self) -> bool:
-        """Whether the process, or the referee, did not run for a tenth of the time, by no will of their own."""
+    def kept_from_running(self, stalls: bool = False) -> bool:
+        """Whether the process, or the referee, did not run for a tenth of the time, by no will of their own.
+
+        Parameters
+        ----------
+        stalls
+            Whether it counts that the process waited for a disk, or in the system.
+        """
         self.look()
         self._let_run()
-        return self._lost + self._waiting() - self._waited > 0.1 * self.limit
+        return self._lost + self._waiting() - self._waited + stalls * self._stalled > 0.1 * self.limit
 
     def _state(self) -> str:
         """The letter of the process's state: T for stopped, D for waiting for a disk."""
@@ -196,7 +207,7 @@ class BotProcess:
 
     def __init__(self, program: Program, interpreter: Interpreter, conditions: Conditions) -> None:
         self._conditions = conditions
-        self._asked = 0
+        self._asked, self._stalls = 0, STALLS
         self._unread = b""  # the beginning of a message
         self._process: int | None = None
         self._open: list[int] = []
@@ -275,7 +286,7 @@ class BotProcess:
             for _ in ("started", "ready"):
                 answer = self._receive(begin + self._conditions.load_limit)
                 if "error" in answer:
-                    raise ForfeitError("THREW AN EXCEPTION", str(answer["error"]))
+                    raise ForfeitError("THREW AN EXCEPTION", str(answer["error"])[:TOLD])
         except _TooLateError:
             limit = self._conditions.load_limit
             raise ForfeitError("TIME OUT", f"It was not ready to play after {limit:g} s.") from None
@@ -307,7 +318,7 @@ class BotProcess:
             except _GoneError:
                 raise ForfeitError("THREW AN EXCEPTION", self._how_it_ended(), watch.elapsed()) from None
             if "error" in answer:
-                raise ForfeitError("THREW AN EXCEPTION", str(answer["error"])[:4000], seconds)
+                raise ForfeitError("THREW AN EXCEPTION", str(answer["error"])[:TOLD], seconds)
             if not watch.restarts or again == AGAIN:
                 return answer, seconds, again
             again += 1
@@ -319,13 +330,21 @@ class BotProcess:
             try:
                 answer = self._receive(watch.end, watch)
             except _TooLateError:
-                if not watch.kept_from_running() or watch.restarts >= AGAIN:
+                if watch.restarts >= AGAIN or not self._excused(watch):
                     raise
                 watch.restart()
                 continue
             if answer.get("number") != self._asked:
                 raise ForfeitError("THREW AN EXCEPTION", "It answered before it was asked.", watch.elapsed())
             return answer
+
+    def _excused(self, watch: _Watch) -> bool:
+        """Whether something kept it from thinking that is no fault of its own, as far as one can know."""
+        if watch.kept_from_running():
+            return True
+        stalled = self._stalls > 0 and watch.kept_from_running(stalls=True)
+        self._stalls -= stalled
+        return stalled
 
     def _send(self, message: dict[str, Any], end: float) -> None:
         data = json.dumps(message).encode()

@@ -17,6 +17,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
+from pttt_ooc.extreme.checking import ENOUGH
 from pttt_ooc.extreme.cores import taken_core
 from pttt_ooc.extreme.league import Pairing, Stage, Table
 from pttt_ooc.extreme.match import play_match
@@ -159,7 +160,7 @@ class Player:
         with taken_core(cores, stopping) as core:
             if core is None:
                 return None
-            match = play_match(programs, replace(self.conditions, core=core))
+            match = play_match(programs, replace(self.conditions, core=core), tried=ENOUGH)
         found = {**asdict(pairing), **match.as_json()}
         atomic_write_text(self.record.log(pairing), json.dumps(found) + "\n")
         return found

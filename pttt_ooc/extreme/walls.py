@@ -34,7 +34,7 @@ ALLOWED = """
     read readv pread64 preadv write writev pwrite64 close close_range lseek dup dup2 dup3 fcntl
     open openat stat fstat lstat newfstatat statx access faccessat faccessat2 readlink readlinkat
     getdents getdents64 getcwd
-    mmap munmap mremap mprotect madvise brk mlock munlock mbind get_mempolicy membarrier
+    mmap munmap mremap mprotect madvise brk mlock munlock mbind get_mempolicy
     futex futex_waitv get_robust_list set_robust_list rseq sched_yield sched_getaffinity getcpu set_tid_address
     clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time times getrusage getitimer
     poll ppoll select pselect6 restart_syscall rt_sigreturn rt_sigprocmask sigaltstack

@@ -17,6 +17,7 @@ REASON = walls_missing()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "there are walls")
 CONDITIONS = Conditions(time_limit=5, memory_mb=512)
 PACKAGE = Path(pttt_ooc.__file__).parent
+MEMBARRIER = {"x86_64": 324, "aarch64": 283, "riscv64": 283}.get(os.uname().machine)
 
 
 def attack(body, before="", init="pass", **conditions):
@@ -302,6 +303,29 @@ def test_the_bot_cannot_raise_its_limits_or_open_the_door():
     """
     match = attack(body)
     assert match.message == "WON", match.detail
+
+
+def test_the_bot_cannot_make_itself_wait_for_the_other_processors():
+    """The referee takes time that is spent so for the machine's fault, a few times in a match."""
+    match = attack(
+        f"import ctypes\nif ctypes.CDLL(None).syscall({MEMBARRIER}, 1, 0, 0) != -1: raise RuntimeError\n{FIRST}"
+    )
+    assert match.message == "WON", match.detail
+
+
+def test_a_long_error_on_the_stream_is_cut():
+    """The bot writes to the referee itself, as the runner would, and ends."""
+    before = """
+        import json, os, struct
+        data = json.dumps({"error": "x" * 900_000}).encode()
+        for end in range(3, 64):
+            try:
+                os.write(end, struct.pack(">I", len(data)) + data)
+            except OSError:
+                pass
+    """
+    match = attack(before=before, body=FIRST)
+    assert lost(match) and len(match.detail) <= 4000
 
 
 def test_numpy_works_behind_the_walls():

@@ -24,7 +24,7 @@ from pttt_ooc.cli import commands
 from pttt_ooc.extreme import process as process_module
 from pttt_ooc.extreme import programs, walls
 from pttt_ooc.extreme.match import check_walls, play_match
-from pttt_ooc.extreme.process import BotProcess, Conditions
+from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError
 from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walls import ExtremeError
@@ -323,6 +323,23 @@ def test_a_file_that_may_be_either_is_tried():
     assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
 
 
+def test_an_error_after_the_moves_that_were_tried_begins_no_other_match():
+    one = bot(
+        """
+        self.moves += 1
+        if self.moves > 2:
+            raise ValueError(len(flag) / 2)
+        return board.find_valid_move_cells(old_move)[0]
+    """,
+        init="self.moves = 0",
+    )
+    assert one.pythons == (3, 2)
+    for tried, pythons in ((None, ("2.7", "converted")), (3, ("2.7", "converted")), (2, ("3.",))):
+        match = play_match((one, bot(file="team2.py")), OPEN, tried=tried)
+        assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
+        assert match.pythons[0].startswith(pythons), tried
+
+
 @pytest.mark.parametrize("text", [b"def (:\n", b"class Team1:\n\0", b"print 'a\n"])
 def test_what_is_no_program_is_a_sentence(text):
     with pytest.raises(ExtremeError, match="no program in Python"):
@@ -428,6 +445,33 @@ def test_a_wait_for_a_processor_counts_though_it_is_not_over_when_the_time_ends(
     assert process_module._Watch(0, 1.0).kept_from_running()
     told = iter([(5 + n, 0) for n in range(100)])  # it runs, and is just slow
     assert not process_module._Watch(0, 1.0).kept_from_running()
+
+
+def test_a_wait_in_the_system_excuses_a_bot_a_few_times_in_a_match(monkeypatch):
+    """It can read a disk, past the system's memory of it, for no other reason."""
+    monkeypatch.setattr(process_module._Watch, "kept_from_running", lambda self, stalls=False: stalls)
+    restarts = []
+    monkeypatch.setattr(process_module._Watch, "restart", lambda self: restarts.append(self._begin_again()))
+    one = bot("while True: pass")
+    process = BotProcess(one, one.interpreters()[0], Conditions(time_limit=0.05, walls=False))
+    try:
+        process.load()
+        with pytest.raises(ForfeitError, match="TIME OUT"):
+            process.ask(REQUEST)
+        assert len(restarts) == process_module.STALLS == 3
+    finally:
+        process.end()
+
+
+def test_a_wait_in_the_system_is_told_from_what_others_do(monkeypatch):
+    def watched(state):
+        monkeypatch.setattr(process_module._Watch, "_state", lambda self: state)
+        watch = process_module._Watch(0, 1.0)
+        watch._last -= 0.15  # a look comes a little late
+        return watch.kept_from_running(), watch.kept_from_running(stalls=True)
+
+    monkeypatch.setattr(process_module._Watch, "_schedule", lambda self: (0, 0))
+    assert watched("T") == (True, True) and watched("D") == (False, True)
 
 
 def test_an_answer_that_is_begun_when_the_time_ends_is_read_to_its_end():
