@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError
+from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError, plain
 from pttt_ooc.extreme.programs import Program
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Move, Referee
 from pttt_ooc.extreme.runner import BigBoard
@@ -196,7 +196,7 @@ def _checked(answer: dict[str, Any], board: BigBoard, seconds: float) -> Cell:
         raise ForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.", seconds)
     move = answer.get("move")
     if not isinstance(move, list) or len(move) != 3 or any(type(number) is not int for number in move):
-        shown = str(answer.get("shown"))[:200]
+        shown = plain(answer.get("shown"))[:200]
         raise ForfeitError("INVALID MOVE", f"It answered {shown}, which is no tuple of three integers.", seconds)
     return move[0], move[1], move[2]
 

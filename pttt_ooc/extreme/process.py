@@ -84,6 +84,11 @@ class ForfeitError(Exception):
         self.message, self.detail, self.seconds = message, detail, seconds
 
 
+def plain(told: object) -> str:
+    """What a bot's process has told, as text that can be kept: not too long, and without what no file can hold."""
+    return str(told)[:TOLD].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
 class _TooLateError(Exception):
     """No answer in time."""
 
@@ -286,7 +291,7 @@ class BotProcess:
             for _ in ("started", "ready"):
                 answer = self._receive(begin + self._conditions.load_limit)
                 if "error" in answer:
-                    raise ForfeitError("THREW AN EXCEPTION", str(answer["error"])[:TOLD])
+                    raise ForfeitError("THREW AN EXCEPTION", plain(answer["error"]))
         except _TooLateError:
             limit = self._conditions.load_limit
             raise ForfeitError("TIME OUT", f"It was not ready to play after {limit:g} s.") from None
@@ -318,7 +323,7 @@ class BotProcess:
             except _GoneError:
                 raise ForfeitError("THREW AN EXCEPTION", self._how_it_ended(), watch.elapsed()) from None
             if "error" in answer:
-                raise ForfeitError("THREW AN EXCEPTION", str(answer["error"])[:TOLD], seconds)
+                raise ForfeitError("THREW AN EXCEPTION", plain(answer["error"]), seconds)
             if not watch.restarts or again == AGAIN:
                 return answer, seconds, again
             again += 1
@@ -420,7 +425,7 @@ class BotProcess:
     def printed(self) -> str:
         """The beginning of what the bot has printed."""
         self._output.seek(0)
-        return self._output.read(SHOWN).decode(errors="replace")
+        return self._output.read(SHOWN).decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
 
     def end(self) -> str:
         """End the process with all that it may have started; returns what it printed.  May be called twice."""

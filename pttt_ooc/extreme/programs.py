@@ -125,7 +125,8 @@ def program(name: str, content: bytes) -> Program:
     declared = re.search(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", b"\n".join(content.split(b"\n", 2)[:2]), re.M)
     try:
         source = content.removeprefix(b"\xef\xbb\xbf").decode(declared[1].decode() if declared else "utf-8")
-    except (UnicodeDecodeError, LookupError):
+        source.encode()  # which half of a character cannot be, as some encodings have it
+    except (UnicodeError, LookupError):
         source = content.decode("latin-1")
     source = source.replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in source:

@@ -346,10 +346,29 @@ def test_what_is_no_program_is_a_sentence(text):
         programs.program("team1.py", text)
 
 
+@pytest.mark.parametrize("coding", ["undefined", "punycode", "idna", "unicode_escape", "utf_7", "rot13", "utf-8"])
+@pytest.mark.parametrize("text", ["x = 1", "x = '\\ud800'", "x = '+2AA-'", "x = '\xff'"])
+def test_a_file_in_any_encoding_is_a_program_or_none(coding, text, monkeypatch):
+    monkeypatch.setattr(programs, "convert", lambda source: source.encode())
+    try:
+        one = programs.program("team1.py", f"# coding: {coding}\n{text}\n".encode("latin-1"))
+    except ExtremeError as error:
+        assert "no program in Python" in str(error)
+    else:
+        assert one.source.encode()
+
+
 @pytest.mark.parametrize("name", ["team1.txt", "../team1.py", "team 1.py", ".py"])
 def test_a_bad_name_of_a_file_is_a_sentence(name):
     with pytest.raises(ExtremeError, match="no name for a bot's file"):
         programs.program(name, b"")
+
+
+def test_what_a_bot_tells_can_be_written_down():
+    match = play(bot("print('a\\0b'); raise ValueError('\\ud800 \\0 x')"), bot(file="team2.py"))
+    for text in (match.detail, *match.printed):
+        assert "\0" not in text and isinstance(text.encode(), bytes)
+    assert "ValueError: ? \ufffd x" in match.detail and "a\ufffdb" in match.printed[0]
 
 
 # ---------------------------------------------------------------------------------------------
