@@ -77,22 +77,28 @@ def test_the_file_is_stored_as_it_was(course):
     assert not list(course.lab.storage.incoming.iterdir()) and not list(course.lab.storage.uploads.iterdir())
 
 
-def test_a_check_that_takes_the_worker_down_ends(course, monkeypatch):
-    class Killed(BaseException):
-        pass
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RecursionError])
+def test_a_check_that_takes_the_worker_down_ends(course, monkeypatch, error):
+    """It is killed, or raises an error that nobody expects."""
 
     def die(self, bot, content):
-        raise Killed
+        raise error
 
     number = course.post("Team A", GOOD).json()["number"]
     monkeypatch.setattr(worker.Worker, "_verdict", die)
-    monkeypatch.setattr(course.bots, "put_back", lambda number: None)  # nobody is there to do it
     for _ in range(3):
-        with pytest.raises(Killed):
+        with pytest.raises(error):
             course.worker.check_next()
     assert not course.worker.check_next()
     told = course.browser().get(f"/api/extreme/bots/{number}", headers=bearer(course.tokens["Team A"])).json()
     assert told["status"] == "Rejected" and "could not check" in told["message"].lower()
+
+
+@pytest.mark.parametrize("change", [(b"class", b"# coding: undefined\nclass"), (b"<script>", b"\\ud800 \\0 <script>")])
+def test_odd_texts_get_a_verdict_as_others_do(course, change):
+    told = course.hand_in("Team A", BAD.replace(*change))
+    assert (told["status"], told["message"]) == ("Rejected", "THREW AN EXCEPTION") and "4711" in told["detail"]
+    assert course.browser("Team A").get(f"/extreme/bots/{told['number']}").status_code == 200
 
 
 def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):

@@ -92,7 +92,7 @@ class Worker:
                     self.bots.put_back(bot.id)
                     return False
                 verdict = self._verdict(bot, content)
-        except BaseException:
+        except (PtttError, OSError):  # it is the machine's fault; anything else may be the file's, and counts
             self.bots.put_back(bot.id)
             raise
         self.bots.finish(bot.id, **verdict)
