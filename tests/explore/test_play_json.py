@@ -164,6 +164,7 @@ def test_a_thousand_hostile_requests_change_nothing(games, app):
             headers["Content-Type"] = "application/json"
             body = rng.choice(
                 [body[:-1], "[" * 5000, "", "null", "[]", '"x"', "\x00", body.replace("}", ', "more": 1}')]
+                + [body.replace("}", ', "\\ud800": 1}'), '"\\ud800"']
             )
         method = rng.choice(["POST"] * 6 + ["PUT", "GET", "DELETE"])
         return me.request(method, path, content=body, headers={"Content-Type": "application/json", **headers})
