@@ -21,6 +21,7 @@ ALGORITHMS = {
     "r-nad": ("exact.regularised", "RegularisedDynamics"),
     "psro": ("exact.oracle", "PolicySpaceOracles"),
     "sequence-oracle": ("exact.sequence_oracle", "SequenceFormOracle"),
+    "double-oracle": ("exact.double_oracle", "DoubleOracle"),
     "mccfr-external": ("sampled.mccfr", "ExternalSampling"),
     "mccfr-outcome": ("sampled.mccfr", "OutcomeSampling"),
     "vr-mccfr": ("sampled.mccfr", "BaselineSampling"),
@@ -33,6 +34,7 @@ ALGORITHMS = {
     "escher-deep": ("deep.escher", "DeepEscher"),
 }
 """Name: module in this room, class."""
+_EXTRAS = {"jax": ("JAX", "deep"), "jaxlib": ("JAX", "deep"), "scipy": ("scipy", "learners")}
 
 
 def learner_class(algorithm: str) -> type[Learner[Any]]:
@@ -41,7 +43,7 @@ def learner_class(algorithm: str) -> type[Learner[Any]]:
     Raises
     ------
     ConfigError
-        If there is no such algorithm, or JAX, which it needs, is not installed.
+        If there is no such algorithm, or a library that it needs is not installed.
     """
     if algorithm not in ALGORITHMS:
         raise ConfigError(f"There is no learner {algorithm!r}{guess(algorithm)}.")
@@ -49,10 +51,11 @@ def learner_class(algorithm: str) -> type[Learner[Any]]:
     try:
         found: type[Learner[Any]] = getattr(import_module(f"pttt_ooc.learners.{module}"), name)
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in ("jax", "jaxlib"):
+        library, extra = _EXTRAS.get((error.name or "").split(".")[0], ("", ""))
+        if not library:
             raise
         raise ConfigError(
-            f"The learner {algorithm} needs JAX, which is not installed: pip install 'pttt-ooc[deep]'."
+            f"The learner {algorithm} needs {library}, which is not installed: pip install 'pttt-ooc[{extra}]'."
         ) from None
     return found
 

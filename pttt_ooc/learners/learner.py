@@ -83,6 +83,11 @@ class Learner(ABC, Generic[Chosen]):
             Of all that is random; without effect where nothing is.
         """
 
+    @property
+    def settled(self) -> bool:
+        """Whether more iterations change nothing."""
+        return False
+
     @abstractmethod
     def step(self, iterations: int) -> None:
         """Make some iterations, 1 or more."""

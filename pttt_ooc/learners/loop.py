@@ -84,8 +84,9 @@ class Loop:
         return self.learner.counts.iterations
 
     def run(self) -> str:
-        """Learn until an end; return its name: ``max_minutes``, ``max_iterations`` or ``target_nashconv``.
+        """Learn until an end; return its name.
 
+        It is ``max_minutes``, ``max_iterations``, ``target_nashconv``, or ``settled``: more iterations change nothing.
         The last row is then of the learner as it is.
         """
         saved = time.monotonic()
@@ -116,6 +117,8 @@ class Loop:
                 return "max_iterations"
             if self.seconds >= 60 * self.ends.max_minutes:
                 return "max_minutes"
+            if self.learner.settled:
+                return "settled"
             if self.iteration >= due:
                 return ""
             if time.monotonic() - saved >= self.ends.commit_seconds:

@@ -9,7 +9,9 @@ from learning import HIDDEN, MINI, gap, learned, small_ground, started
 
 import naive
 from pttt_ooc.learners.catalogue import ALGORITHMS
+from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.exact import metagame
+from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.strategy import uniform_strategy
 from pttt_ooc.structure.symmetry import fold
@@ -315,6 +317,73 @@ def test_the_restricted_game_grows_and_stays_smaller_than_the_whole():
     assert sizes == sorted(sizes) and sizes[0] < sizes[-1] < sum(len(a) for a in learner.allowed) / 2
 
 
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", [MINI, HIDDEN, CLASSICAL])
+def test_classes_are_mirror_images(name, symmetry):
+    pytest.importorskip("scipy")
+    from pttt_ooc.learners.exact.restricted import classes_of
+
+    ground, rng = small_ground(name, symmetry), np.random.default_rng(1)
+    classes = classes_of(ground)
+    assert classes[0].min() == 1 and classes[1].min() == classes[0].max() + 1
+    for p in (0, 1):
+        numbers = rng.random(len(classes[p]))
+        means = np.bincount(classes[p], numbers)[classes[p]] / np.bincount(classes[p])[classes[p]]
+        ground.symmetrise(p, numbers)
+        np.testing.assert_allclose(numbers, means, atol=1e-15)
+        assert symmetry == "full" or len(np.unique(classes[p])) == len(classes[p])
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", [MINI, CLASSICAL, "mini-2x2k2-abrupt"])
+def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, symmetry):
+    pytest.importorskip("scipy")
+    from pttt_ooc.learners.exact.restricted import RestrictedGames
+
+    def wins(history):
+        return (
+            history.winner is not None
+            if history.is_terminal()
+            else sum(map(wins, map(history.attempt, history.legal())))
+        )
+
+    ground = small_ground(name, symmetry)
+    games = RestrictedGames(ground)
+    value, plans = games.solve(tuple(np.ones(i.sequences, bool) for i in ground.players))
+    assert games.walked == wins(naive.History.start(ground.game))
+    pair = [ground.strategy(p, plans[p]) for p in (0, 1)]
+    found = ground.evaluator(*pair)
+    assert found.nashconv < 1e-6 and value == pytest.approx(found.value, abs=1e-6)  # strategies of single precision
+
+
+def test_a_double_oracle_comes_to_an_equilibrium_in_a_small_part_of_the_game_and_stays():
+    pytest.importorskip("scipy")
+    ground = small_ground(MINI)
+    learner = started("double-oracle", ground)
+    sizes = []
+    while not learner.settled:
+        learner.step(1)
+        sizes.append(sum(len(np.unique(c[a])) for c, a in zip(learner.games.classes, learner.allowed, strict=True)))
+    assert sizes == sorted(sizes) and sizes[-2] == sizes[-1] and learner.games.walked > 0
+    found, before = ground.evaluator(*learner.strategy()), learner.state()
+    assert abs(found.nashconv) < 1e-14 and found.value == pytest.approx(13 / 17, abs=1e-14)
+    before = {name: array.copy() for name, array in before.items()}
+    learner.step(3)
+    assert all((array == before[name]).all() for name, array in learner.state().items())
+
+
+def test_a_run_that_has_settled_ends(tmp_path):
+    pytest.importorskip("scipy")
+    ground = small_ground(MINI)
+    for _ in range(2):  # and begins no other iteration when it is called again
+        learner = started("double-oracle", ground)
+        with Checkpoints(tmp_path, "same") as checkpoints:
+            loop = Loop(learner, ground, Ends(max_minutes=1e6), checkpoints)
+            assert loop.run() == "settled" and learner.settled
+        rounds = {learner.counts.iterations, loop.rows[-1]["iteration"]}
+        assert len(rounds) == 1 and rounds < set(range(3, 40)) and loop.rows[-1]["nashconv"] < 1e-14
+
+
 # ---------------------------------------------------------------------------------------------
 # How well they learn
 
@@ -327,6 +396,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
     ("psro",): (40, 1e-7, 0.2),
     ("psro", ("meta_solver", "uniform")): (200, 0.05, 0.1),
     ("sequence-oracle",): (300, 0.004, 0.004),
+    ("double-oracle",): (60, 1e-12, 1e-12),
 }
 
 
@@ -334,7 +404,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
 def test_exact_learners_come_below_a_bound(chosen, game):
     algorithm, *settings = chosen
-    if algorithm == "psro":
+    if algorithm in ("psro", "double-oracle"):
         pytest.importorskip("scipy")
     iterations, *bounds = BOUNDS[chosen]
     found = learned(algorithm, game, iterations, **dict(settings))

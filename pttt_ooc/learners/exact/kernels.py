@@ -15,6 +15,7 @@ import numpy as np
 
 from pttt_ooc.jit import kernel, piece
 
+ROUNDED = 1e-12  # reach below this is taken for zero that a linear program has rounded
 TINY = 1e-30  # visits below this are taken for none: nothing is learned there
 
 
@@ -222,3 +223,24 @@ def restricted_regrets(first_view, last_view, tree, part, allowed, regrets, poli
                     policy[at] = zero
                 else:
                     policy[at] = regrets[at] / total if total > 0 else one / some
+
+
+@kernel
+def behave(first_view, last_view, tree, first_sequence, plan, otherwise, behaviour):
+    """Write the behaviour of a realization plan, and where it does not come, the one that is given for there.
+
+    Parameters
+    ----------
+    plan, otherwise, behaviour
+        For each of the slice's sequences, from `first_sequence` on: reach, probabilities, and what is written.
+    """
+    for view in range(first_view, last_view):
+        orders, actions, start = _shape(tree, view)
+        for r in range(orders if actions else 0):
+            first = start - first_sequence + r
+            total = plan[first]
+            for a in range(1, actions):
+                total += plan[first + a * orders]
+            for a in range(actions):
+                at = first + a * orders
+                behaviour[at] = plan[at] / total if total > ROUNDED else otherwise[at]

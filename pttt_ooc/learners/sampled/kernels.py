@@ -535,3 +535,57 @@ def fixed_iterations(rules, tables, scratch, begun, iterations, power, floor, ra
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
             fixed(rules, tables, player, scratch, rate, np.float64(t) ** power, floor, random, counted)
+
+
+# ---------------------------------------------------------------------------------------------
+# Restricted games
+
+
+@bare_kernel
+def walk_restricted(rules, second, scratch, allowed, classes, came_from, plans, payoffs):
+    """Walk through all histories of a game in which only some actions are allowed; return how many somebody wins.
+
+    Sequences of both players are numbered together, those of player 1 from `second` on.
+
+    Parameters
+    ----------
+    allowed
+        bool (sequences of both players,).
+    classes
+        int64, the same shape: a number for each sequence.
+    came_from
+        int64 (2, nodes): written, for each infoset that the walk comes to, the class of its player's sequence before.
+    plans, payoffs
+        int64 (wins, 2) and (wins,): written, for each win, the classes of both players' sequences, and what player 0
+        gets.  Empty: only counted.  The class of having done nothing is 0.
+    """
+    places, last, actions = scratch.places, scratch.infosets, scratch.turns  # the next action is in column 0
+    begin(rules, places[0])
+    last[0, 0] = last[0, 1] = actions[0, 0] = 0
+    depth = wins = 0
+    while depth >= 0:
+        place, action = places[depth], actions[depth, 0]
+        p = place[MOVER]
+        first, orders, count = first_sequence(rules, place)
+        first += p * second
+        if action == 0:
+            came_from[p, np.int64(rules.views[place[VIEW + p], NODE]) + place[RANK + p]] = last[depth, p]
+        while action < count and not allowed[first + action * orders]:
+            action += 1
+        if action == count:
+            depth -= 1
+            continue
+        actions[depth, 0] = action + 1
+        for k in range(FIELDS):
+            places[depth + 1, k] = place[k]
+        last[depth + 1, 1 - p] = last[depth, 1 - p]
+        last[depth + 1, p] = classes[first + action * orders]
+        how = attempt(rules, places[depth + 1], action)
+        if how == WON:
+            if len(payoffs):
+                plans[wins, 0], plans[wins, 1], payoffs[wins] = last[depth + 1, 0], last[depth + 1, 1], 1 - 2 * p
+            wins += 1
+        elif how == GOES_ON:
+            depth += 1
+            actions[depth, 0] = 0
+    return wins

@@ -1,0 +1,94 @@
+"""Double oracle over sequences with linear programs: it comes to an exact equilibrium, and knows when.
+
+In a restricted game each player has some *allowed* actions at each infoset.  The game begins with best responses to
+uniform play.  In each iteration, a linear program finds an equilibrium of the restricted game, see :mod:`.restricted`.
+Where the plans of that equilibrium do not come, both play what they began with.  The best responses of the whole game
+to these strategies are exact, and what they do where they come is allowed from then on (Bosansky et al. 2014, section
+4).  When nothing is new, the best responses are worth no more than the equilibrium: it is one of the whole game.
+
+The paper gives a player who leaves the other's restricted game a bound of what can be won there.  Here the other's
+first behaviour is met there.  So a program's value may be too high or too low for a while, and only the exact
+evaluation of the strategies proves anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.learners.exact import kernels
+from pttt_ooc.learners.exact.restricted import RestrictedGames
+from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.structure.strategy import Strategy
+
+
+class DoubleOracleSettings(Settings):
+    """There is nothing to set."""
+
+
+class DoubleOracle(Learner[DoubleOracleSettings]):
+    """Double oracle over sequences; its strategies are the last restricted game's equilibrium."""
+
+    settings_model = DoubleOracleSettings
+    source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
+
+    def start(self, ground: Ground, settings: DoubleOracleSettings, seed: int) -> None:
+        """Allow what best responses to uniform play do, anywhere."""
+        self.ground, self.games = ground, RestrictedGames(ground)
+        uniform = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]
+        self.otherwise = [ground.best_response(p, uniform[1 - p])[1] for p in (0, 1)]
+        self.behaviours = [found.copy() for found in self.otherwise]
+        self.allowed = [found > 0 for found in self.otherwise]
+        self.news = np.ones(1, np.int64)  # actions that the last best responses have added
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last best responses have added nothing."""
+        return not self.news[0]
+
+    def step(self, iterations: int) -> None:
+        """Solve the restricted game, and let it grow."""
+        for _ in range(iterations):
+            self.counts.iterations += 1
+            if self.settled:
+                continue
+            before = self.games.walked
+            _, plans = self.games.solve((self.allowed[0], self.allowed[1]))
+            for p in (0, 1):
+                self._behave(p, plans[p])
+            self.news[0] = sum(self._grow(p) for p in (0, 1))
+            self.counts.gradients += 2
+            self.counts.states += 2 * self.ground.nodes + self.games.walked - before
+
+    def _behave(self, player: int, plan: Any) -> None:
+        def arguments(part: slice) -> tuple[Any, ...]:
+            return (part.start, plan[part], self.otherwise[player][part], self.behaviours[player][part])
+
+        self.ground.run(player, kernels.behave, arguments)
+
+    def _grow(self, player: int) -> int:
+        """Allow what the best response does where it comes; the number of actions that are new."""
+        opponent = self.ground.reach(1 - player, self.behaviours[1 - player])
+        comes = self.ground.reach(player, self.ground.best_response(player, opponent)[1]).sequences > 0
+        news = int((comes & ~self.allowed[player]).sum())
+        self.allowed[player] |= comes
+        return news
+
+    def strategy(self) -> Pair:
+        """The last equilibrium, in the precision of the ground."""
+        first, second = (Strategy(self.ground.index, p, self.behaviours[p]) for p in (0, 1))
+        return first, second
+
+    def state(self) -> Arrays:
+        """The restricted game and its equilibrium."""
+        named: dict[str, list[NDArray[Any]]] = {"allowed": self.allowed, "behaviours": self.behaviours}
+        return {"news": self.news, **{f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take them."""
+        for name, array in self.state().items():
+            array[:] = state[name]
