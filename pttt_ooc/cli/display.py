@@ -14,7 +14,7 @@ from rich.table import Table
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.rules.catalogue import GAMES, REFERENCE_VALUES, aim
 from pttt_ooc.rules.game import Game
-from pttt_ooc.show.numbers import duration
+from pttt_ooc.show.numbers import duration, span
 from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.structure.counts import counts_of, total_infosets
@@ -78,8 +78,7 @@ def _setup(game: Game) -> str:
 def _value(game: Game) -> str:
     if game.name not in REFERENCE_VALUES:
         return ""
-    low, high = REFERENCE_VALUES[game.name][0]
-    return f"{low:.6f} .. {high:.6f}"
+    return span(*REFERENCE_VALUES[game.name][0], 6)
 
 
 def one_game(game: Game) -> None:
@@ -156,7 +155,7 @@ def _figures(found: Evaluation) -> list[tuple[str, str]]:
         ("NashConv, the sum of both", f"{found.nashconv:+.9f}"),
         ("exploitability of P0", exploitability(found.exploitability_0)),
         ("exploitability of P1", exploitability(found.exploitability_1)),
-        ("value of the game lies in", f"{value[0]:.9f} .. {value[1]:.9f}" if value else "unknown; see --game-value"),
+        ("value of the game lies in", span(*value, 9) if value else "unknown; see --game-value"),
         ("time", duration(found.seconds, 1)),
     ]
 
@@ -167,7 +166,7 @@ def solution(directory: Path) -> None:
     print(f"The solution is in {directory / 'solution.zarr'}.")
     _facts_table(
         [
-            ("value of the game lies in", f"{result['value_lower']:.9f} .. {result['value_upper']:.9f}"),
+            ("value of the game lies in", span(result["value_lower"], result["value_upper"], 9)),
             ("NashConv", f"{result['nashconv']:.3e}"),
             ("iterations", f"{result['iteration']} in {duration(result['seconds'])}"),
             ("stopped by", str(result["stopped_by"])),

@@ -25,6 +25,7 @@ from pttt_ooc.products.solution import read_player
 from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import span
 from pttt_ooc.solving.evaluation import Evaluation, narrowed
 from pttt_ooc.stages.directories import results_of, runs_of
 from pttt_ooc.stages.prepare import open_index
@@ -262,7 +263,7 @@ def with_value(found: Evaluation, asked: Interval | None, known: Interval | None
         return replace(found.against(None), game_value=proved)
     if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:
         raise StrategyFileError(
-            f"The value of the game lies in {proved[0]:.9f} .. {proved[1]:.9f}, as these strategies prove, but a "
+            f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {known[0]:.9f} .. {known[1]:.9f}; give the value by --game-value."
         )
     return found.against(narrowed(proved, known))

@@ -112,25 +112,28 @@ KNOWN_COUNTS: dict[str, dict[str, Any]] = {
 
 REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
     "pttt-abrupt": (
-        (0.550155, 0.550188),
-        "exact best responses to the average strategies after 2,209 iterations of DCFR (1.5, 0, 2) by this package: "
-        "0.5501559993 and 0.5501871974, rounded outward",
+        (0.5501667777, 0.5501667778),
+        "exact best responses to the equilibrium of the double oracle, after 187 iterations, by this package: "
+        "0.5501667777136524 and 0.5501667777137010, rounded outward",
     ),
     "pttt-classical": (
-        (0.665958, 0.666755),
-        "exact best responses after 105 iterations of SAPDCFR+ by this package, rounded outward; published: 0.6667",
+        (0.6666666666, 0.6666666667),
+        "exact best responses to the equilibrium of the double oracle, after 18 iterations, by this package, which are "
+        "2/3 to 1e-15, rounded outward; published: 0.6667",
     ),
     "dark-hex-3x3-abrupt": (
         (0.384244, 0.385176),
         "exact best responses after 260 iterations of SAPDCFR+ by this package, rounded outward; published: 0.3844",
     ),
     "dark-hex-3x3-classical": (
-        (0.999291, 1.0),
-        "exact best responses after 16 iterations of SAPDCFR+ by this package, rounded outward; published: 1",
+        (0.9999999999, 1.0),
+        "exact best responses to the equilibrium of the double oracle, after 8 iterations, by this package, which are "
+        "1 to 1e-15, rounded outward; published: 1",
     ),
     "pttt-2x4k3-abrupt": (
-        (0.444204, 0.445123),
-        "exact best responses after 181 iterations of SAPDCFR+ by this package, rounded outward",
+        (0.4446964058, 0.4446964059),
+        "exact best responses to the equilibrium of the double oracle, after 114 iterations, by this package: "
+        "0.4446964058554359 and 0.4446964058554370, rounded outward",
     ),
 }
 """Intervals that hold the value of a game, and where they come from."""

@@ -51,6 +51,13 @@ def size(count: int, at_most: bool = False) -> str:
     return f"{count} bytes"
 
 
+def span(low: float, high: float, digits: int) -> str:
+    """An interval for people, ``"0.5502 .. 0.5503"``, with more than these decimals where its bounds differ later."""
+    if 0 < high - low < 10.0**-digits:
+        digits = math.ceil(-math.log10(high - low))
+    return f"{low:.{digits}f} .. {high:.{digits}f}"
+
+
 def thousands(number: Any) -> str:
     """An integer with thin spaces between its thousands; anything else as it is."""
     return f"{number:,}".replace(",", "\u202f") if isinstance(number, int) else str(number)

@@ -7,7 +7,7 @@ what they do where they come is allowed from then on.  As long as nothing is new
 
 The paper solves each restricted game to its end before it grows (Bosansky et al. 2014, section 4; with a schedule of
 accuracies McAleer et al. 2021, XDO).  Here neither regrets nor averages begin anew (as in the online double oracle of
-Dinh et al. 2022), because a game of this size grows a thousand times.
+Dinh et al. 2022).  :mod:`.double_oracle` does as the paper does.
 """
 
 from __future__ import annotations
