@@ -19,6 +19,7 @@ AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "state
 TIMES = (60, 600, 3600)  # seconds at which the table tells the gap
 _COLOURS = ("accent", "warm", "muted", "shade", "ink")
 _STYLES = ("-", "--", ":", "-.")
+LOWEST = 1e-6  # the figure ends here: a run that comes to an exact equilibrium falls out of it
 FIGURE = "comparison.svg"
 PAGE = "comparison.html"
 
@@ -76,6 +77,7 @@ def figure_of(runs: Runs, uniform: float) -> Any:
             axes.plot(*zip(*points, strict=True) if points else ((), ()), color=colour, linestyle=style, label=name)
         axes.axhline(uniform, color=PALETTE["line"], linewidth=1, linestyle=(0, (4, 3)))
         axes.set(xscale="log", yscale="log", xlabel=label)
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], LOWEST))
         axes.grid(True, color=PALETTE["line"], linewidth=0.5)
     figure.axes[0].set_ylabel("NashConv / 2")
     handles, labels = figure.axes[0].get_legend_handles_labels()
