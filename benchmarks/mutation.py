@@ -48,10 +48,12 @@ TESTS: dict[str, Sequence[str]] = {
     "structure/cells": ["test_cells.py", "test_gradient.py", "test_solve.py"],
     "structure/timing": ["test_gradient.py", "test_store.py", "test_solve.py"],
     "sweep/gradient": ["test_gradient.py", "test_solve.py"],
+    "sweep/sixteen": ["test_held.py"],
     "sweep/tree": ["test_gradient.py", "test_solve.py", "test_assess.py"],
     "sweep/vectors": ["test_vectors.py", "test_gradient.py"],
     "sweep/engine": ["test_gradient.py", "test_solve.py", "test_assess.py", "test_faults.py -k threads"],
     "structure/symmetry": ["test_solve.py", "test_assess.py", "test_formats.py", "test_cli.py -k 'uniform or alike'"],
+    "solving/held": ["test_held.py", "test_solve.py"],
     "solving/regret": ["test_solve.py"],
     "solving/best_response": ["test_best_response.py"],
     "solving/resuming": ["test_solve.py", "test_faults_cli.py"],
@@ -97,6 +99,7 @@ _UNCOMPILED = {
     "products/tensors": "test_formats.py -k 'mini-2x2k2'",
     "products/infosets": "test_infosets.py -k 'mini-2x2k2'",
     "structure/orders": "test_index.py -k 'mini-2x2k2'",
+    "sweep/sixteen": "test_held.py -k 'off_by or mean or cut or small'",
 }
 
 

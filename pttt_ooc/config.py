@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Self, TypeVar, get_args
 
 import yaml
 from pydantic import (
@@ -20,9 +20,10 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    model_validator,
 )
 
-from pttt_ooc.aliases import Algorithm, Precision, Symmetry, TurnRule, Updates
+from pttt_ooc.aliases import Algorithm, Precision, Storage, Symmetry, TurnRule, Updates
 from pttt_ooc.errors import ConfigError, GameError, did_you_mean
 from pttt_ooc.rules.catalogue import GAMES, find_game, named_game, tic_tac_toe_name
 from pttt_ooc.rules.game import MOST_SQUARES
@@ -167,6 +168,16 @@ class SolveConfig(Section):
         description="Disk space for them, MB: when it is used up, every second is deleted.",
     )
     precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
+    storage: Storage | None = Field(
+        default=None,
+        description="int16: between iterations both are kept in 16 bits, with a scale for each 256; null: as they are.",
+    )
+
+    @model_validator(mode="after")
+    def _storage_is_narrower(self) -> Self:
+        if self.storage and self.precision != "float32":
+            raise ValueError(f"storage: {self.storage} only with precision: float32")
+        return self
 
 
 class ExportConfig(Section):

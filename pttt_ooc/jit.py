@@ -22,6 +22,7 @@ SOURCES = (
     "structure/symmetry",
     "structure/timing",
     "sweep/gradient",
+    "sweep/sixteen",
     "sweep/tree",
     "sweep/vectors",
 )

@@ -23,6 +23,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving import assess as assess_module
 from pttt_ooc.solving import evaluation as evaluate_module
+from pttt_ooc.solving import held
 from pttt_ooc.solving import solver as solve_module
 from pttt_ooc.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.solving.assess import assess
@@ -153,7 +154,9 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
         assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
-@pytest.mark.parametrize("changes", [{}, {"algorithm": "dcfr"}, VARIANTS[-3], VARIANTS[-1]], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{}, {"algorithm": "dcfr"}, {"storage": "int16"}, VARIANTS[-3], VARIANTS[-1]], ids=str
+)
 def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
     settings = config(**changes)
     whole = run(tmp_path, settings, folder="whole")
@@ -321,7 +324,7 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
     arrays, found = leaves(state_arrays(small.index, settings)), []
     regrets = {name: rng.normal(size=array.shape) for name, array in arrays.items()}
     for passes in (tree, passes_in_chunks_of(5)):
-        for module in (engine, evaluate_module, solve_module, assess_module):
+        for module in (engine, evaluate_module, held, solve_module, assess_module):
             monkeypatch.setattr(module, "tree", passes)
         with State.open(tmp_path / passes.__name__, arrays, "test") as state:
             for name, array in state.arrays.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.aliases import Algorithm, Precision, Updates
+from pttt_ooc.aliases import Algorithm, Precision, Storage, Updates
 from pttt_ooc.cli.console import check_no_product, check_output_directory, say
 from pttt_ooc.cli.options import (
     DATA,
@@ -110,6 +110,7 @@ def solve(
     ] = None,
     updates: Annotated[Updates | None, typer.Option(help="Of the players: in turn, or both at once.")] = None,
     precision: Annotated[Precision | None, typer.Option(help="Of the regrets and sums of strategies.")] = None,
+    storage: Annotated[Storage | None, typer.Option(help="Keep both in 16 bits between iterations.")] = None,
     target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never for that.")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
@@ -143,6 +144,7 @@ def solve(
         "gamma": gamma,
         "asymmetry": asymmetry,
         "precision": precision,
+        "storage": storage,
     }
     asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
     asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}

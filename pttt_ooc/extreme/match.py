@@ -196,7 +196,7 @@ def _checked(answer: dict[str, Any], board: BigBoard, seconds: float) -> Cell:
         raise ForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.", seconds)
     move = answer.get("move")
     if not isinstance(move, list) or len(move) != 3 or any(type(number) is not int for number in move):
-        shown = plain(answer.get("shown"))[:200]
+        shown = plain(answer.get("shown"), 200)
         raise ForfeitError("INVALID MOVE", f"It answered {shown}, which is no tuple of three integers.", seconds)
     return move[0], move[1], move[2]
 

@@ -84,9 +84,9 @@ class ForfeitError(Exception):
         self.message, self.detail, self.seconds = message, detail, seconds
 
 
-def plain(told: object) -> str:
+def plain(told: object, most: int = TOLD) -> str:
     """What a bot's process has told, as text that can be kept: not too long, and without what no file can hold."""
-    return str(told)[:TOLD].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return str(told)[:most].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class _TooLateError(Exception):
@@ -425,7 +425,7 @@ class BotProcess:
     def printed(self) -> str:
         """The beginning of what the bot has printed."""
         self._output.seek(0)
-        return self._output.read(SHOWN).decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
+        return plain(self._output.read(SHOWN).decode(errors="replace"), SHOWN)
 
     def end(self) -> str:
         """End the process with all that it may have started; returns what it printed.  May be called twice."""

@@ -264,6 +264,6 @@ def with_value(found: Evaluation, asked: Interval | None, known: Interval | None
     if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:
         raise StrategyFileError(
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
-            f"solution says {known[0]:.9f} .. {known[1]:.9f}; give the value by --game-value."
+            f"solution says {span(*known, 9)}; give the value by --game-value."
         )
     return found.against(narrowed(proved, known))

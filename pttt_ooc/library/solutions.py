@@ -184,8 +184,8 @@ def solve(
         it has only ``iteration``, ``seconds`` and ``iterations_per_second``.
     settings
         ``max_iterations``, ``max_minutes``, ``alpha``, ``beta``, ``gamma``, ``horizon``, ``restart_average``,
-        ``updates``, ``precision``, ``evaluate_every``, ``commit_seconds``, ``snapshot_every``, ``snapshots_mb``, as in
-        the section ``solve`` of ``config.yaml``.
+        ``updates``, ``precision``, ``storage``, ``evaluate_every``, ``commit_seconds``, ``snapshot_every``,
+        ``snapshots_mb``, as in the section ``solve`` of ``config.yaml``.
 
     Raises
     ------

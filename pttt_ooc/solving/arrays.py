@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,9 +13,11 @@ from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.memory import furnished, room_for, virtual_array
 from pttt_ooc.solving.evaluation import EvaluationArrays, evaluation_arrays
 from pttt_ooc.solving.regret import RULES, Rule
-from pttt_ooc.structure.index import Index, Layout
+from pttt_ooc.structure.index import Index, Layout, PlayerLayout
 from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.engine import SliceArrays, reach_arrays, slice_arrays
+from pttt_ooc.sweep.sixteen import BLOCK
 from pttt_ooc.sweep.tree import Floats, Reach
 
 
@@ -67,8 +70,26 @@ class SolverArrays:
 
 
 @dataclass(frozen=True)
+class Codes:
+    """Numbers of a slice in 16 bits; see :mod:`pttt_ooc.sweep.sixteen`.
+
+    Attributes
+    ----------
+    codes
+        int16 (sequences of the slice,).
+    scales
+        float32 (blocks of the slice,): each view has blocks of its own.
+    """
+
+    codes: NDArray[np.int16]
+    scales: Floats
+
+
+@dataclass(frozen=True)
 class StateArrays:
     """The state that iterations change: for each player and slice, float, shape (sequences of the slice,).
+
+    With narrower storage, each of them is :class:`Codes`.
 
     Attributes
     ----------
@@ -78,9 +99,9 @@ class StateArrays:
         The last instantaneous regrets; empty if the rule does not predict.
     """
 
-    regrets: tuple[tuple[Floats, ...], ...]
-    strategy_sums: tuple[tuple[Floats, ...], ...]
-    predictions: tuple[tuple[Floats, ...], ...]
+    regrets: tuple[tuple[Any, ...], ...]
+    strategy_sums: tuple[tuple[Any, ...], ...]
+    predictions: tuple[tuple[Any, ...], ...]
 
 
 def solver_arrays(index: Layout, config: SolveConfig) -> SolverArrays:
@@ -102,11 +123,22 @@ def iteration_arrays(index: Layout, precision: DTypeLike) -> IterationArrays:
 
 def state_arrays(index: Layout, config: SolveConfig, rule: Rule | None = None) -> StateArrays:
     """Virtual arrays for a state, whose paths, such as ``regrets/0/3``, name them; `rule` as of :class:`Solver`."""
+
+    def numbers(size: int, blocks: int) -> Any:
+        if config.storage is None:
+            return virtual_array(size, config.precision)
+        return Codes(virtual_array(size, np.int16), virtual_array(blocks, np.float32))
+
     kind = tuple(
-        tuple(virtual_array(int(size), config.precision) for size in mine.sequences_by_slice())
+        tuple(map(numbers, mine.sequences_by_slice().tolist(), np.diff(block_start(mine)[mine.slice_start]).tolist()))
         for mine in index.players
     )
     return StateArrays(kind, kind, kind if (rule or RULES[config.algorithm]).predicts else ())
+
+
+def block_start(mine: PlayerLayout) -> Ints:
+    """First block of each view of a player: int64 (views + 1,)."""
+    return np.concatenate([[0], np.cumsum(-(-np.diff(mine.sequence_start) // BLOCK))])
 
 
 @dataclass(frozen=True, eq=False)

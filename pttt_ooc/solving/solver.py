@@ -20,13 +20,14 @@ from pttt_ooc.disk.memory import in_memory, leaves, with_leaves
 from pttt_ooc.disk.record import Commit
 from pttt_ooc.solving.arrays import AverageStrategy, SolverArrays, solver_arrays, state_arrays
 from pttt_ooc.solving.evaluation import ProfileEvaluator
+from pttt_ooc.solving.held import Held, Narrow, Wide
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.solving.resuming import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
 from pttt_ooc.structure.strategy import Sliced, Strategy
 from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine
-from pttt_ooc.sweep.tree import Discounts, Floats, Regrets
+from pttt_ooc.sweep.tree import Discounts, Floats
 
 SAVED_A_SECOND = 5_000_000
 """Bytes of the state for each second between two savings, so that saving takes a few percent of the time."""
@@ -196,7 +197,8 @@ class Solver:
     ) -> None:
         self.keeper = keeper
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
-        self.kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
+        kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
+        self.held: Held = Narrow(engine, kept) if config.storage else Wide(engine, kept)
         mine = arrays.iteration(engine.index, config.precision)
         self.values, self.reaches, self._probabilities = mine.values, mine.reaches, arrays.probabilities
         self.averages = (
@@ -299,11 +301,6 @@ class Solver:
             atomic_write_text(self.state.path / LOG, "".join(json.dumps(r, sort_keys=True) + "\n" for r in self.rows))
         return row
 
-    def _predictions(self, player: int) -> Sequence[Floats]:
-        if self.kept.predictions:
-            return self.kept.predictions[player]
-        return [np.empty(0, self.engine.dtype)] * self.engine.index.players[player].slices
-
     def _scalar(self, number: float) -> np.floating[Any]:
         # Kernels that are given a Python float would compute in double precision.
         scalar: np.floating[Any] = self.engine.dtype.type(number)
@@ -323,24 +320,17 @@ class Solver:
         before, (c, _) = self._coefficients(self.iteration - 1)[0], self._coefficients(self.iteration)
         look_ahead = self._scalar(before.look_ahead)
         discounts = Discounts(self._scalar(c.discount_positive), self._scalar(c.discount_negative), c.floor)
-        regrets, predictions = self.kept.regrets[player], self._predictions(player)
         for n in reversed(range(i.slices)):
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s)
-            state = Regrets(regrets[n], predictions[n], look_ahead)
-            engine.run(player, n, tree.update_regrets, s, state, discounts)
+            self.held.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
 
     def _next_strategy(self, player: int, average: bool) -> None:
         """Reach of `player` under the strategy that follows from its regrets; if wanted, it is added to the average."""
-        engine, i = self.engine, self.engine.index.players[player]
         c, discount = self._coefficients(self.iteration)
-        regrets, predictions = self.kept.regrets[player], self._predictions(player)
-        sums, reach = self.kept.strategy_sums[player], self.reaches[player]
-        for n in range(i.slices):
-            state = Regrets(regrets[n], predictions[n], self._scalar(c.look_ahead))
-            into = sums[n] if average else sums[n][:0]
-            rest = (i.sequences_of(n).start, state, self._scalar(discount), into)
-            engine.run(player, n, tree.reach_of_regrets, reach, *rest)
+        rest = (self.reaches[player], self._scalar(c.look_ahead), self._scalar(discount))
+        for n in range(self.engine.index.players[player].slices):
+            self.held.reach_of_regrets(player, n, *rest, self.iteration if average else None)
 
     def current(self) -> tuple[Strategy, Strategy]:
         """The strategies that the regrets ask for, in new arrays."""
@@ -349,12 +339,11 @@ class Solver:
         for player in (0, 1):
             i = self.engine.index.players[player]
             probabilities = np.empty(i.sequences, np.float32)
-            regrets, predictions = self.kept.regrets[player], self._predictions(player)
             for n in range(i.slices):
                 part = i.sequences_of(n)
-                wanted = regrets[n] * self.engine.dtype.type(c.look_ahead)
+                wanted = self.held.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
                 if self.rule.predicts:
-                    wanted += predictions[n]
+                    wanted += self.held.numbers("predictions", player, n)
                 arrays = (part.start, np.maximum(wanted, 0), probabilities[part])
                 self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](probabilities)
@@ -369,6 +358,6 @@ class Solver:
     def _average_of_slice(self, player: int, n: int) -> Floats:
         part = self.engine.index.players[player].sequences_of(n)
         found = self._probabilities[: part.stop - part.start]
-        self.engine.run(player, n, tree.average_strategy, part.start, self.kept.strategy_sums[player][n], found)
+        self.held.average_strategy(player, n, found)
         self.symmetrisers[player].of_slice(n, found)
         return found

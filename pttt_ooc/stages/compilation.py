@@ -28,7 +28,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.sweep import gradient
 
 KEPT = 5  # versions of the sources whose compiled code is kept
-KERNELS = 86
+KERNELS = 92
 """How many there are, counted once for each type of arguments; what is shown while they are compiled."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
 _PACKAGE = Path(__file__).parent.parent

@@ -80,15 +80,21 @@ def call_solver(directory: Path) -> None:
         index, timings = _structure("full")
 
     from pttt_ooc.solving.arrays import solver_arrays, state_arrays
-    from pttt_ooc.solving.solver import Solver
+    from pttt_ooc.solving.solver import MemoryState, Solver
     from pttt_ooc.sweep.engine import Engine
 
-    engine, settings = Engine(index, timings, np.float32, threads=1), SolveConfig()
+    engine, settings, narrow = (
+        Engine(index, timings, np.float32, threads=1),
+        SolveConfig(),
+        SolveConfig(storage="int16"),
+    )
     with State.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
         solver = Solver(engine, settings, state, lambda row: None, in_memory(solver_arrays(index, settings)))
         solver.begin()
         solver.iterate()
         solver.average()
+    kept = MemoryState(leaves(state_arrays(index, narrow)))
+    Solver(engine, narrow, kept, lambda row: None, in_memory(solver_arrays(index, narrow))).iterate()
     engine.close()
 
 

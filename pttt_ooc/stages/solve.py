@@ -20,6 +20,7 @@ from pttt_ooc.products.solution import write_solution
 from pttt_ooc.show.numbers import size
 from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
+from pttt_ooc.solving.held import room_bytes
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
@@ -33,7 +34,8 @@ from pttt_ooc.sweep.engine import thread_needs
 
 def needs(layout: Layout, settings: SolveConfig, threads: int, cells: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
     """What the stage holds in memory; `cells` as of :func:`pttt_ooc.sweep.engine.thread_needs`."""
-    return MemoryNeeds({**process_needs(threads), **cells}, solver_arrays(layout, settings))
+    rooms = {"parts of the state": threads * room_bytes(layout.players)} if settings.storage else {}
+    return MemoryNeeds({**process_needs(threads), **cells, **rooms}, solver_arrays(layout, settings))
 
 
 def run(
@@ -117,11 +119,12 @@ def _told(settings: SolveConfig, row: Mapping[str, Any]) -> Facts:
 def parameters(settings: SolveConfig) -> dict[str, Any]:
     """All that the iterates and their average depend on besides the algorithm's name and the precision.
 
-    There is a horizon only if the rule's parameters move.
+    There is a horizon only if the rule's parameters move, and a storage only if it is narrower than the precision.
     """
     rule = RULES[settings.algorithm]
     found: dict[str, Any] = asdict(rule.parameters(settings))
     found |= {"horizon": settings.horizon} if any(astuple(rule.drift)) else {}
+    found |= {"storage": settings.storage} if settings.storage else {}
     return {**found, "restart_average": settings.restart_average, "updates": settings.updates}
 
 

@@ -10,7 +10,7 @@ from learning import HIDDEN, MINI, gap, learned, small_ground, started
 import naive
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.checkpoints import Checkpoints
-from pttt_ooc.learners.exact import metagame
+from pttt_ooc.learners.exact import kernels, metagame
 from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.strategy import uniform_strategy
@@ -354,6 +354,23 @@ def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, s
     pair = [ground.strategy(p, plans[p]) for p in (0, 1)]
     found = ground.evaluator(*pair)
     assert found.nashconv < 1e-6 and value == pytest.approx(found.value, abs=1e-6)  # strategies of single precision
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_plan_is_played_where_it_comes_and_something_else_elsewhere(player):
+    ground = small_ground(MINI, "none")
+    _, otherwise = random_plan(ground, player, 1, False)
+    table = helpers.random_table(ground.game, player, Random(2), zero_probability=0.6)
+    mixed = helpers.as_strategy(ground.index, player, table).probabilities
+    plan, found = ground.reach(player, mixed).sequences, np.empty_like(otherwise)
+
+    ground.run(player, kernels.behave, lambda part: (part.start, plan[part], otherwise[part], found[part]))
+
+    reach, elsewhere, played = (by_text(ground, player, numbers) for numbers in (plan, otherwise, found))
+    come_to = {infoset for (infoset, _), number in reach.items() if number > 0}
+    expected = [table[i][square] if i in come_to else elsewhere[i, square] for i, square in reach]
+    assert 0 < len(come_to) < len(table)
+    assert list(played.values()) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_double_oracle_comes_to_an_equilibrium_in_a_small_part_of_the_game_and_stays():

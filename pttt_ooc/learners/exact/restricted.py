@@ -13,7 +13,6 @@ belong to.  The multipliers of ``F' v <= A' x`` are player 1's plan.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -87,12 +86,9 @@ class RestrictedGames:
 
     def __init__(self, ground: Ground) -> None:
         self.ground, self.classes, self.walked = ground, classes_of(ground), 0
+        self._both = np.concatenate(self.classes)
         self._rules = rules_of(ground.index)
         self._scratch = kernels.scratch_of(ground.game.squares)  # type: ignore[no-untyped-call]
-
-    @cached_property
-    def _both(self) -> Ints:
-        return np.concatenate(self.classes)
 
     def solve(self, allowed: tuple[Bools, Bools]) -> tuple[float, tuple[Floats, Floats]]:
         """An equilibrium of a restricted game.
@@ -119,12 +115,10 @@ class RestrictedGames:
         shape = [len(tree.classes) for tree in trees]
         both = sparse.csr_matrix((payoffs.astype(np.float64), (at[0], at[1])), shape=shape)  # equal pairs are summed
         value, variables = _equilibrium(trees[0], trees[1], both)
-        found = []
-        for classes, tree, own in zip(self.classes, trees, variables, strict=True):
-            reach = np.zeros(int(classes.max()) + 1)
+        reach = np.zeros(int(self._both.max()) + 1)
+        for tree, own in zip(trees, variables, strict=True):
             reach[tree.classes] = own
-            found.append(reach[classes])
-        return value, (found[0], found[1])
+        return value, (reach[self.classes[0]], reach[self.classes[1]])
 
     def _walk(self, allowed: Bools) -> tuple[Ints, Ints, Ints]:
         """As of :func:`pttt_ooc.learners.sampled.kernels.walk_restricted`; -1 where it does not come."""

@@ -1,4 +1,4 @@
-"""The kernels of the sampled learners: a state machine for histories, random games, and traversals.
+"""The kernels of the sampled learners: a state machine for histories, random games, traversals, and restricted games.
 
 All of them are here, and use nothing of other modules: numba's own stamp of this file is then enough to tell what has
 to be compiled anew.
