@@ -53,9 +53,13 @@ def pages_of(browser, url):
         context.close()
 
 
-def arrived(page, selector):
-    """Wait for a page that has this piece, and until its scripts hear keys and clicks."""
-    page.locator(selector).wait_for()
+def arrived(page, piece):
+    """Wait for a page that has this piece, a selector or a locator, and until its scripts hear keys and clicks.
+
+    The page before must not have the piece: after a click, a browser shows the old page for a while, and then the
+    beginning of the new one.
+    """
+    (page.locator(piece) if isinstance(piece, str) else piece).wait_for()
     page.wait_for_load_state()
 
 

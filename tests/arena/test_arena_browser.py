@@ -69,7 +69,7 @@ def test_a_replay_without_scripts(open_page):
     page = open_page("/arena/matches/replay?name=ultimate", java_script_enabled=False)
     for ply in range(1, 4):
         page.get_by_role("link", name="On →").click()
-        assert page.locator(".plane .cell.mine, .plane .cell.theirs").count() == ply
+        sync_api.expect(page.locator(".plane .cell.mine, .plane .cell.theirs")).to_have_count(ply)
 
 
 @pytest.mark.parametrize("name", ["extreme", "infinite"])
@@ -139,7 +139,7 @@ def test_a_game_without_scripts(open_page):
     begin(page, first="the agent")
     assert page.locator(".cell.theirs").count() == 0 and page.locator(".cell.mine").count() == 1  # the agent has ×
     page.locator("button.cell").first.click()
-    assert page.locator(".cell.mine, .cell.theirs").count() == 3
+    sync_api.expect(page.locator(".cell.mine, .cell.theirs")).to_have_count(3)
 
 
 def test_watching_two_agents(open_page):

@@ -70,7 +70,7 @@ def test_by_mouse_on_the_curve(open_page):  # noqa: F811
     expect_iteration(page, 2)
     assert asked(page)["at"] == ["|0*"]
     sync_api.expect(marks(page).nth(1)).to_have_attribute("aria-current", "true")
-    assert page.locator(".curve:visible .dot.chosen").count() == 1
+    sync_api.expect(page.locator(".curve:visible .dot.chosen")).to_have_count(1)
     page.locator('#board1 [data-square="5"]').click()
     page.get_by_role("link", name="placed").click()
     wait_until(lambda: asked(page).get("at") == ["|0*5*"])
@@ -96,7 +96,7 @@ def test_what_the_slider_stands_for_is_shown_while_it_moves(open_page):  # noqa:
     page = open_page("/explore")
     page.locator("#slider").evaluate("s => { s.value = 1; s.dispatchEvent(new Event('input', {bubbles: true})); }")
     sync_api.expect(page.locator("#after")).to_have_text(re.compile(r"^Iteration 2, gap "))
-    assert page.locator(".curve:visible .dot.chosen").count() == 1
+    sync_api.expect(page.locator(".curve:visible .dot.chosen")).to_have_count(1)
     assert "iteration" not in asked(page)  # nothing has been asked for yet
 
 
@@ -104,7 +104,7 @@ def test_without_scripts_the_iterations_are_links(open_page):  # noqa: F811
     page = open_page("/explore", java_script_enabled=False)
     assert page.locator("#slider").is_hidden()
     page.get_by_role("link", name="2", exact=True).first.click()
-    assert "iteration=2" in page.url
+    sync_api.expect(page).to_have_url(re.compile("[?&]iteration=2(&|$)"))
     sync_api.expect(page.locator("#after")).to_contain_text("After iteration 2:")
 
 

@@ -1,6 +1,7 @@
 """A course's league in a real browser: handing in, watching, replaying; by keyboard, without scripts; for axe-core."""
 
 import datetime
+import re
 import threading
 
 import pytest
@@ -125,8 +126,9 @@ def test_a_match_is_gone_through_by_buttons_keys_and_address(over, visit):
     sync_api.expect(page.get_by_role("link", name="On →")).to_be_focused()
     press(page, "ArrowRight")
     sync_api.expect(said).to_contain_text(f"Move 2 of {last}")
-    assert page.url.endswith("?ply=2") and page.locator(".plane .cell.latest").count() == 1
-    assert page.locator(".plane .cell.mine, .plane .cell.theirs").count() == 2
+    sync_api.expect(page).to_have_url(re.compile("[?]ply=2$"))
+    sync_api.expect(page.locator(".plane .cell.latest")).to_have_count(1)
+    sync_api.expect(page.locator(".plane .cell.mine, .plane .cell.theirs")).to_have_count(2)
     press(page, "ArrowLeft")
     sync_api.expect(said).to_contain_text(f"Move 1 of {last}")
     press(page, "End")

@@ -14,7 +14,6 @@ from browsing import (
     press,
     served,
 )
-from patience import wait_until
 from wing import answering
 
 from pttt_ooc.explore import play
@@ -74,11 +73,17 @@ def go_through(page):
     """Step back from the end to the first attempt; returns what each step was."""
     found = []
     while page.locator(".steps [rel=prev]").count():
-        before = page.locator(".steps > span:not(.none)").inner_text()
-        press(page, "ArrowLeft")
-        sync_api.expect(page.locator(".steps > span:not(.none)")).not_to_have_text(before)
-        found.append(page.locator("#choice").inner_text())
+        found.append(step_back(page, lambda: press(page, "ArrowLeft")))
     return found
+
+
+def step_back(page, act):
+    """Do what leads one step back, and wait for the whole page of that step; returns what the step was."""
+    before = page.locator(".steps > span:not(.none)").inner_text()
+    act()
+    sync_api.expect(page.locator(".steps > span:not(.none)")).not_to_have_text(before)
+    page.wait_for_load_state()
+    return page.locator("#choice").inner_text()
 
 
 def test_a_whole_game_by_keyboard_only(open_page):
@@ -129,6 +134,7 @@ def test_a_whole_game_by_mouse(open_page, player):
     page.get_by_role("link", name="All games").click()
     row = page.locator("table.results tbody tr")
     sync_api.expect(row).to_have_count(1)
+    page.wait_for_load_state()
     cells = row.locator("td").all_inner_texts()
     assert cells[1:5] == ["1", *("1" if result == word else "0" for word in ("won", "draw", "lost"))]
     assert re.fullmatch(r"best response [−\d.]+, mini-2x3k2-abrupt/full [−\d.]+", cells[6])
@@ -166,14 +172,18 @@ def test_a_resigned_game_and_a_game_without_scripts(open_page):
     page = open_page(java_script_enabled=False)
     page.get_by_label("player 1").check()
     page.get_by_role("button", name="Begin").click()
-    wait_until(lambda: page.locator("#table").count() or page.get_by_role("button", name="Try again").click())
+    table, again = page.locator("#table"), page.get_by_role("button", name="Try again")
+    arrived(page, table.or_(again))
+    while again.count():  # the strategies are not prepared yet
+        with page.expect_navigation():
+            again.click()
     page.locator("button.cell.free").first.click()
-    arrived(page, "#table")
+    arrived(page, '#table:not([data-made="0"])')
     if page.locator(".review").count() == 0:
         page.get_by_text("Resign").click()
         page.get_by_role("button", name="Give this game up").click()
         sync_api.expect(page.locator(".outcome")).to_contain_text("You have resigned.")
-    assert page.locator("#attempts").count() == 1
+    sync_api.expect(page.locator("#attempts")).to_have_count(1)
 
 
 def test_motion_is_reduced_where_it_is_asked_for(open_page):
@@ -195,12 +205,12 @@ def test_all_pages_are_accessible(open_page):
     page.locator('#table:not([data-made="0"])').wait_for()
     if page.locator(".review").count():
         page.get_by_role("button", name="Play again").click()
+        arrived(page, '#table[data-made="0"]')
     assert_accessible(page, "play-game")
     play_out_from(page)
     assert_accessible(page, "play-end")
     while "you at" not in (page.locator("#choice").all_inner_texts() or [""])[0]:
-        page.locator(".steps [rel=prev]").click()
-        page.wait_for_load_state()
+        step_back(page, page.locator(".steps [rel=prev]").click)
     assert_accessible(page, "play-review")
     page.goto("/play")
     assert_accessible(page, "play-lobby")

@@ -105,8 +105,8 @@ def test_a_whole_match_by_touch_on_a_phone(open_page):
 def test_a_match_without_scripts(open_page):
     page = open_page(java_script_enabled=False)
     begin(page)
-    page.locator("button.cell.free").first.click()
-    arrived(page, "#table")
+    changed(page, page.locator("button.cell.free").first.click)
+    page.wait_for_load_state()
     page.get_by_text("Give up").click()
     page.get_by_role("button", name="Give this match up").click()
     sync_api.expect(page.locator(".outcome")).to_contain_text("You have given this match up")
@@ -146,5 +146,6 @@ def test_all_pages_are_accessible(open_page):
     assert_accessible(page, "smbc-round-over")
     page.get_by_text("Give up").click()
     page.get_by_role("button", name="Give this match up").click()
+    arrived(page, ".outcome")
     page.goto("/smbc/play")
     assert_accessible(page, "smbc-results")
