@@ -178,9 +178,9 @@ def test_padding_changes_nothing():
     network = nets.make_network(seen.squares, (8,), 3, [5])
     infosets = np.arange(len(seen.codes))
     whole = seen.look(network, infosets)
-    np.testing.assert_allclose(
-        np.concatenate([seen.look(network, infosets[:5]), seen.look(network, infosets[5:])]), whole
-    )
+    parts = np.concatenate([seen.look(network, infosets[:5]), seen.look(network, infosets[5:])])
+    # Sums of other lengths may be added up in another order, as the processor likes it.
+    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6 * np.abs(whole).max())
 
 
 def test_what_is_missing_is_said(monkeypatch):
@@ -339,9 +339,11 @@ def test_the_greedy_square_is_legal_and_highest():
 # ---------------------------------------------------------------------------------------------
 # How well they learn
 
+# Processors add up in other orders, and so learn other networks, as other seeds do: of many seeds, all keep the bounds
+# by more than a tenth.
 BOUNDS = {  # algorithm: iterations, settings, bound on NashConv / 2 of MINI and of HIDDEN, where uniform has 0.33, 0.24
-    "ppo": (40, {"rate": 3e-3, "entropy": 0.5, "anneal": 30}, 0.17, 0.22),
-    "mmd-deep": (40, {"rate": 3e-3, "kl": 1.0, "anneal": 30}, 0.12, 0.16),
+    "ppo": (80, {"rate": 3e-3, "entropy": 0.5, "anneal": 30}, 0.17, 0.22),
+    "mmd-deep": (80, {"rate": 3e-3, "kl": 3.0, "anneal": 60}, 0.12, 0.16),
     "r-nad-deep": (60, {"eta": 0.2, "phase": 20}, 0.17, 0.21),
     "nfsp": (60, {}, 0.22, None),
     "psro-dqn": (7, {"games": 128, "rounds": 40}, 0.22, None),
