@@ -4,6 +4,7 @@ Usage: ``python docs/make_pictures.py [DATA]``, where DATA is the directory of a
 ``data/pttt-abrupt/full``).  Without one, the picture of the result is left as it is.
 """
 
+import csv
 import json
 import sys
 import zipfile
@@ -15,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
+from pttt_ooc.learners.comparison import AXES, figure_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import mask_of
 from pttt_ooc.show.pictures import PALETTE, draw_board
@@ -22,7 +24,7 @@ from pttt_ooc.structure.counts import counts_of
 from pttt_ooc.structure.orders import all_orders, order_counts
 from pttt_ooc.structure.views import Pairs, find_pairs, image_of
 
-PICTURES = Path(__file__).parent / "pictures"
+PICTURES, RECORDS = Path(__file__).parent / "pictures", Path(__file__).parent / "records"
 INK, MUTED, LINE, ACCENT, WARM = (PALETTE[name] for name in ("ink", "muted", "line", "accent", "warm"))
 STYLE = {
     **{"svg.fonttype": "path", "svg.hashsalt": "pttt-ooc", "font.size": 10, "text.color": INK},
@@ -206,12 +208,24 @@ def result_picture(data: Path) -> None:
     save(figure, "result")
 
 
+def learners_picture() -> None:
+    """How the learners came down on the full game, from their evaluations in ``records/learners.csv``."""
+    curves: dict[str, list[dict[str, float]]] = {}
+    with open(RECORDS / "learners.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            measured = {name: float(row[name]) for name in AXES}
+            curves.setdefault(row["run"], []).append(measured | {"nashconv": 2 * float(row["half_gap"])})
+    (uniform,) = curves.pop("uniform")
+    save(figure_of({name: ({}, rows) for name, rows in curves.items()}, uniform["nashconv"] / 2), "learners")
+
+
 def main() -> None:
     """Draw all."""
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("data/pttt-abrupt/full")
     with matplotlib.rc_context(STYLE):
         timing_picture()
         sizes_picture()
+        learners_picture()
         if (data / "export.json").exists():
             result_picture(data)
 
