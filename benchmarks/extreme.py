@@ -5,6 +5,13 @@ clock.  The log has a line for each game: it says what both were given, how the 
 searched.  The same command goes on where it was ended.
 
     python -m benchmarks.extreme --strong 1 --example 24 --games 40 --log games.jsonl
+
+The example is slow: such a game takes a quarter of an hour.  With ``--positions`` its compiled twin plays, which makes
+the same moves from the same number of positions.  ``--check`` measures, on positions of a log's games, how many the
+example searches in its time, and whether the twin then makes the same move.
+
+    python -m benchmarks.extreme --strong 1 --positions 100000 --games 40 --log games.jsonl
+    python -m benchmarks.extreme --example 24 --check 20 --log games.jsonl
 """
 
 from __future__ import annotations
@@ -22,10 +29,12 @@ from typing import Any
 
 from scipy.stats import binomtest
 
+from benchmarks import extreme_twin
 from pttt_ooc.extreme.match import Match, play_match
 from pttt_ooc.extreme.process import Conditions
 from pttt_ooc.extreme.programs import Program, read_program
 from pttt_ooc.extreme.referee import Cell, Referee
+from pttt_ooc.extreme.runner import START, BigBoard
 
 PATIENCE = 20
 """The referee's limit, as a multiple of the time that the example is given: here, nobody is to lose by the clock."""
@@ -41,8 +50,8 @@ def changed(program: Program, *changes: tuple[str, str]) -> Program:
     return replace(program, source=source)
 
 
-def players(strong: float, example: float) -> tuple[Program, Program]:
-    """Both bots, given these seconds of the processor for each move."""
+def players(strong: float, example: float, positions: int | None = None) -> tuple[Program, Program]:
+    """Both bots, given these seconds of the processor for each move; the example as its twin if positions are given."""
     clock = "from pttt_ooc.arena.kernels.clock import PROCESSOR"
     return (
         changed(
@@ -50,13 +59,23 @@ def players(strong: float, example: float) -> tuple[Program, Program]:
             ("seconds = 0.9", f"seconds = {strong!r}"),
             ("self.searcher = searcher()", f"{clock}\n        self.searcher = searcher(clock=PROCESSOR)"),
         ),
-        changed(
-            read_program(Path("alphabeta")),
-            ("seconds = 20.0", f"seconds = {example!r}"),
-            ("self.end = time.time()", "self.end = time.process_time()"),
-            ("if time.time() >", "if time.process_time() >"),
-        ),
+        example_of(example) if positions is None else twin_of(positions),
     )
+
+
+def example_of(seconds: float) -> Program:
+    """The example with these seconds of the processor for each move."""
+    return changed(
+        read_program(Path("alphabeta")),
+        ("seconds = 20.0", f"seconds = {seconds!r}"),
+        ("self.end = time.time()", "self.end = time.process_time()"),
+        ("if time.time() >", "if time.process_time() >"),
+    )
+
+
+def twin_of(positions: int) -> Program:
+    """The example's twin with so many positions for each move."""
+    return changed(read_program(Path(extreme_twin.__file__)), ("positions = 100000", f"positions = {positions}"))
 
 
 def opening(number: int, plies: int) -> list[Cell]:
@@ -70,21 +89,25 @@ def opening(number: int, plies: int) -> list[Cell]:
 
 def play(number: int, options: argparse.Namespace) -> dict[str, Any]:
     """Play a game of the series: the strong bot begins the even ones."""
-    strong, example = players(options.strong, options.example)
+    strong, example = players(options.strong, options.example, options.positions)
     side = number % 2
     limit = PATIENCE * max(options.strong, options.example)
     pair = (example, strong) if side else (strong, example)
     match = play_match(pair, Conditions(limit), opening=opening(number // 2, options.plies))
     return {
         "game": number,
-        "strong": options.strong,
-        "example": options.example,
-        "plies_by_lot": options.plies,
+        **given(options),
         "strong_plays": "xo"[side],
         "result": result(match, side),
         **searched(match.printed[side]),
         **match.as_json(),
     }
+
+
+def given(options: argparse.Namespace) -> dict[str, Any]:
+    """What all games of a series have in common."""
+    example = {"example": options.example} if options.positions is None else {"positions": options.positions}
+    return {"strong": options.strong, **example, "plies_by_lot": options.plies}
 
 
 def result(match: Match, side: int) -> str:
@@ -121,19 +144,60 @@ def summary(games: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def position_of(game: dict[str, Any], generator: random.Random) -> tuple[BigBoard, Cell, str]:
+    """A position in which the example had to move, by lot: the board, the move before it, and the example's flag."""
+    side = 1 - "xo".index(game["strong_plays"])
+    own = [at for at, move in enumerate(game["moves"]) if move["player"] == side and at >= game["plies_by_lot"]]
+    board, old = BigBoard(), START
+    for move in game["moves"][: generator.choice(own)]:
+        cell = tuple(move["cell"])
+        board.update(old, cell, "xo"[move["player"]])
+        old = cell
+    return board, old, "xo"[side]
+
+
+def compare(game: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Let the example think about a position of a game, and its twin with as many positions as that took."""
+    board, old, flag = position_of(game, random.Random(game["game"]))
+    names: dict[str, Any] = {}
+    exec(compile(example_of(seconds).source, "alphabeta_bot.py", "exec"), names)
+
+    class Counting(names["TeamAlphabeta"]):  # type: ignore[misc]
+        begun, out_of_time = 0, False
+
+        def search(self, *arguments: Any) -> Any:
+            self.begun += 1
+            try:
+                return super().search(*arguments)
+            except names["OutOfTime"]:
+                self.out_of_time = True
+                raise
+
+    example, twin = Counting(), extreme_twin.TeamTwin()
+    cell = example.move(board, old, flag)
+    twin.positions = example.begun - example.out_of_time  # the last one was not searched
+    same = twin.move(board, old, flag) == cell
+    return {"game": game["game"], "out_of_time": example.out_of_time, "positions": twin.positions, "same": same}
+
+
 def main() -> None:
     """Play what is missing of the series, and print its summary."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.extreme", description=__doc__.split("\n")[0])
     parser.add_argument("--strong", type=float, default=1.0, metavar="SECONDS", help="of the strong bot, for a move")
     parser.add_argument("--example", type=float, default=24.0, metavar="SECONDS", help="of the example, for a move")
+    parser.add_argument("--positions", type=int, metavar="N", help="of the example's twin, which then takes its place")
     parser.add_argument("--games", type=int, default=40, metavar="N", help="two from each opening")
     parser.add_argument("--plies", type=int, default=4, metavar="N", help="moves of an opening")
+    parser.add_argument("--check", type=int, metavar="N", help="compare example and twin in positions of N games")
     parser.add_argument("--log", type=Path, required=True, metavar="FILE", help="a line of JSON for each game")
     options = parser.parse_args()
     lines = options.log.read_text().splitlines() if options.log.exists() else []
     games = [json.loads(line) for line in lines]
-    given = {"strong": options.strong, "example": options.example, "plies_by_lot": options.plies}
-    if any({name: game[name] for name in given} != given for game in games):
+    if options.check is not None:
+        for game in games[: options.check]:
+            print(json.dumps(compare(game, options.example)), flush=True)
+        return
+    if any({name: game.get(name) for name in given(options)} != given(options) for game in games):
         sys.exit(f"{options.log} holds games of another series; name another file.")
     for number in range(len(games), options.games):
         games.append(play(number, options))

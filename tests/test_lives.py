@@ -64,6 +64,15 @@ def something():
     gc.collect()
     gc.callbacks.clear()
 """,
+    "an object that is half made": """
+class Half:
+    def __init__(self):
+        signalled()
+        self.made = True
+    def __del__(self):
+        assert self.made
+something = Half
+""",
 }
 
 
@@ -78,7 +87,7 @@ def ran(place, block):
 @pytest.mark.parametrize("block, told", [("process", "stopping True"), ("interruptible", "as before True")])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_signal_interrupts_wherever_it_comes(place, block, told):
-    """Python drops what is raised in the last three places."""
+    """Python drops what is raised in finalisers and callbacks, and tells errors of objects that are half made."""
     done = ran(PLACES[place], block)
     assert sorted(done.stdout.splitlines()) == sorted(["interrupted", told]) and done.stderr == ""
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -13,6 +14,7 @@ from typing import Any
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _AGAIN = 0.02  # seconds until an interrupt that Python dropped comes again
+_interrupted = threading.Event()
 
 
 def handle_signals(stopping: threading.Event) -> None:
@@ -30,8 +32,9 @@ def interrupt_on_signals(stopping: threading.Event) -> None:
     def interrupt(number: int, frame: FrameType | None) -> None:
         if not stopping.is_set():
             stopping.set()
-            raise KeyboardInterrupt
+            _interrupt(number, frame)
 
+    _interrupted.clear()
     for number in _SIGNALS:
         signal.signal(number, interrupt)
     signal.signal(signal.SIGALRM, _interrupt)
@@ -43,8 +46,12 @@ def interruptible() -> Iterator[None]:
     """Raise a KeyboardInterrupt in the main thread on SIGTERM and SIGINT while the block runs, wherever it is."""
     before, hook = {n: signal.signal(n, _interrupt) for n in (*_SIGNALS, signal.SIGALRM)}, sys.unraisablehook
     sys.unraisablehook = _dropped
+    _interrupted.clear()
     try:
         yield
+    except KeyboardInterrupt as error:
+        traceback.clear_frames(error.__traceback__)  # finalises half-made objects as long as the hook is ours
+        raise
     finally:
         sys.unraisablehook = hook
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -53,14 +60,18 @@ def interruptible() -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    _interrupted.set()
     raise KeyboardInterrupt
 
 
 def _dropped(told: Any) -> None:
-    """Python drops what is raised in finalisers and in callbacks, such as those of imports; interrupts come again."""
+    """Python drops what is raised in finalisers and in callbacks, such as those of imports; interrupts come again.
+
+    Other errors are told, but not after an interrupt: an object that was half made may be unable to finalise.
+    """
     if told.exc_type is KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-    else:
+    elif not _interrupted.is_set():
         sys.__unraisablehook__(told)
 
 

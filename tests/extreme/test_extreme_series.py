@@ -1,13 +1,28 @@
 """The series of games that measures the strong bot: what is played, and how it is counted."""
 
 import json
+import math
+import random
+from pathlib import Path
 
 import pytest
 
 from benchmarks import extreme as series
+from benchmarks import extreme_twin
 from pttt_ooc.extreme.match import Match
-from pttt_ooc.extreme.programs import program
-from pttt_ooc.extreme.referee import Referee
+from pttt_ooc.extreme.programs import program, read_program
+from pttt_ooc.extreme.referee import FLAGS, Referee
+from pttt_ooc.extreme.runner import START, BigBoard
+
+
+def random_position(seed, moves):
+    """Board, move before and flag after so many moves by lot in a game that goes on."""
+    draw, referee = random.Random(seed), Referee()
+    for _ in range(moves):
+        referee.play(draw.choice(referee.valid_cells()))
+        if referee.result()[1] != "-":
+            return random_position(seed + 1000, moves)
+    return referee.board, referee.old_move, FLAGS[referee.player]
 
 
 def test_both_bots_are_those_of_the_package_but_for_their_time():
@@ -75,3 +90,47 @@ def test_a_series_goes_on_with_its_log_and_refuses_that_of_another(monkeypatch, 
     assert run("--games", "5")["games"] == 5 and played == [0, 1, 2, 3, 4]
     with pytest.raises(SystemExit, match="another series"):
         run("--games", "6", "--strong", "2")
+
+
+def test_the_twin_makes_the_moves_of_the_example():
+    """For as many positions as the example has time for, from the empty board to games that are nearly over."""
+    class_of = {}
+    exec(read_program(Path("alphabeta")).source, class_of)
+    stop = class_of["OutOfTime"]
+
+    class Limited(class_of["TeamAlphabeta"]):
+        seconds = math.inf
+
+        def search(self, *arguments):
+            self.positions -= 1
+            if self.positions < 0:
+                raise stop
+            return super().search(*arguments)
+
+    example, twin, ends = Limited(), extreme_twin.TeamTwin(), set()
+    for moves in [*range(0, 80, 2), *range(80, 105)]:
+        board, old, flag = random_position(moves, moves)
+        for positions in (1, 30, 150)[: 3 if moves >= 80 else 2]:
+            example.positions = twin.positions = positions
+            assert twin.move(board, old, flag) == example.move(board, old, flag), (moves, positions)
+            ends.add(example.positions >= 0)
+        cells, small = twin.arrays(board, flag)
+        assert extreme_twin.evaluate(cells, small) == example.evaluate()
+    assert ends == {False, True}  # searches that were cut off, and others that found how the game ends
+
+
+def test_positions_to_compare_are_those_in_which_the_example_moved():
+    game = {"game": 1, "strong_plays": "o", "plies_by_lot": 2, "moves": []}
+    board, old = BigBoard(), START
+    for at, player in enumerate((0, 1, 0, 1, 0)):
+        old = board.find_valid_move_cells(old)[at]
+        board.update(old, old, "xo"[player])
+        game["moves"].append({"player": player, "cell": list(old)})
+    seen = {str(series.position_of(game, random.Random(seed))[0].big_boards_status).count("'-'") for seed in range(20)}
+    assert seen == {160, 158}
+
+
+def test_example_and_twin_are_compared_by_what_the_time_was_enough_for():
+    game = {"game": 3, "strong_plays": "o", "plies_by_lot": 0, "moves": [{"player": 0, "cell": [0, 4, 4]}]}
+    found = series.compare(game, 0.2)
+    assert found["same"] and found["out_of_time"] and found["positions"] > 5

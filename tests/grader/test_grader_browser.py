@@ -16,8 +16,9 @@ sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tokens(server):
+    """Tokens of the server's teams.  They live as long as it: a process may run this module's tests in two parts."""
     database = Database.of(server.data, None, "mini-2x3k2-abrupt")
     names = ["Null Sum Enjoyers", "Team B", "The Regret Minimisers of Room 32-144"]
     found = {name: teams.add_team(database, name) for name in names}
