@@ -155,4 +155,5 @@ class TeamTwin:
             best = int(big), int(cell_board // 3 * 3 + inside // 3), int(cell_board % 3 * 3 + inside % 3)
             if abs(value) >= WIN:
                 break
+        self.left = int(left[0])
         return best

@@ -1,5 +1,6 @@
 """The series of games that measures the strong bot: what is played, and how it is counted."""
 
+import itertools
 import json
 import math
 import random
@@ -23,6 +24,16 @@ def random_position(seed, moves):
         if referee.result()[1] != "-":
             return random_position(seed + 1000, moves)
     return referee.board, referee.old_move, FLAGS[referee.player]
+
+
+def nearly_drawn():
+    """A position in which most small boards have one empty cell, and nobody can win them."""
+    board = BigBoard()
+    for big in (0, 1):
+        for row, column in itertools.product((0, 3, 6), (0, 3 * big, 6)):
+            for at, marks in enumerate(("xox", "xoo", "ox-")):
+                board.big_boards_status[big][row + at][column : column + 3] = marks
+    return board, (0, 0, 3), "x"
 
 
 def test_both_bots_are_those_of_the_package_but_for_their_time():
@@ -108,11 +119,12 @@ def test_the_twin_makes_the_moves_of_the_example():
             return super().search(*arguments)
 
     example, twin, ends = Limited(), extreme_twin.TeamTwin(), set()
-    for moves in [*range(0, 80, 2), *range(80, 105)]:
-        board, old, flag = random_position(moves, moves)
-        for positions in (1, 30, 150)[: 3 if moves >= 80 else 2]:
+    given = [random_position(moves, moves) for moves in range(105)]
+    for number, (board, old, flag) in enumerate([nearly_drawn(), *given]):
+        for positions in (1, 30, 150)[: 2 + (number % 2 == 0)]:
             example.positions = twin.positions = positions
-            assert twin.move(board, old, flag) == example.move(board, old, flag), (moves, positions)
+            assert twin.move(board, old, flag) == example.move(board, old, flag), (number, positions)
+            assert twin.left == example.positions
             ends.add(example.positions >= 0)
         cells, small = twin.arrays(board, flag)
         assert extreme_twin.evaluate(cells, small) == example.evaluate()
