@@ -37,8 +37,7 @@ serve: $(GRADER) ## start the course's grader (SERVE="..." adds options, such as
 	$(BIN)/pttt serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests (PYTEST="..." adds options, such as -m full or -k store)
-	@# One process more than cores: a fifth of the time, tests wait for programs that they have started.
-	$(BIN)/python -m pytest -n $$(($(CORES) + 1)) --dist worksteal $(PYTEST)
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal $(PYTEST)
 
 check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 	$(BIN)/ruff check .

@@ -73,6 +73,13 @@ class Half:
         assert self.made
 something = Half
 """,
+    "a coroutine that nobody awaits": """
+async def never():
+    pass
+def something():
+    coroutine = never()
+    signalled()
+""",
 }
 
 
@@ -87,7 +94,7 @@ def ran(place, block):
 @pytest.mark.parametrize("block, told", [("process", "stopping True"), ("interruptible", "as before True")])
 @pytest.mark.parametrize("place", PLACES)
 def test_a_signal_interrupts_wherever_it_comes(place, block, told):
-    """Python drops what is raised in finalisers and callbacks, and tells errors of objects that are half made."""
+    """Python drops what is raised in finalisers and callbacks, and tells errors of what is half done."""
     done = ran(PLACES[place], block)
     assert sorted(done.stdout.splitlines()) == sorted(["interrupted", told]) and done.stderr == ""
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -48,10 +49,12 @@ def interruptible() -> Iterator[None]:
     sys.unraisablehook = _dropped
     _interrupted.clear()
     try:
-        yield
-    except KeyboardInterrupt as error:
-        traceback.clear_frames(error.__traceback__)  # finalises half-made objects as long as the hook is ours
-        raise
+        with warnings.catch_warnings():
+            try:
+                yield
+            except KeyboardInterrupt as error:
+                traceback.clear_frames(error.__traceback__)  # finalises half-made objects as long as the hook is ours
+                raise
     finally:
         sys.unraisablehook = hook
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -61,6 +64,7 @@ def interruptible() -> Iterator[None]:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _interrupted.set()
+    warnings.simplefilter("ignore")  # what was interrupted was not done properly, and some of it warns of that
     raise KeyboardInterrupt
 
 

@@ -39,7 +39,7 @@ def stopped(process):
     process.send_signal(signal.SIGTERM)
     _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and '"died"' not in told, told
-    return {line.get("child") for line in map(json.loads, told.splitlines())}
+    return {json.loads(line).get("child") for line in told.splitlines() if line.startswith("{")}
 
 
 def test_the_arena_beside_a_grader(tmp_path):
