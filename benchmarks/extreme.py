@@ -33,8 +33,8 @@ from benchmarks import extreme_twin
 from pttt_ooc.extreme.match import Match, play_match
 from pttt_ooc.extreme.process import Conditions
 from pttt_ooc.extreme.programs import Program, read_program
-from pttt_ooc.extreme.referee import Cell, Referee
-from pttt_ooc.extreme.runner import START, BigBoard
+from pttt_ooc.extreme.referee import FLAGS, Cell, Referee
+from pttt_ooc.extreme.runner import BigBoard
 
 PATIENCE = 20
 """The referee's limit, as a multiple of the time that the example is given: here, nobody is to lose by the clock."""
@@ -148,12 +148,10 @@ def position_of(game: dict[str, Any], generator: random.Random) -> tuple[BigBoar
     """A position in which the example had to move, by lot: the board, the move before it, and the example's flag."""
     side = 1 - "xo".index(game["strong_plays"])
     own = [at for at, move in enumerate(game["moves"]) if move["player"] == side and at >= game["plies_by_lot"]]
-    board, old = BigBoard(), START
+    referee = Referee()
     for move in game["moves"][: generator.choice(own)]:
-        cell = tuple(move["cell"])
-        board.update(old, cell, "xo"[move["player"]])
-        old = cell
-    return board, old, "xo"[side]
+        referee.play(tuple(move["cell"]))
+    return referee.board, referee.old_move, FLAGS[side]
 
 
 def compare(game: dict[str, Any], seconds: float) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def stopped(process):
     process.send_signal(signal.SIGTERM)
     _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and '"died"' not in told, told
-    return {json.loads(line).get("child") for line in told.splitlines() if line.startswith("{")}
+    return {line.get("child") for line in map(json.loads, told.splitlines())}
 
 
 def test_the_arena_beside_a_grader(tmp_path):
@@ -53,6 +53,7 @@ def test_the_arena_beside_a_grader(tmp_path):
             links = re.findall(r'<a href="([^"]+)"', re.search(r"<nav.*?</nav>", page, re.DOTALL)[0])
             assert {"/", "/explore", "/play", "/arena/play", "/arena/matches", "/arena/standings"} <= {*links}
             assert "There is no match" in text(f"{url}/arena/matches/one?name=other")
+            wait_until(lambda: json.loads(text(f"{url}/healthz"))["worker"] == "ok")  # and is not stopped before
         finally:
             names = stopped(process)
     assert {"web", "arena answerer"} <= names
