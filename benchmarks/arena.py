@@ -8,10 +8,15 @@ from functools import partial
 from time import process_time
 from typing import Any
 
+import numba
+import numpy as np
+
 from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import Game
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels.counting import counting
 from pttt_ooc.arena.kernels.rng import generator
+from pttt_ooc.arena.kernels.ultimate_values import evaluate
 from tests.arena import naive_search
 from tests.arena import naive_ultimate as naive
 
@@ -21,6 +26,30 @@ def taken(work: Callable[[], Any]) -> tuple[float, Any]:
     begin = process_time()
     found = work()
     return process_time() - begin, found
+
+
+@numba.njit
+def evaluated(states: Any, heuristic: int, rounds: int) -> int:
+    """Evaluate all positions some times over; the sum of the values, which the compiler cannot leave out."""
+    total = 0
+    for turn in range(rounds):
+        for number in range(len(states)):
+            total += (turn + 1) * evaluate(states[number], heuristic)
+    return total
+
+
+def middles(ultimate: Game) -> tuple[Any, list[naive.Position]]:
+    """All positions of 50 random games before their ends, by the kernels' rules and by plain ones."""
+    states, positions = [], []
+    for seed in range(50):
+        _, moves = naive.random_game(seed)
+        state, position = ultimate.start(), naive.Position()
+        for move in moves:
+            states.append(state)
+            positions.append(position.copy())
+            state = ultimate.play(state, move)
+            position.make(*divmod(move, 9))
+    return np.array(states), positions
 
 
 def main() -> None:
@@ -51,6 +80,13 @@ def main() -> None:
     player.seat(ultimate)
     seconds, _ = taken(lambda: [player.choose(start) for _ in range(100)])
     found["milliseconds of a first move at depth 2"] = [seconds * 10]
+    states, positions = middles(ultimate)
+    for heuristic in (2, 3):
+        evaluated(states, heuristic, 1)
+        seconds, _ = taken(partial(evaluated, states, heuristic, 100))
+        found[f"microseconds of heur{heuristic}"] = [seconds * 1e4 / len(states)]
+    seconds, _ = taken(lambda: [naive_search.value(position, 2, "x") for position in positions])
+    found["microseconds of heur2"].append(seconds * 1e6 / len(positions))
     print(json.dumps(found, indent=1))
 
 

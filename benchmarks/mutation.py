@@ -89,8 +89,24 @@ TESTS: dict[str, Sequence[str]] = {
         "test_cli_bad_input.py",
         "test_cli.py -k 'file or alike'",
     ],
+    "arena/kernels/ultimate": ["arena/test_arena_ultimate.py", "arena/test_arena_agents.py"],
+    "arena/kernels/mnk": ["arena/test_arena_rows.py"],
+    "arena/kernels/infinite": ["arena/test_arena_rows.py"],
+    "arena/kernels/extreme": ["extreme/test_extreme_rules.py"],
+    "arena/kernels/counting": ["arena/test_arena_ultimate.py"],
+    "arena/kernels/ultimate_values": ["arena/test_arena_agents.py", "arena/test_arena_tuned.py"],
+    "arena/kernels/search": ["arena/test_arena_agents.py"],
+    "arena/kernels/memory": ["arena/test_arena_agents.py"],
+    "arena/kernels/tuned": ["arena/test_arena_tuned.py"],
+    "arena/kernels/ultimate_learnt": ["arena/test_arena_learnt.py"],
+    "arena/kernels/mcts": ["arena/test_arena_mcts.py"],
+    "arena/kernels/solving": ["arena/test_arena_solvers.py"],
+    "arena/kernels/qlearning": ["arena/test_arena_qlearning.py"],
+    "arena/kernels/value_table": ["arena/test_arena_learning.py"],
+    "arena/kernels/line_patterns": ["arena/test_arena_patterns.py"],
+    "arena/kernels/extreme_search": ["extreme/test_extreme_search.py"],
 }
-"""For each module of the core the tests that run on its mutants: its own first, then others that use it."""
+"""For each module of the core, and for the arena's kernels, the tests that run on its mutants: its own first."""
 
 KERNELS = set(jit.SOURCES) - {"compiler", "jit", "structure/timing"}
 """Modules that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each of them."""

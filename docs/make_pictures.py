@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
+from pttt_ooc.arena.statistics import Rate
 from pttt_ooc.learners.comparison import AXES, figure_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import mask_of
@@ -219,6 +220,40 @@ def learners_picture() -> None:
     save(figure_of({name: ({}, rows) for name, rows in curves.items()}, uniform["nashconv"] / 2), "learners")
 
 
+def ultimate_picture() -> None:
+    """The figures of the Ultimate report, from our matches: times by depth and turn, and what more time wins."""
+    with open(RECORDS / "ultimate-times.csv", newline="") as file:
+        times = [(int(row["depth"]), row["turn"], float(row["milliseconds"])) for row in csv.DictReader(file)]
+    with open(RECORDS / "ultimate-timed.csv", newline="") as file:
+        series = [row for row in csv.DictReader(file) if row["seconds"]]
+    figure = Figure(figsize=(10.5, 3.3))
+    by_depth, by_turn, by_time = figure.subplots(1, 3)
+    depths = [(depth, time) for depth, turn, time in times if turn == "all"]
+    by_depth.plot(*zip(*depths, strict=True), color=ACCENT, marker="o")
+    by_depth.set(title="alpha-beta with heur3", xlabel="depth", yscale="log")
+    by_depth.set_ylabel("milliseconds for a move (mean)")
+    for depth, colour in ((2, WARM), (3, ACCENT)):
+        turns = [(int(turn), time) for d, turn, time in times if d == depth and turn != "all"]
+        by_turn.plot(*zip(*turns, strict=True), color=colour, label=f"depth {depth}")
+    by_turn.set(title="the same, by the number of the turn", xlabel="turn", yscale="log")
+    by_turn.legend(frameon=False)
+    rivals = (("time-depth-2", "depth 2", WARM), ("time-depth-3", "depth 3", ACCENT), ("time-time", "0.1 s", INK))
+    for name, rival, colour in rivals:
+        points = []
+        for row in series:
+            if row["experiment"] == name:
+                one = Rate(*(int(row[ended]) for ended in ("won", "drawn", "lost")))
+                points.append((float(row["seconds"]), one.rate, *one.interval))
+        seconds, scores, low, high = map(np.array, zip(*sorted(points), strict=True))
+        errors = [scores - low, high - scores]
+        by_time.errorbar(seconds, scores, yerr=errors, color=colour, marker="o", capsize=3, label=f"against {rival}")
+    by_time.axhline(0.5, color=LINE, linewidth=1, zorder=0)
+    by_time.set(title="what more time wins", xlabel="seconds for a move", ylabel="score", xscale="log", ylim=(0, 1))
+    by_time.legend(frameon=False, loc="lower right")
+    figure.tight_layout(w_pad=2)
+    save(figure, "ultimate")
+
+
 def main() -> None:
     """Draw all."""
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("data/pttt-abrupt/full")
@@ -226,6 +261,7 @@ def main() -> None:
         timing_picture()
         sizes_picture()
         learners_picture()
+        ultimate_picture()
         if (data / "export.json").exists():
             result_picture(data)
 

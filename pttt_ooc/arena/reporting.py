@@ -36,11 +36,17 @@ def write(results: Sequence[Path], page: Path) -> None:
 
 
 def series_figure(one: Mapping[str, Any]) -> Figure:
-    """The score over the number in which the matches of a series differ, with intervals."""
+    """The score over the number in which the matches of a series differ, with intervals; or the time of a move."""
     with style():
         figure = new_figure(6, 3.4)
         axes = figure.add_subplot()
         values = [float(match["value"]) for match in one["matches"]]
+        if one["test"] == "time":
+            times = [match["mean_of_agent_0"]["processor_milliseconds"] for match in one["matches"]]
+            axes.plot(values, times, color=PALETTE["accent"], marker="o")
+            axes.set(xlabel="{}", ylabel="milliseconds", yscale="log")
+            figure.tight_layout()
+            return figure
         rates = [match["rate"] for match in one["matches"]]
         below = [match["rate"] - match["interval"][0] for match in one["matches"]]
         above = [match["interval"][1] - match["rate"] for match in one["matches"]]

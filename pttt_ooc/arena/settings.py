@@ -32,7 +32,7 @@ class Experiment(Section):
     test: Literal["better", "equal", "time", "none"] = Field(
         default="better",
         description="What the claim says: the first agent is stronger (or weaker, if their rate is below a half); both "
-        "are equally strong; or the second takes less time.",
+        "are equally strong; or the second takes less time.  A series shows scores, or times if the test is `time`.",
     )
     theirs: Theirs = Field(default=Theirs(), description="What the claim rests on.")
     note: str = Field(default="", description="What is said beside the result.")

@@ -11,6 +11,7 @@ from pttt_ooc.arena.games.base import ArenaError
 
 _HEAD = "| claim | theirs | ours | verdict |\n|---|---|---|---|\n"
 _SERIES = "| value | score | interval | games |\n|---|---|---|---|\n"
+_TIMES = "| value | milliseconds | nodes | games |\n|---|---|---|---|\n"
 
 
 def read_results(directory: Path) -> list[dict[str, Any]]:
@@ -69,13 +70,18 @@ def ours(one: dict[str, Any]) -> str:
 
 
 def series(one: dict[str, Any]) -> str:
-    """A row for each match of a series."""
+    """A row for each match of a series: the score, or what a move of the first agent takes."""
     rows = ""
     for match in one["matches"]:
-        low, high = match["interval"]
         games = match["wins"] + match["draws"] + match["losses"]
-        rows += f"| {match['value']} | {match['rate']:.2%} | {low:.2%} to {high:.2%} | {games:,} |\n"
-    return _SERIES + rows
+        if one["test"] == "time":
+            mean = match["mean_of_agent_0"]
+            told = f"{mean['processor_milliseconds']:.3g} | {mean['nodes']:,.0f}"
+        else:
+            low, high = match["interval"]
+            told = f"{match['rate']:.2%} | {low:.2%} to {high:.2%}"
+        rows += f"| {match['value']} | {told} | {games:,} |\n"
+    return (_TIMES if one["test"] == "time" else _SERIES) + rows
 
 
 def everything(results: list[dict[str, Any]]) -> str:

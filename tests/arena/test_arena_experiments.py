@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pttt_ooc.arena import experiments
+from pttt_ooc.arena import experiments, reporting
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.matches import log
 from pttt_ooc.arena.settings import Experiment, Theirs
@@ -25,6 +25,12 @@ arena:
       values: [2, 50]
       games: 10
       test: none
+    three:
+      claim: depth takes time
+      agents: ["alphabeta:heur=1,depth={}", random]
+      values: [1, 2]
+      games: 4
+      test: time
 """
 
 
@@ -39,7 +45,7 @@ def test_experiments_are_played_once_and_judged(file, tmp_path, capsys):
     for _ in range(2):
         with pytest.raises(SystemExit, match="0"):
             commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
-        one, two = json.loads(capsys.readouterr().out)
+        one, two, _ = json.loads(capsys.readouterr().out)
         assert one["verdict"].startswith("holds")
         assert one["matches"][0]["wins"] + one["matches"][0]["draws"] + one["matches"][0]["losses"] == 30
         assert [part["value"] for part in two["matches"]] == ["2", "50"]
@@ -51,7 +57,7 @@ def test_experiments_are_played_once_and_judged(file, tmp_path, capsys):
 def test_tables_say_what_the_games_say(file, tmp_path, capsys):
     with pytest.raises(SystemExit, match="0"):
         commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
-    one, two = json.loads(capsys.readouterr().out)
+    one, two, three = json.loads(capsys.readouterr().out)
     with pytest.raises(SystemExit, match="0"):
         commands.main(["arena", "claims", str(tmp_path / "out")])
     lines = capsys.readouterr().out.splitlines()
@@ -60,8 +66,27 @@ def test_tables_say_what_the_games_say(file, tmp_path, capsys):
     assert f"{one['matches'][0]['rate']:.2%} (" in row and "n = 30; p = " in row
     assert [line.split(" | ")[0] for line in lines[-2:]] == ["| 2", "| 50"]
     assert f"{two['matches'][1]['rate']:.2%}" in lines[-1]
+    times = lines.index("| value | milliseconds | nodes | games |")
+    for line, match in zip(lines[times + 2 : times + 4], three["matches"], strict=True):
+        _, value, milliseconds, nodes, games, _ = map(str.strip, line.split("|"))
+        mean = match["mean_of_agent_0"]
+        assert (value, games) == (match["value"], "4") and int(nodes.replace(",", "")) == round(mean["nodes"])
+        assert float(milliseconds) == pytest.approx(mean["processor_milliseconds"], rel=0.01)
     with pytest.raises(SystemExit, match="1"):
         commands.main(["arena", "claims", str(tmp_path / "nowhere")])
+
+
+def test_a_series_of_times_is_drawn_as_times(file, tmp_path):
+    with pytest.raises(SystemExit, match="0"):
+        commands.main(["arena", "experiment", str(file), "three", "-o", str(tmp_path), "--processes", "1"])
+    result = tmp_path / "three" / "result.json"
+    three = json.loads(result.read_text())
+    [line] = reporting.series_figure(three).axes[0].lines
+    assert line.get_xdata().tolist() == [1, 2]
+    assert line.get_ydata().tolist() == [m["mean_of_agent_0"]["processor_milliseconds"] for m in three["matches"]]
+    reporting.write([result], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 1 and "the mean time of the processor for a move of alphabeta:heur=1,depth={}." in page
 
 
 def test_means_are_those_of_the_moves():

@@ -84,7 +84,7 @@ def test_it_beats_random_play(bot):
 
 
 def test_training_follows_from_the_seed():
-    runs = [learning.train(NEAR, 50, seed)[0].tolist() for seed in (1, 1, 2)]
+    runs = [learning.train(NEAR, 10, seed)[0].tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
 
 
@@ -111,12 +111,12 @@ def test_files_are_checked(tmp_path):
 def test_the_command_trains_and_plays_a_table(tmp_path, capsys):
     for arguments in (
         ["train", "-i", "50", "--form", "infinite", "-n", "5", "--policies", str(tmp_path), "--no-play"],
-        ["train-patterns", "-o", str(tmp_path / "weights"), "--games", "500", "--matches", "4"]
+        ["train-patterns", "-o", str(tmp_path / "weights"), "--games", "40", "--matches", "2"]
         + ["--against", str(tmp_path / "infinite-growing+need5+limiter5")],
     ):
         with pytest.raises(SystemExit, match="0"):
             commands.main(["arena", *arguments])
-    assert "500 games in" in (out := capsys.readouterr().out) and "games won" in out
+    assert "40 games in" in (out := capsys.readouterr().out) and "games won" in out
     agent = Patterns(str(tmp_path / "weights"))
     agent.seat(NEAR)
     assert agent.choose(NEAR.start()) in NEAR.legal(NEAR.start())

@@ -75,21 +75,29 @@ def _number_of_pairs(own, other):
 
 
 @piece
-def _features(state, player, weights):
-    """The weighted features of one player, each counted anew."""
+def _counts(state, player):
+    """The features of one player, each counted anew."""
     own, other = state[WON + player], state[WON + 1 - player]
-    total = weights[0] * SIZE[own] + weights[1] * SIZE[own & _CENTRE] + weights[2] * SIZE[own & _CORNERS]
-    total += weights[4] * SIZE[state[MARKS + 9 * player + 4]] + weights[5] * _number_of_pairs(own, other)
+    centres, pairs = np.int64(0), np.int64(0)
     for board in range(9):
         marks, others = state[MARKS + 9 * player + board], state[MARKS + 9 * (1 - player) + board]
-        total += weights[3] * (marks >> 4 & 1)
+        centres += marks >> 4 & 1
         if not HAS_LINE[marks] and not HAS_LINE[others]:
-            total += weights[6] * _number_of_pairs(marks, others)
-    return total
+            pairs += _number_of_pairs(marks, others)
+    return (
+        SIZE[own],
+        SIZE[own & _CENTRE],
+        SIZE[own & _CORNERS],
+        centres,
+        SIZE[state[MARKS + 9 * player + 4]],
+        _number_of_pairs(own, other),
+        pairs,
+    )
 
 
 WEIGHTS = (BOARD, CENTRE_BOARD, CORNER_BOARD, CENTRE_CELL, CELL_OF_CENTRE_BOARD, PAIR_OF_BOARDS, PAIR_OF_CELLS)
 """Of the features of heur2, in the order in which the report names them."""
+FEATURES = 7
 
 
 @piece
@@ -112,7 +120,10 @@ def evaluate(state, heuristic):
     if heuristic == 1:
         return SIZE[state[WON]] - SIZE[state[WON + 1]]
     if heuristic == 2:
-        return _features(state, 0, WEIGHTS) - _features(state, 1, WEIGHTS)
+        first, second, total = _counts(state, 0), _counts(state, 1), 0
+        for feature in range(FEATURES):
+            total += WEIGHTS[feature] * (first[feature] - second[feature])
+        return total
     total = by_table(state)
     if heuristic == 4 and state[TARGET] == 9 and state[PLY] > 0:
         total += FREE_MOVE if state[0] == 0 else -FREE_MOVE
@@ -140,26 +151,12 @@ def noted(state, heuristic, weights):
     return value if state[0] == 0 else -value
 
 
-FEATURES = 7
-
-
 @piece
 def features(state, out):
     """Write the features of heur2, those of player 0 minus those of player 1, in the order of WEIGHTS."""
-    out[:] = 0.0
-    for player in range(2):
-        sign = 1.0 - 2.0 * player
-        own, other = state[WON + player], state[WON + 1 - player]
-        out[0] += sign * SIZE[own]
-        out[1] += sign * SIZE[own & _CENTRE]
-        out[2] += sign * SIZE[own & _CORNERS]
-        out[4] += sign * SIZE[state[MARKS + 9 * player + 4]]
-        out[5] += sign * _number_of_pairs(own, other)
-        for board in range(9):
-            marks, others = state[MARKS + 9 * player + board], state[MARKS + 9 * (1 - player) + board]
-            out[3] += sign * (marks >> 4 & 1)
-            if not HAS_LINE[marks] and not HAS_LINE[others]:
-                out[6] += sign * _number_of_pairs(marks, others)
+    first, second = _counts(state, 0), _counts(state, 1)
+    for feature in range(FEATURES):
+        out[feature] = first[feature] - second[feature]
 
 
 @piece
