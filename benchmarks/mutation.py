@@ -94,7 +94,11 @@ TESTS: dict[str, Sequence[str]] = {
     "arena/kernels/infinite": ["arena/test_arena_rows.py"],
     "arena/kernels/extreme": ["extreme/test_extreme_rules.py"],
     "arena/kernels/counting": ["arena/test_arena_ultimate.py"],
-    "arena/kernels/ultimate_values": ["arena/test_arena_agents.py", "arena/test_arena_tuned.py"],
+    "arena/kernels/ultimate_values": [
+        "arena/test_arena_agents.py",
+        "arena/test_arena_qlearning.py",
+        "arena/test_arena_tuned.py",
+    ],
     "arena/kernels/search": ["arena/test_arena_agents.py"],
     "arena/kernels/memory": ["arena/test_arena_agents.py"],
     "arena/kernels/tuned": ["arena/test_arena_tuned.py"],

@@ -49,6 +49,15 @@ def test_heuristics_are_those_of_the_report(heuristic):
         assert ultimate_values.evaluate(ULTIMATE.after(moves), heuristic) == naive_search.value(end, heuristic, "x")
 
 
+def test_the_reward_of_a_learner_is_what_heur1_counts_before_the_end():
+    counted = {}
+    for state, position in positions(range(20)):
+        standing = int(ultimate_values.standing(state))
+        assert standing == position.winners.count("x") - position.winners.count("o")
+        counted[standing] = counted.get(standing, 0) + 1
+    assert min(counted) < 0 < max(counted)
+
+
 def test_the_table_has_all_configurations_of_a_small_board():
     assert ultimate_values.SMALL.shape == ultimate_values.BIG.shape == (19683,)
     places = {
