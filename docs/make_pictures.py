@@ -246,10 +246,12 @@ def ultimate_picture() -> None:
                 points.append((float(row["seconds"]), one.rate, *one.interval))
         seconds, scores, low, high = map(np.array, zip(*sorted(points), strict=True))
         errors = [scores - low, high - scores]
-        by_time.errorbar(seconds, scores, yerr=errors, color=colour, marker="o", capsize=3, label=f"against {rival}")
+        by_time.errorbar(seconds, scores, yerr=errors, color=colour, marker="o", capsize=3)
+        beside = {"xytext": (8, -3), "textcoords": "offset points", "color": colour}
+        by_time.annotate(rival, (seconds[-1], scores[-1]), **beside)
     by_time.axhline(0.5, color=LINE, linewidth=1, zorder=0)
-    by_time.set(title="what more time wins", xlabel="seconds for a move", ylabel="score", xscale="log", ylim=(0, 1))
-    by_time.legend(frameon=False, loc="lower right")
+    by_time.set(title="what more time wins, against ...", xlabel="seconds for a move", ylabel="score")
+    by_time.set(xscale="log", xlim=(6e-5, 12), ylim=(0, 1))
     figure.tight_layout(w_pad=2)
     save(figure, "ultimate")
 
