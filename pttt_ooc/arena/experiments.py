@@ -161,10 +161,14 @@ def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
         return f"{'holds' if mine > 1 else 'fails'}: {mine:.1f} times{'' if same else '; another ratio than theirs'}"
     if experiment.test == "equal":
         holds = rate.chi_square[1] > SIGNIFICANT
+    elif experiment.test == "not better":
+        holds = rate.p > SIGNIFICANT or rate.rate < 0.5
     else:
         above = theirs.rate is None or theirs.rate > 0.5
         holds = rate.p < SIGNIFICANT and (rate.rate > 0.5) == above
     told = "holds" if holds else "not confirmed"
+    if experiment.test == "equal" and not holds or experiment.test == "not better" and rate.p < SIGNIFICANT:
+        told += f": it is {'better' if rate.rate > 0.5 else 'worse'}"
     if theirs.rate is not None and theirs.games is not None:
         p = differ(_of_halves(round(2 * theirs.rate * theirs.games), theirs.games), rate)
         told += f"; the rate differs from theirs (p = {p:.2g})" if p < SIGNIFICANT else "; the rate agrees with theirs"

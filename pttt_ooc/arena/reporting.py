@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TEMPLATE = "arena_report.html.j2"
+_VARIED = re.compile(r"(\w+)=\{\}")
 _COLOURS = ("accent", "warm", "muted", "ink")
 
 
@@ -40,23 +42,32 @@ def series_figure(one: Mapping[str, Any]) -> Figure:
     with style():
         figure = new_figure(6, 3.4)
         axes = figure.add_subplot()
-        values = [float(match["value"]) for match in one["matches"]]
+        matches = sorted(one["matches"], key=lambda match: float(match["value"]))
+        values = [float(match["value"]) for match in matches]
         if one["test"] == "time":
-            times = [match["mean_of_agent_0"]["processor_milliseconds"] for match in one["matches"]]
+            times = [match["mean_of_agent_0"]["processor_milliseconds"] for match in matches]
             axes.plot(values, times, color=PALETTE["accent"], marker="o")
-            axes.set(xlabel="{}", ylabel="milliseconds", yscale="log")
-            figure.tight_layout()
-            return figure
-        rates = [match["rate"] for match in one["matches"]]
-        below = [match["rate"] - match["interval"][0] for match in one["matches"]]
-        above = [match["interval"][1] - match["rate"] for match in one["matches"]]
-        axes.errorbar(values, rates, yerr=[below, above], color=PALETTE["accent"], marker="o", capsize=3)
-        axes.axhline(0.5, color=PALETTE["line"], linewidth=1)
-        axes.set(xlabel="{}", ylabel="score", ylim=(0, 1))
+            axes.set(ylabel="milliseconds", yscale="log")
+        else:
+            rates = [match["rate"] for match in matches]
+            below = [match["rate"] - match["interval"][0] for match in matches]
+            above = [match["interval"][1] - match["rate"] for match in matches]
+            axes.errorbar(values, rates, yerr=[below, above], color=PALETTE["accent"], marker="o", capsize=3)
+            axes.axhline(0.5, color=PALETTE["line"], linewidth=1)
+            axes.set(ylabel="score", ylim=(0, 1))
+        axes.set_xlabel(varied(one["agents"]))
         if min(values) > 0 and max(values) > 10 * min(values):
             axes.set_xscale("log")
+        else:
+            axes.set_xticks(values, [f"{value:g}" for value in values])
         figure.tight_layout()
         return figure
+
+
+def varied(agents: Sequence[str]) -> str:
+    """The name of the option in which the matches of a series differ."""
+    found = _VARIED.search(",".join(agents))
+    return found.group(1) if found else "{}"
 
 
 def times_figure(timed: Sequence[Mapping[str, Any]]) -> Figure:

@@ -29,10 +29,11 @@ class Experiment(Section):
     start: Literal["random", "both", "first"] = Field(default="random", description="Who starts.")
     limit: float | None = Field(default=None, gt=0, description="Seconds for a move; who needs more loses the game.")
     opening: int = Field(default=0, ge=0, description="Moves at random with which each game begins.")
-    test: Literal["better", "equal", "time", "none"] = Field(
+    test: Literal["better", "equal", "not better", "time", "none"] = Field(
         default="better",
         description="What the claim says: the first agent is stronger (or weaker, if their rate is below a half); both "
-        "are equally strong; or the second takes less time.  A series shows scores, or times if the test is `time`.",
+        "are equally strong; the first is not stronger; or the second takes less time.  A series shows scores, or "
+        "times if the test is `time`.",
     )
     theirs: Theirs = Field(default=Theirs(), description="What the claim rests on.")
     note: str = Field(default="", description="What is said beside the result.")

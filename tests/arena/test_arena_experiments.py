@@ -82,11 +82,19 @@ def test_a_series_of_times_is_drawn_as_times(file, tmp_path):
     result = tmp_path / "three" / "result.json"
     three = json.loads(result.read_text())
     [line] = reporting.series_figure(three).axes[0].lines
-    assert line.get_xdata().tolist() == [1, 2]
+    assert line.get_xdata().tolist() == [1, 2] and line.axes.get_xlabel() == "depth"
     assert line.get_ydata().tolist() == [m["mean_of_agent_0"]["processor_milliseconds"] for m in three["matches"]]
     reporting.write([result], tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 1 and "the mean time of the processor for a move of alphabeta:heur=1,depth={}." in page
+
+
+def test_a_series_is_drawn_in_the_order_of_its_values():
+    found = [{"value": value, "rate": rate, "interval": [rate, rate]} for value, rate in (("2", 0.5), ("30", 0.7))]
+    one = {"matches": found[::-1], "test": "none", "agents": ["mcts:nodes={}", "random"]}
+    axes = reporting.series_figure(one).axes[0]
+    assert axes.lines[0].get_xdata().tolist() == [2, 30] and axes.lines[0].get_ydata().tolist() == [0.5, 0.7]
+    assert axes.get_xlabel() == "nodes" and axes.get_xscale() == "log"
 
 
 def test_means_are_those_of_the_moves():
@@ -113,7 +121,12 @@ def test_means_are_those_of_the_moves():
         ("better", Theirs(rate=0.2, games=100), (70, 0, 30), "not confirmed"),
         ("better", Theirs(), (52, 0, 48), "not confirmed"),
         ("equal", Theirs(rate=0.5, games=100), (52, 0, 48), "holds"),
-        ("equal", Theirs(rate=0.5, games=100), (90, 0, 10), "not confirmed; the rate differs"),
+        ("equal", Theirs(rate=0.5, games=100), (90, 0, 10), "not confirmed: it is better; the rate differs"),
+        ("equal", Theirs(), (10, 0, 90), "not confirmed: it is worse"),
+        ("not better", Theirs(rate=0.435, games=100), (48, 0, 52), "holds; the rate agrees with theirs"),
+        ("not better", Theirs(), (52, 0, 48), "holds"),
+        ("not better", Theirs(), (30, 0, 70), "holds: it is worse"),
+        ("not better", Theirs(), (70, 0, 30), "not confirmed: it is better"),
         ("time", Theirs(ratio=4.0), (50, 0, 50), "holds: 3.0 times"),
         ("time", Theirs(ratio=18.0), (50, 0, 50), "holds: 3.0 times; another ratio"),
     ],
@@ -122,7 +135,8 @@ def test_verdicts(test, theirs, won, verdict):
     claim = Experiment(claim="x", agents=("random", "random"), test=test, theirs=theirs)
     means = {f"mean_of_agent_{agent}": {"processor_milliseconds": 3.0 - 2 * agent} for agent in (0, 1)}
     found = dict(zip(("wins", "draws", "losses"), won, strict=True)) | means
-    assert experiments.verdict(claim, [found]).startswith(verdict)
+    told = experiments.verdict(claim, [found])
+    assert told.startswith(verdict) and ("it is" in told) == ("it is" in verdict)
 
 
 @pytest.mark.parametrize("name", ["ultimate", "ultimate-timed"])
