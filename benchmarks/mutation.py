@@ -1,4 +1,4 @@
-"""Change the core in small ways and see whether a test notices: ``python -m benchmarks.mutation``, or ``make mutate``.
+"""Change the core and the arena's kernels in small ways and see whether a test notices: ``make mutate``.
 
 A mutant is a module with one change: a sign, a comparison, a constant, a dropped call.  The tests run on a copy of the
 tree in which one module is a mutant; if they pass, it has survived, and either a test is missing or the change is
@@ -399,7 +399,7 @@ def equivalents() -> dict[str, str]:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description=__doc__)
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help="of the core (default: all)")
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="of those that have tests here (default: all)")
     parser.add_argument("--count", type=int, default=10, metavar="N", help="mutants of a module (default: 10)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
     parser.add_argument("--again", action="store_true", help="try survivors again")

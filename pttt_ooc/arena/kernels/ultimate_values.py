@@ -97,7 +97,7 @@ def _counts(state, player):
 
 WEIGHTS = (BOARD, CENTRE_BOARD, CORNER_BOARD, CENTRE_CELL, CELL_OF_CENTRE_BOARD, PAIR_OF_BOARDS, PAIR_OF_CELLS)
 """Of the features of heur2, in the order in which the report names them."""
-FEATURES = 7
+FEATURES = len(WEIGHTS)
 
 
 @piece
