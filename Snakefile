@@ -4,14 +4,14 @@
 #
 # Each leaves a manifest, <stage>.json, with content hashes of its products, and these manifests are
 # the edges between the rules.  Stores, which are directories, are not declared: Snakemake does not
-# look inside them.  Instead, a manifest whose products are gone or incomplete is deleted right here,
-# before Snakemake looks; one that describes other products than config.yaml does is set aside; and
-# times in the future, of a clock that was wrong, are set right.  A rule's parameters are the part of
-# config.yaml that it depends on, and a digest of its sources.  What the solver resumes from is in
-# work/, where Snakemake deletes nothing.
+# look inside them.  Whether a stage runs is decided by content, not by times: `inputs_of` compares
+# its manifest with config.yaml, with the sources and with the products, and tells Snakemake.  Reading
+# this file changes nothing on disk; a run that begins takes its locks in `onstart`.  What the solver
+# resumes from is in work/, where Snakemake deletes nothing.
 
 import re
 import sys
+from functools import cache
 from os.path import relpath
 from pathlib import Path
 
@@ -20,14 +20,14 @@ from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
 from pttt_ooc.stages.place import check_place
-from pttt_ooc.stages.provenance import source_digest
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import check_writable, forget_future, forget_lost
+from pttt_ooc.stages.beginning import begin
 from pttt_ooc.stages.comparison import check_compared, compared_files
 from pttt_ooc.stages.budgets import refuse_small_budget
-from pttt_ooc.stages.described import set_aside
-from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
+from pttt_ooc.stages.directories import manifest_of, results_of, structure_of
+from pttt_ooc.stages.normal_form import normal_export, normal_solve
+from pttt_ooc.stages.staleness import asked, reasons, sentence
 
 small_threads()  # the jobs inherit it
 
@@ -55,17 +55,10 @@ try:
     RUN = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry, CONFIG.run))
     RUNS = {RUN: CONFIG} | further_runs(CONFIG, WINGS)  # by the directory of their results
     STRUCTURES = {str(structure_of(Path(run))): each for run, each in RUNS.items()}  # views and index, for all runs
-    for run, each in RUNS.items():
-        check_writable(Path(run))
-        forget_lost(Path(run))
-        if workflow.is_main_process:  # what a job finds, the run has begun with
+    if workflow.is_main_process:  # what a job finds, the run has begun with
+        for each in RUNS.values():
             refuse_small_budget(each, min(workflow.cores or 1, workflow.resource_settings.max_threads or 1))
-            for sentence in set_aside(Path(run), each):
-                print(sentence, file=sys.stderr)
-    if workflow.is_main_process:
         check_compared(Path(RUN), CONFIG.report.compare)
-    for directory in {**STRUCTURES, **RUNS}:
-        forget_future(Path(directory))
 except PtttError as error:
     sys.exit(str(error))
 
@@ -75,6 +68,56 @@ EXPORTED = [f"{RUN}/{file}" for file in (*COURSE_FILES * COURSE, *[HDF5] * BUNDL
 MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
 COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
+HOMES = [Path(directory) for directory in {**STRUCTURES, **RUNS}]  # a run locks those in which it makes something
+RESERVED = []  # by this process, until it ends
+TOLD = set()  # what has been said to run again
+
+
+@cache
+def found_in(run):
+    """Why the stages of a run are stale, by their names."""
+    looking = workflow.executor_plugin is None or workflow.dryrun
+    forced = workflow.dag_settings.forcerun
+    return reasons(Path(run), asked(RUNS[run], Path(run)), forced, remember=not looking)
+
+
+def run_again(file, reason):
+    """Let the job that makes a file run, although the file is there; a sentence says why."""
+    workflow.dag.forcefiles.add(file)
+    if file not in TOLD:
+        TOLD.add(file)
+        print(sentence(file, reason), file=sys.stderr)
+
+
+def decided(manifest, reason, inputs):
+    """The inputs of a stage, which runs if there is a reason; times are none."""
+    if not reason:
+        return [ancient(file) for file in inputs]
+    if sentence(manifest, reason):
+        run_again(manifest, reason)
+    return inputs
+
+
+def inputs_of(stage):
+    """The manifests of all stages before a stage, as a function for `input`, which decides whether the stage runs."""
+
+    def decide(wildcards):
+        named = dict(wildcards.items())
+        structure = named.get("structure", "")
+        run = named.get("run") or next((run for run in RUNS if str(structure_of(Path(run))) == structure), RUN)
+        reason = found_in(run)[stage] if workflow.is_main_process else ""
+        before = STAGES[: STAGES.index(stage)]
+        manifest, *inputs = [str(manifest_of(Path(run), each)) for each in (stage, *before)]
+        return decided(manifest, reason, inputs)
+
+    return decide
+
+
+onstart:
+    try:
+        RESERVED.append(begin([Path(file) for job in workflow.dag.needrun_jobs() for file in job.output], HOMES))
+    except PtttError as error:
+        sys.exit(str(error))
 
 
 wildcard_constraints:
@@ -101,18 +144,17 @@ rule all:
 
 
 rule enumerate:
+    input:
+        inputs_of("enumerate"),
     output:
         manifest="{structure}/enumerate.json",
     log:
         "{structure}/logs/enumerate.log",
-    conda:
-        "envs/pttt.yaml"
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
         budget_mb=CONFIG.memory_mb,
     params:
         game=lambda wildcards: STRUCTURES[wildcards.structure].game,
-        sources=source_digest("enumerate"),
     message:
         "Enumerate all that the players of {params.game} can see."
     script:
@@ -121,13 +163,11 @@ rule enumerate:
 
 rule index:
     input:
-        "{structure}/enumerate.json",
+        inputs_of("index"),
     output:
         manifest="{structure}/index.json",
     log:
         "{structure}/logs/index.log",
-    conda:
-        "envs/pttt.yaml"
     threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
@@ -135,7 +175,6 @@ rule index:
     params:
         game=lambda wildcards: STRUCTURES[wildcards.structure].game,
         symmetry=lambda wildcards: STRUCTURES[wildcards.structure].symmetry,
-        sources=source_digest("index"),
     message:
         "Index all decisions of {params.game} (symmetry: {params.symmetry})."
     script:
@@ -144,14 +183,12 @@ rule index:
 
 rule solve:
     input:
-        lambda wildcards: [str(manifest_of(Path(wildcards.run), stage)) for stage in SHARED],
+        inputs_of("solve"),
     output:
         manifest="{run}/solve.json",
         convergence="{run}/convergence.jsonl",
     log:
         "{run}/logs/solve.log",
-    conda:
-        "envs/pttt.yaml"
     threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
@@ -159,8 +196,7 @@ rule solve:
     params:
         game=lambda wildcards: RUNS[wildcards.run].game,
         symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
-        settings=lambda wildcards: RUNS[wildcards.run].solve.model_dump(mode="json"),
-        sources=source_digest("solve"),
+        settings=lambda wildcards: normal_solve(RUNS[wildcards.run].solve).model_dump(mode="json"),
     message:
         "Solve by {params.settings[algorithm]} on {threads} threads, until the gap is {params.settings[target_nashconv]}"
         " or {params.settings[max_iterations]} iterations or {params.settings[max_minutes]} minutes are over."
@@ -170,14 +206,11 @@ rule solve:
 
 rule evaluate:
     input:
-        lambda wildcards: [str(manifest_of(Path(wildcards.run), stage)) for stage in SHARED],
-        "{run}/solve.json",
+        inputs_of("evaluate"),
     output:
         manifest="{run}/evaluate.json",
     log:
         "{run}/logs/evaluate.log",
-    conda:
-        "envs/pttt.yaml"
     threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
@@ -185,7 +218,6 @@ rule evaluate:
     params:
         game=lambda wildcards: RUNS[wildcards.run].game,
         symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
-        sources=source_digest("evaluate"),
     message:
         "Evaluate the solution and uniform play against best responses."
     script:
@@ -194,18 +226,13 @@ rule evaluate:
 
 rule export:
     input:
-        f"{DATA}/enumerate.json",
-        f"{DATA}/index.json",
-        f"{RUN}/solve.json",
-        f"{RUN}/evaluate.json",
-        ROW_ORDERS,
+        inputs_of("export"),
+        ancient(ROW_ORDERS),
     output:
         EXPORTED,
         manifest=f"{RUN}/export.json",
     log:
         f"{RUN}/logs/export.log",
-    conda:
-        "envs/pttt.yaml"
     threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
@@ -213,8 +240,7 @@ rule export:
     params:
         game=CONFIG.game,
         symmetry=CONFIG.symmetry,
-        settings=CONFIG.export.model_dump(mode="json"),
-        sources=source_digest("export"),
+        settings=normal_export(CONFIG.export, CONFIG.game).model_dump(mode="json"),
     message:
         "Write the two strategies in the course's format."
     script:
@@ -223,9 +249,9 @@ rule export:
 
 rule report:
     input:
-        [MANIFESTS[stage] for stage in STAGES[:-1]],
-        f"{RUN}/convergence.jsonl",
-        COMPARED,
+        inputs_of("report"),
+        ancient(f"{RUN}/convergence.jsonl"),
+        ancient(COMPARED),
     output:
         report(f"{RUN}/report.html", caption="workflow/report/report.rst", category="Report"),
         report(f"{RUN}/convergence.svg", caption="workflow/report/convergence.rst", category="Pictures"),
@@ -233,14 +259,11 @@ rule report:
         manifest=f"{RUN}/report.json",
     log:
         f"{RUN}/logs/report.log",
-    conda:
-        "envs/pttt.yaml"
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
         budget_mb=CONFIG.memory_mb,
     params:
-        config=CONFIG.model_dump(mode="json", exclude={"memory_mb"}),
-        sources=source_digest("report"),
+        config=CONFIG.model_dump(mode="json", include={"game", "symmetry", "report"}),
     message:
         "Write the report."
     script:

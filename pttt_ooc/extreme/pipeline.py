@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
+from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.extreme.cores import free_cores
 from pttt_ooc.extreme.settings import ExtremeConfig
 from pttt_ooc.extreme.walls import ExtremeError
@@ -90,13 +90,10 @@ def matches_dealt(directory: Path, pools: Any, stages: Iterable[str]) -> list[st
     return [file for stage in stages for file in matches_of(directory, pools.get(stage=stage).output[0])]
 
 
-def forget_lost(directory: Path) -> None:
-    """Delete the report of a tournament whose matches are not all there: Snakemake looks at the last products only."""
-    for file in directory.glob("stages/*.json"):
-        with explained(f"look at {file}"):
-            wanted = matches_of(directory, str(file))
-            if not all(Path(match).exists() for match in wanted):
-                (directory / PAGE).unlink(missing_ok=True)
+def lacks_matches(directory: Path) -> bool:
+    """Whether matches of a tournament are gone that its report tells of: Snakemake looks at the last products only."""
+    dealt = [match for file in directory.glob("stages/*.json") for match in matches_of(directory, str(file))]
+    return not all(Path(match).exists() for match in dealt)
 
 
 def play(directory: Path, name: str) -> None:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.config import Exponent, Real, Section, Weight, Whole, number
 from pttt_ooc.errors import ConfigError, did_you_mean
-from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule
+from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule, unread
 
 FASTER = {"sapdcfr+": {"gamma": 10.0, "asymmetry": 4.0}}
 """Parameters that are faster here than the ones of a rule's paper: most of a round's moves are soon settled."""
@@ -94,8 +94,18 @@ class Settings:
     def parameters(self) -> Parameters:
         """The rule's parameters at the first iteration."""
         given = {name: getattr(self, name) for name in asdict(Parameters())}
-        chosen = FASTER.get(self.algorithm, {}) | {name: value for name, value in given.items() if value is not None}
-        return replace(self.rule.defaults, **chosen)
+        return replace(self._defaults, **{name: value for name, value in given.items() if value is not None})
+
+    @property
+    def _defaults(self) -> Parameters:
+        return replace(self.rule.defaults, **FASTER.get(self.algorithm, {}))
+
+    @property
+    def normal(self) -> Settings:
+        """These settings in their normal form: what changes nothing is as if it had been left out."""
+        usual = {name for name, value in asdict(self._defaults).items() if getattr(self, name) == value}
+        without = unread(self.algorithm) | usual
+        return replace(self, **{field.name: field.default for field in fields(self) if field.name in without})
 
     def coefficients(self, iteration: int) -> tuple[Coefficients, float]:
         """Of an iteration, counted from 1: the rule's, and the discount of the sums of strategies before it."""

@@ -75,6 +75,7 @@ def solve(
     StoreError
         If the disk cannot be written to, another solver is at work, or a saved state is damaged.
     """
+    settings = settings.normal
     with stage("solve", directory, [STORE, LOG], threads, sources) as facts:
         name = fingerprint(settings)
         tree = build(Rules(fill_board=settings.fill_board))

@@ -95,6 +95,8 @@ class Rule:
         Where the formula and the defaults come from.
     drift
         Total change of the parameters between iteration 1 and the horizon.
+    reads
+        Those of alpha, beta and asymmetry that the formula reads; the others are without effect.
     """
 
     coefficients: Callable[[int, Parameters], Coefficients]
@@ -105,6 +107,7 @@ class Rule:
     predicts: bool = False
     source: str = ""
     drift: Parameters = Parameters()
+    reads: tuple[str, ...] = ("alpha", "beta", "asymmetry")
 
     @property
     def defaults(self) -> Parameters:
@@ -183,14 +186,25 @@ _BOTH = f"{_MENG}, with the discounts and alpha of Xu et al. 2024 (as for pdcfr+
 _ZHANG = "Zhang, McAleer and Sandholm 2024, Faster game solving via hyperparameter schedules"
 
 RULES: dict[str, Rule] = {
-    "cfr": Rule(cfr, source=_ZINKEVICH),
-    "cfr+": Rule(cfr_plus, gamma=1, source=_TAMMELIN),
-    "linear-cfr": Rule(linear_cfr, gamma=1, source=_BROWN),
-    "dcfr": Rule(dcfr, alpha=1.5, beta=0, gamma=2, source=_BROWN),
-    "pcfr+": Rule(pcfr_plus, gamma=2, predicts=True, source=_FARINA),
-    "pdcfr+": Rule(pdcfr_plus, alpha=2.3, gamma=5, predicts=True, source=_XU),
-    "sapcfr+": Rule(sapcfr_plus, gamma=2, asymmetry=2, predicts=True, source=_MENG),
-    "sapdcfr+": Rule(sapdcfr_plus, alpha=2.3, gamma=2, asymmetry=2, predicts=True, source=_BOTH),
-    "hs-dcfr": Rule(dcfr, alpha=1, beta=-1, gamma=30, source=_ZHANG, drift=Parameters(3, -2, -5)),
-    "hs-pcfr+": Rule(pcfr_plus, gamma=30, predicts=True, source=_ZHANG, drift=Parameters(gamma=-5)),
+    "cfr": Rule(cfr, source=_ZINKEVICH, reads=()),
+    "cfr+": Rule(cfr_plus, gamma=1, source=_TAMMELIN, reads=()),
+    "linear-cfr": Rule(linear_cfr, gamma=1, source=_BROWN, reads=()),
+    "dcfr": Rule(dcfr, alpha=1.5, beta=0, gamma=2, source=_BROWN, reads=("alpha", "beta")),
+    "pcfr+": Rule(pcfr_plus, gamma=2, predicts=True, source=_FARINA, reads=()),
+    "pdcfr+": Rule(pdcfr_plus, alpha=2.3, gamma=5, predicts=True, source=_XU, reads=("alpha",)),
+    "sapcfr+": Rule(sapcfr_plus, gamma=2, asymmetry=2, predicts=True, source=_MENG, reads=("asymmetry",)),
+    "sapdcfr+": Rule(
+        sapdcfr_plus, alpha=2.3, gamma=2, asymmetry=2, predicts=True, source=_BOTH, reads=("alpha", "asymmetry")
+    ),
+    "hs-dcfr": Rule(
+        dcfr, alpha=1, beta=-1, gamma=30, source=_ZHANG, drift=Parameters(3, -2, -5), reads=("alpha", "beta")
+    ),
+    "hs-pcfr+": Rule(pcfr_plus, gamma=30, predicts=True, source=_ZHANG, drift=Parameters(gamma=-5), reads=()),
 }
+
+
+def unread(algorithm: str) -> frozenset[str]:
+    """The keys of the configuration that an update rule does not read: parameters, and the horizon if nothing moves."""
+    rule = RULES[algorithm]
+    parameters = {"alpha", "beta", "asymmetry"} - set(rule.reads)
+    return frozenset(parameters if any(astuple(rule.drift)) else {*parameters, "horizon"})

@@ -18,9 +18,9 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.errors import BudgetError, StoreError, told_by
-from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.directories import SHARED, home_of, manifest_of, structure_of
 from pttt_ooc.stages.provenance import source_digest, versions
+from pttt_ooc.stages.verified import described, remember, stamp
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy and Zarr
     from pttt_ooc.disk.memory import MemoryNeeds, Tree
@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for nump
 Facts = dict[str, Any]
 LOCK = ".lock"  # of a directory of results
 STRUCTURE_LOCK = ".structure.lock"  # beside an index: runs that read it share it
-ASIDE = ".aside"  # suffix of a manifest that does not describe what the configuration asks for
 
 
 @contextmanager
@@ -66,23 +65,23 @@ def stage(
     with _locked(directory, name):
         # Without a manifest, nothing that an interruption leaves behind passes for a product.
         manifest = manifest_of(directory, name)
-        before = {}
-        for file in (manifest, manifest.with_name(manifest.name + ASIDE)):
-            if file.exists():
-                with explained(f"delete {file}"):
-                    before[file] = file.read_text(encoding="utf-8")
-                    file.unlink()
+        before = manifest.read_text(encoding="utf-8") if manifest.exists() else None
+        with explained(f"delete {manifest}"):
+            manifest.unlink(missing_ok=True)
         facts: Facts = {}
         with measured() as usage:
             try:
                 yield facts
             except BudgetError:
-                for file, text in before.items():  # refused before anything was touched
-                    atomic_write_text(file, text)
+                if before is not None:  # refused before anything was touched
+                    atomic_write_text(manifest, before)
                 raise
-            described = {product: _described(directory / product) for product in products}
+            with explained(f"read the products in {directory}"):
+                stamps = {product: stamp(directory / product) for product in products}
+            made_now = {product: described(directory / product) for product in products}
+            remember(directory, name, made_now, stamps)
         spent = {**asdict(usage), "threads": threads}
-        made = {"products": described, "usage": spent, "versions": versions(), "sources": sources(name)}
+        made = {"products": made_now, "usage": spent, "versions": versions(), "sources": sources(name)}
         write_manifest(manifest, name, **made, **facts)
 
 
@@ -154,25 +153,6 @@ def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
     return next((name for name in sorted(there.keys() & used.keys()) if there[name] != used[name]), "")
 
 
-def forget_lost(directory: Path, names: Sequence[str] = STAGES) -> list[str]:
-    """Delete manifests whose products are gone or incomplete, so that the stage runs again.
-
-    Only names and sizes are compared, which takes no time; contents are checked when they are used.
-
-    Returns
-    -------
-    Names of the stages whose manifests were deleted.
-    """
-    lost = []
-    for name in names:
-        file = manifest_of(directory, name)
-        with explained(f"delete {file}, whose products are gone"):
-            if file.exists() and not is_whole(file, name):
-                file.unlink()
-                lost.append(name)
-    return lost
-
-
 def check_writable(directory: Path) -> None:
     """Raise a StoreError if nothing can be written to the directory, or made where it is to be."""
     there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
@@ -198,34 +178,15 @@ def forget_future(directory: Path) -> None:
                 os.utime(file, ns=(past, past))
 
 
-def is_whole(file: Path, name: str) -> bool:
-    """Whether the products that the manifest in `file` describes are there, by names and sizes."""
-    try:
-        products = read_manifest(file, name)["products"]
-        return all(_extent(file.parent / product) == d["extent"] for product, d in products.items())
-    except (StoreError, OSError, KeyError, TypeError, AttributeError):
-        return False
-
-
-def _described(path: Path) -> Facts:
-    return {"digest": digest(path), "extent": _extent(path)}
-
-
-def _extent(path: Path) -> list[int]:
-    """Number of files and of bytes."""
-    files = [f for f in path.rglob("*") if f.is_file()] if path.is_dir() else [path]
-    return [len(files), sum(f.stat().st_size for f in files)]
-
-
 @contextmanager
 def _locked(directory: Path, name: str) -> Iterator[None]:
     structure, shared = structure_of(directory), name not in SHARED
     with ExitStack() as stack:
         with explained(f"lock the directory {directory}"):
             directory.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(hold(structure / STRUCTURE_LOCK, _busy(structure), shared=shared))
+            stack.enter_context(hold(structure / STRUCTURE_LOCK, busy(structure), shared=shared))
             if shared:
-                stack.enter_context(hold(directory / LOCK, _busy(directory)))
+                stack.enter_context(hold(directory / LOCK, busy(directory)))
         yield
 
 
@@ -242,11 +203,12 @@ def undisturbed(directory: Path) -> Iterator[None]:
         for file in (directory / LOCK, directory / STRUCTURE_LOCK):
             if file.exists():
                 with explained(f"lock the directory {directory}"):
-                    stack.enter_context(hold(file, _busy(directory), shared=True, touch=False))
+                    stack.enter_context(hold(file, busy(directory), shared=True, touch=False))
         yield
 
 
-def _busy(directory: Path) -> str:
+def busy(directory: Path) -> str:
+    """What is said where another process holds a lock of a directory."""
     return f"Another run is at work in {directory} (process {{process}}); wait for it or stop it."
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.errors import ConfigError
+from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.show.comparison import RunFacts
 from pttt_ooc.stages.common import Facts, check_product
 from pttt_ooc.stages.directories import manifest_of, run_of, sibling
@@ -24,6 +25,27 @@ def compared_files(results: Path, names: Sequence[str]) -> list[Path]:
     """The files that a comparison reads."""
     runs = compared_runs(results, names).values()
     return [file for run in runs for file in (manifest_of(run, "solve"), run / CONVERGENCE)]
+
+
+def compared_digests(results: Path, names: Sequence[str]) -> dict[str, str]:
+    """Content hashes of the convergence of the runs that `results` is compared with; empty for one that is not there.
+
+    The keys are the ones of a report's ``made_from``.
+    """
+    found = {}
+    for name, run in compared_runs(results, names).items():
+        found[_key(name)] = ""
+        with suppress(StoreError, KeyError):
+            found[_key(name)] = _digest(read_manifest(manifest_of(run, "solve"), "solve"))
+    return found
+
+
+def _key(name: str) -> str:
+    return f"{CONVERGENCE} of run {name}"
+
+
+def _digest(manifest: Facts) -> str:
+    return str(manifest["products"][CONVERGENCE]["digest"])
 
 
 def check_compared(results: Path, names: Sequence[str]) -> None:
@@ -54,7 +76,7 @@ def read_comparison(results: Path, names: Sequence[str], own: Facts) -> tuple[li
     for name, run in compared_runs(results, names).items():
         manifest = read_manifest(manifest_of(run, "solve"), "solve")
         check_product(run, "solve", manifest, CONVERGENCE)
-        read[f"{CONVERGENCE} of run {name}"] = manifest["products"][CONVERGENCE]["digest"]
+        read[_key(name)] = _digest(manifest)
         runs.append(run_facts(run, name, manifest))
     return runs, read
 

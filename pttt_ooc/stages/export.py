@@ -17,6 +17,7 @@ from pttt_ooc.products.names import BUNDLE
 from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
 from pttt_ooc.stages.engines import index_of
+from pttt_ooc.stages.normal_form import normal_export, row_orders
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import unfold
@@ -56,8 +57,8 @@ def run(
     course, bundle = settings.files(game)
     with stage("export", directory, FILES * course + [BUNDLE] * bundle, threads) as facts:
         before = inputs(directory, "enumerate", "index", "solve", "evaluate")
-        facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"))
-        facts["made_from"] = digests(before)
+        facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
+        facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
         for file in FILES * (not course) + [BUNDLE]:
             with explained(f"delete {directory / file}"):
                 remove(directory / file)

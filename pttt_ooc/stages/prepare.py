@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
-from typing import Any
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.config import Config
 from pttt_ooc.errors import StoreError
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.stages import common, enumerate, index
 from pttt_ooc.stages.compilation import ensure_compiled
-from pttt_ooc.stages.described import difference
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of
 from pttt_ooc.stages.engines import index_of
+from pttt_ooc.stages.staleness import asked, reasons
 from pttt_ooc.structure.index import Index
 
 
@@ -38,9 +37,8 @@ def prepared(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.
     directory = results_of(data, game, symmetry)
     _check_directory(directory)
     ensure_compiled()
-    common.forget_lost(directory)
-    wanted = _wanted(game, symmetry)
-    stale = [stage for stage, facts in wanted.items() if not _is_current(directory, stage, facts)]
+    config = Config(game=game, symmetry=symmetry)
+    stale = [stage for stage, reason in reasons(directory, asked(config, directory, SHARED)).items() if reason]
     if stale:
         print(
             f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
@@ -53,11 +51,6 @@ def prepared(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.
     return directory
 
 
-def _wanted(game: str, symmetry: Symmetry) -> dict[str, dict[str, Any]]:
-    """What the manifests of the stages say."""
-    return {"enumerate": {"game": game}, "index": {"game": game, "symmetry": symmetry}}
-
-
 def _check_directory(directory: Path) -> None:
     """Raise a StoreError, before any work is done, if no products could be made in the directory."""
     there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
@@ -65,14 +58,6 @@ def _check_directory(directory: Path) -> None:
         raise StoreError(f"Cannot make {directory}: {there} is a file; choose another directory.")
     if not all(manifest_of(directory, stage).exists() for stage in SHARED):
         common.check_writable(directory)
-
-
-def _is_current(directory: Path, stage: str, wanted: dict[str, Any]) -> bool:
-    """Whether a stage has run with the wanted settings and with the present version of its sources."""
-    manifest = manifest_of(directory, stage)
-    if not manifest.exists():
-        return False
-    return not difference(read_manifest(manifest, stage), stage, wanted, {})
 
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:

@@ -26,6 +26,7 @@ from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.normal_form import normal_solve
 from pttt_ooc.stages.provenance import fingerprint
 from pttt_ooc.stages.snapshots import Snapshots
 from pttt_ooc.structure.index import Index, Layout
@@ -70,7 +71,8 @@ def run(
     with stage("solve", directory, products, threads) as facts:
         before = inputs(directory, "enumerate", "index")
         name = work_name(game, symmetry, settings, before["index"])
-        facts.update(game=game, symmetry=symmetry, settings=settings.model_dump(mode="json"), work=name)
+        facts.update(game=game, symmetry=symmetry, work=name)
+        facts.update(settings=normal_solve(settings).model_dump(mode="json"))
         facts.update(parameters=parameters(settings), made_from=digests(before))
         ends = (settings.target_nashconv, settings.max_iterations, settings.max_minutes)
         dtype = np.dtype(settings.precision).type
@@ -121,7 +123,7 @@ def parameters(settings: SolveConfig) -> dict[str, Any]:
 
     There is a horizon only if the rule's parameters move, and a storage only if it is narrower than the precision.
     """
-    rule = RULES[settings.algorithm]
+    settings, rule = normal_solve(settings), RULES[settings.algorithm]
     found: dict[str, Any] = asdict(rule.parameters(settings))
     found |= {"horizon": settings.horizon} if any(astuple(rule.drift)) else {}
     found |= {"storage": settings.storage} if settings.storage else {}

@@ -6,6 +6,7 @@ from pttt_ooc.arena import pipeline as arena_pipeline
 
 ARENA = WINGS["arena"].all
 ARENA_DIR = "data/arena"
+HOMES.append(Path(ARENA_DIR))
 
 
 localrules:
@@ -26,8 +27,6 @@ rule arena_experiment:
         f"{ARENA_DIR}/logs/{{name}}.log",
     wildcard_constraints:
         name="[A-Za-z0-9][A-Za-z0-9_+-]*",
-    conda:
-        "../../envs/pttt.yaml"
     params:
         asked=lambda wildcards: ARENA[wildcards.name].model_dump(mode="json"),
         sources=lambda wildcards: arena_pipeline.sources(ARENA[wildcards.name]),
@@ -44,8 +43,6 @@ rule arena_round_robin:
         f"{ARENA_DIR}/logs/{{name}}.log",
     wildcard_constraints:
         name="[A-Za-z0-9][A-Za-z0-9_+-]*",
-    conda:
-        "../../envs/pttt.yaml"
     params:
         asked=lambda wildcards: ARENA[wildcards.name].model_dump(mode="json"),
         sources=lambda wildcards: arena_pipeline.sources(ARENA[wildcards.name]),
@@ -62,8 +59,6 @@ rule arena_report:
         report(f"{ARENA_DIR}/report.html", caption="../report/arena.rst", category="Arena"),
     log:
         f"{ARENA_DIR}/logs/report.log",
-    conda:
-        "../../envs/pttt.yaml"
     params:
         sources=arena_pipeline.report_sources(),
     message:

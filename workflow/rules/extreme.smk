@@ -12,8 +12,7 @@ EXTREME = WINGS["extreme"]
 EXTREME_DIR = str(tournament.directory_of(EXTREME))
 EXTREME_STAGES = [stage.name for stage in EXTREME.stages]
 
-if workflow.is_main_process:
-    tournament.forget_lost(Path(EXTREME_DIR))
+HOMES.append(Path(EXTREME_DIR))
 workflow.global_resources.setdefault("timed_bots", len(free_cores()))  # of this machine; profiles say another number
 
 
@@ -36,8 +35,6 @@ rule extreme_draw:
         f"{EXTREME_DIR}/draw.json",
     log:
         f"{EXTREME_DIR}/logs/draw.log",
-    conda:
-        "../../envs/pttt.yaml"
     params:
         settings=EXTREME.model_dump(mode="json"),
     message:
@@ -58,8 +55,6 @@ checkpoint extreme_pools:
         f"{EXTREME_DIR}/logs/pools-{{stage}}.log",
     wildcard_constraints:
         stage="|".join(EXTREME_STAGES),
-    conda:
-        "../../envs/pttt.yaml"
     message:
         "Deal the pools of the {wildcards.stage}."
     script:
@@ -75,8 +70,6 @@ rule extreme_match:
         f"{EXTREME_DIR}/logs/{{name}}.log",
     wildcard_constraints:
         name="[A-Za-z0-9_-]+",
-    conda:
-        "../../envs/pttt.yaml"
     threads: 1
     resources:
         mem_mb=2 * EXTREME.memory_mb,
@@ -87,9 +80,16 @@ rule extreme_match:
         "../scripts/extreme_match.py"
 
 
+def all_matches(wildcards):
+    """The matches that the report tells of, all of which must be there."""
+    if workflow.is_main_process and tournament.lacks_matches(Path(EXTREME_DIR)):
+        run_again(f"{EXTREME_DIR}/{tournament.PAGE}", "tells of matches that are gone")
+    return tournament.matches_dealt(Path(EXTREME_DIR), checkpoints.extreme_pools, EXTREME_STAGES)
+
+
 rule extreme_report:
     input:
-        lambda wildcards: tournament.matches_dealt(Path(EXTREME_DIR), checkpoints.extreme_pools, EXTREME_STAGES),
+        all_matches,
     output:
         report(f"{EXTREME_DIR}/report.html", caption="../report/extreme.rst", category="Extreme TicTacToe"),
         f"{EXTREME_DIR}/standings.json",
@@ -97,8 +97,6 @@ rule extreme_report:
         f"{EXTREME_DIR}/marks.csv",
     log:
         f"{EXTREME_DIR}/logs/report.log",
-    conda:
-        "../../envs/pttt.yaml"
     message:
         "Write the standings and the report of the tournament."
     script:

@@ -4,6 +4,7 @@
 
 from pttt_ooc.learners.catalogue import sources_of
 
+HOMES.append(Path(DATA, "learners"))
 LEARNER_RUNS = {run.name: run for run in WINGS["learners"].runs}
 
 
@@ -24,8 +25,6 @@ rule learn:
         f"{DATA}/logs/learn-{{name}}.log",
     wildcard_constraints:
         name="[A-Za-z0-9][A-Za-z0-9_+-]*",
-    conda:
-        "../../envs/pttt.yaml"
     resources:
         mem_mb=2000,
     params:
@@ -47,8 +46,6 @@ rule compare_learners:
         report(f"{DATA}/learners/comparison.svg", caption="../report/learners.rst", category="Learners"),
     log:
         f"{DATA}/logs/compare_learners.log",
-    conda:
-        "../../envs/pttt.yaml"
     message:
         "Compare the learners."
     script:

@@ -11,11 +11,26 @@ from pttt_ooc.smbc import pipeline
 SMBC = WINGS["smbc"]
 SMBC_DIR = "data/smbc"
 
-try:
-    for sentence in pipeline.prepare(Path(SMBC_DIR), SMBC, workflow.is_main_process):
-        print(sentence, file=sys.stderr)
-except PtttError as error:
-    sys.exit(str(error))
+HOMES.append(Path(SMBC_DIR))
+
+
+@cache
+def smbc_found():
+    """Why the stages of the wing are stale, by their names."""
+    looking = workflow.executor_plugin is None or workflow.dryrun
+    forced = {rule.removeprefix("smbc_") for rule in workflow.dag_settings.forcerun if rule.startswith("smbc_")}
+    return reasons(Path(SMBC_DIR), pipeline.asked(SMBC), forced, remember=not looking)
+
+
+def smbc_inputs_of(stage, *before):
+    """The manifests of the stages before a stage, as `inputs_of` of the Snakefile."""
+
+    def decide(wildcards):
+        reason = smbc_found()[stage] if workflow.is_main_process else ""
+        manifest, *inputs = [f"{SMBC_DIR}/{each}.json" for each in (stage, *before)]
+        return decided(manifest, reason, inputs)
+
+    return decide
 
 
 localrules:
@@ -33,17 +48,16 @@ rule smbc:
 
 
 rule smbc_solve:
+    input:
+        smbc_inputs_of("solve"),
     output:
         f"{SMBC_DIR}/convergence.jsonl",
         manifest=f"{SMBC_DIR}/solve.json",
     log:
         f"{SMBC_DIR}/logs/solve.log",
-    conda:
-        "../../envs/pttt.yaml"
     threads: workflow.cores
     params:
-        settings=pipeline.asked(SMBC)["solve"]["settings"],
-        sources=pipeline.sources("solve"),
+        settings=pipeline.settings(SMBC, "solve"),
     message:
         "Solve the match to {params.settings[winning_score]} by {params.settings[algorithm]} on {threads} threads."
     script:
@@ -52,16 +66,13 @@ rule smbc_solve:
 
 rule smbc_findings:
     input:
-        f"{SMBC_DIR}/solve.json",
+        smbc_inputs_of("findings", "solve"),
     output:
         manifest=f"{SMBC_DIR}/findings.json",
     log:
         f"{SMBC_DIR}/logs/findings.log",
-    conda:
-        "../../envs/pttt.yaml"
     params:
-        settings=pipeline.asked(SMBC)["findings"]["settings"],
-        sources=pipeline.sources("findings"),
+        settings=pipeline.settings(SMBC, "findings"),
     message:
         "Find the best responses to the whole match, and what hidden goals do."
     script:
@@ -70,15 +81,11 @@ rule smbc_findings:
 
 rule smbc_equilibria:
     input:
-        f"{SMBC_DIR}/solve.json",
+        smbc_inputs_of("equilibria", "solve"),
     output:
         manifest=f"{SMBC_DIR}/equilibria.json",
     log:
         f"{SMBC_DIR}/logs/equilibria.log",
-    conda:
-        "../../envs/pttt.yaml"
-    params:
-        sources=pipeline.sources("equilibria"),
     message:
         "Bound what goals are worth in all equilibria, by linear programs."
     script:
@@ -87,9 +94,7 @@ rule smbc_equilibria:
 
 rule smbc_report:
     input:
-        f"{SMBC_DIR}/solve.json",
-        f"{SMBC_DIR}/findings.json",
-        [f"{SMBC_DIR}/equilibria.json"] if SMBC.all_equilibria else [],
+        smbc_inputs_of("report", "solve", "findings", *["equilibria"] * SMBC.all_equilibria),
     output:
         report(f"{SMBC_DIR}/report.html", caption="../report/smbc.rst", category="Secret goals"),
         f"{SMBC_DIR}/values.svg",
@@ -98,11 +103,8 @@ rule smbc_report:
         manifest=f"{SMBC_DIR}/report.json",
     log:
         f"{SMBC_DIR}/logs/report.log",
-    conda:
-        "../../envs/pttt.yaml"
     params:
-        settings=pipeline.asked(SMBC)["report"]["settings"],
-        sources=pipeline.sources("report"),
+        settings=pipeline.settings(SMBC, "report"),
     message:
         "Write the report of the match with secret goals."
     script:

@@ -4,6 +4,7 @@
 from pttt_ooc.grid import cells as grid
 
 SWEEP_DIR = f"data/sweeps/{WINGS['sweep'].name}"
+HOMES.append(Path(SWEEP_DIR))
 CELLS = list(grid.cells(CONFIG, WINGS["sweep"]))
 
 
@@ -27,8 +28,6 @@ rule sweep_report:
         f"{SWEEP_DIR}/{grid.TABLE}",
     log:
         f"{SWEEP_DIR}/logs/report.log",
-    conda:
-        "../../envs/pttt.yaml"
     params:
         runs=CELLS,
         sources=grid.page_sources(),

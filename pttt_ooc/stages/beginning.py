@@ -1,0 +1,65 @@
+"""What a run of the workflow does before its first job: it reserves the directories that it is going to write to.
+
+A stage holds locks of its own while it is at work.  But a workflow engine deletes the products of a stage before it
+starts the stage, and expects the ones of earlier stages to stay.  So a run as a whole has locks too, which end with its
+process.  A run that cannot have them has changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+from pttt_ooc.disk.files import explained
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.stages.common import LOCK, STRUCTURE_LOCK, busy, check_writable, forget_future
+from pttt_ooc.stages.directories import SHARED, manifest_of, structure_of
+
+RUN_LOCK = ".run.lock"  # of a directory of results
+STRUCTURE_RUN_LOCK = ".structure.run.lock"  # beside an index: runs that do not make it share it
+
+
+def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
+    """Reserve the directories of a run, and set times in the future right.
+
+    Parameters
+    ----------
+    files
+        What the run is going to make.
+    homes
+        Directories of results; the ones are reserved that some of the files are in.
+
+    Returns
+    -------
+    What keeps them until it is closed, or the process ends.
+
+    Raises
+    ------
+    StoreError
+        If another run, or a stage, is at work in one of them, or it cannot be written to.
+    """
+    known = set(homes)
+    wanted = {home for file in files if (home := next((place for place in file.parents if place in known), None))}
+    for home in sorted(wanted):
+        check_writable(home)
+    with ExitStack() as stack:
+        for home in sorted(wanted):
+            structure = structure_of(home)
+            makes_structure = any(manifest_of(home, stage) in files for stage in SHARED)
+            with explained(f"lock the directory {home}"):
+                home.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(hold(home / RUN_LOCK, busy(home)))
+                shared = not makes_structure
+                stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, busy(structure), shared=shared))
+                _check_free(home / LOCK, home)
+                _check_free(structure / STRUCTURE_LOCK, structure, shared)
+            for directory in {home, structure}:
+                forget_future(directory)
+        return stack.pop_all()
+
+
+def _check_free(lock: Path, directory: Path, shared: bool = False) -> None:
+    """Raise a StoreError if a stage is at work, which may have outlived its run."""
+    if lock.exists():
+        hold(lock, busy(directory), shared=shared, touch=False).close()

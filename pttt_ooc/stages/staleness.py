@@ -1,0 +1,172 @@
+"""What makes a stage stale: whether the manifests on disk describe what the configuration asks for.
+
+Times do not count, nor does what a workflow engine remembers of its own last run: products may have been made by
+``pttt solve``, by another version of the package, or copied from elsewhere.  Each manifest names the settings, sources
+and products that it was made from, and the content of what it made.  This module compares them with what is asked for
+and with what is there.  It changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.config import Config
+from pttt_ooc.disk.manifests import read_manifest
+from pttt_ooc.errors import StoreError
+from pttt_ooc.stages import STAGES, verified
+from pttt_ooc.stages.common import Facts, made_from_others
+from pttt_ooc.stages.comparison import compared_digests
+from pttt_ooc.stages.directories import manifest_of, results_of
+from pttt_ooc.stages.normal_form import normal_export, normal_solve, row_orders
+from pttt_ooc.stages.provenance import source_digest
+
+NOT_RUN = "has not run"
+_RUNS_FIRST = " runs first"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a stage.
+
+    Attributes
+    ----------
+    facts
+        What its manifest must contain, JSON values.
+    sources
+        The digest of all that it is made of.
+    after
+        The stages whose products it is made from.
+    made_from
+        Digests of other files that it is made from, by their names in its manifest.
+    """
+
+    facts: Facts
+    sources: str
+    after: tuple[str, ...] = ()
+    made_from: Mapping[str, str] | None = None
+
+
+def asked(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> dict[str, Asked]:
+    """What a configuration asks of each stage, for results in `directory`."""
+    game = {"game": config.game}
+    board = {**game, "symmetry": config.symmetry}
+    facts: dict[str, Facts] = {
+        "enumerate": game,
+        "index": board,
+        "solve": {**board, "settings": normal_solve(config.solve).model_dump(mode="json")},
+        "evaluate": board,
+        "export": {
+            **board,
+            "settings": normal_export(config.export, config.game).model_dump(mode="json"),
+            "row_orders": row_orders(config.export.infosets_0, config.export.infosets_1),
+        },
+        "report": {**board, "settings": config.report.model_dump(mode="json")},
+    }
+    others = {"report": compared_digests(directory, config.report.compare)}
+    return {
+        stage: Asked(facts[stage], source_digest(stage), STAGES[: STAGES.index(stage)], others.get(stage))
+        for stage in stages
+    }
+
+
+def reasons(
+    directory: Path, wanted: Mapping[str, Asked], forced: Container[str] = (), remember: bool = False
+) -> dict[str, str]:
+    """Why each stage has to run, as the rest of a sentence about its manifest; empty where it has not.
+
+    Parameters
+    ----------
+    directory
+        Of the results.
+    wanted
+        What is asked of each stage, by its name, in their order.
+    forced
+        Stages, and files of manifests, that run in any case.
+    remember
+        Whether to write down which products have been read.
+    """
+    found: dict[str, str] = {}
+    current: dict[str, Facts] = {}
+    for stage, one in wanted.items():
+        file = manifest_of(directory, stage)
+        reason, manifest = _own_reason(file, stage, one, current, remember)
+        if stage in forced or str(file) in forced:
+            reason = reason or "is to be made anew"
+        if not reason and (first := next((name for name in one.after if found.get(name)), "")):
+            reason = f"{first}{_RUNS_FIRST}"
+        if not reason:
+            current[stage] = manifest
+        found[stage] = reason
+    return found
+
+
+def _own_reason(
+    file: Path, stage: str, one: Asked, current: Mapping[str, Facts], remember: bool
+) -> tuple[str, Facts]:
+    """Why a stage has to run whatever others do, and its manifest."""
+    if not file.exists():
+        return NOT_RUN, {}
+    try:
+        manifest = read_manifest(file, stage)
+        before = {name: current[name] for name in one.after if name in current}
+        reason = difference(manifest, one, before) or verified.problem(
+            file.parent, stage, manifest["products"], remember
+        )
+    except (StoreError, KeyError, TypeError, AttributeError):
+        return "is damaged, or of another version of this program", {}
+    return reason, manifest
+
+
+def difference(manifest: Facts, one: Asked, before: Mapping[str, Facts]) -> str:
+    """How a manifest differs from what is asked for, as the rest of a sentence; empty if it does not differ.
+
+    Parameters
+    ----------
+    before
+        The manifests of earlier stages.
+    """
+    there, wanted = _flat(manifest), _flat(one.facts)
+    for key, value in wanted.items():
+        if there.get(key) != value:
+            if key == "row_orders":
+                return "was made with other files of infosets"
+            return f"was made with {key.removeprefix('settings.')} {_shown(there.get(key))}, not {_shown(value)}"
+    if manifest["sources"] != one.sources:
+        return "was made by another version of this program"
+    used = manifest.get("made_from", {})
+    outside = next((name for name, value in (one.made_from or {}).items() if used.get(name) != value), "")
+    if other := made_from_others(manifest, before) or outside:
+        return f"was made from another {other}"
+    return ""
+
+
+def _flat(facts: Facts) -> Facts:
+    """Settings as keys of their own."""
+    settings = facts.get("settings")
+    inner = {f"settings.{key}": value for key, value in settings.items()} if isinstance(settings, dict) else {}
+    return {**{key: value for key, value in facts.items() if key != "settings"}, **inner}
+
+
+def _shown(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+def told(found: Mapping[str, str]) -> list[str]:
+    """What :func:`reasons` found, for a person: one line for each stage."""
+    return [f"{stage}: {reason or 'up to date'}" for stage, reason in found.items()]
+
+
+def sentence(file: str, reason: str) -> str:
+    """Why a stage runs again, of which this is the manifest; empty where it is plain."""
+    if reason in ("", NOT_RUN) or reason.endswith(_RUNS_FIRST):
+        return ""
+    return f"{file} {reason}; stage {Path(file).stem} runs again."
+
+
+def run_reasons(config: Config, data: Path = Path("data")) -> dict[str, str]:
+    """:func:`reasons` of the run that a configuration asks for."""
+    directory = results_of(data, config.game, config.symmetry, config.run)
+    return reasons(directory, asked(config, directory))
