@@ -4,14 +4,14 @@
 #
 # Each leaves a manifest, <stage>.json, with content hashes of its products, and these manifests are
 # the edges between the rules.  Stores, which are directories, are not declared: Snakemake does not
-# look inside them.  Whether a stage runs is decided by content, not by times: `inputs_of` compares
-# its manifest with config.yaml, with the sources and with the products, and tells Snakemake.  Reading
-# this file changes nothing on disk; a run that begins takes its locks in `onstart`.  What the solver
-# resumes from is in work/, where Snakemake deletes nothing.
+# look inside them.  Whether a stage runs is decided by content, not by times: DECISIONS compare its
+# manifest with config.yaml, the sources and the products, and tell Snakemake.  Reading this file
+# changes nothing on disk; a run that begins takes its locks in `onstart`.  What the solver resumes
+# from is in work/, where Snakemake deletes nothing.
 
 import re
 import sys
-from functools import cache
+from functools import partial
 from os.path import relpath
 from pathlib import Path
 
@@ -22,12 +22,12 @@ from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
 from pttt_ooc.stages.place import check_place
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.beginning import begin
 from pttt_ooc.stages.comparison import check_compared, compared_files
 from pttt_ooc.stages.budgets import refuse_small_budget
-from pttt_ooc.stages.directories import manifest_of, results_of, structure_of
+from pttt_ooc.stages.decisions import Decisions
+from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
 from pttt_ooc.stages.normal_form import normal_export, normal_solve
-from pttt_ooc.stages.staleness import asked, reasons, sentence
+from pttt_ooc.stages.staleness import asked
 
 small_threads()  # the jobs inherit it
 
@@ -68,56 +68,16 @@ EXPORTED = [f"{RUN}/{file}" for file in (*COURSE_FILES * COURSE, *[HDF5] * BUNDL
 MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
 COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
-HOMES = [Path(directory) for directory in {**STRUCTURES, **RUNS}]  # a run locks those in which it makes something
-RESERVED = []  # by this process, until it ends
-TOLD = set()  # what has been said to run again
 
-
-@cache
-def found_in(run):
-    """Why the stages of a run are stale, by their names."""
-    looking = workflow.executor_plugin is None or workflow.dryrun
-    forced = workflow.dag_settings.forcerun
-    return reasons(Path(run), asked(RUNS[run], Path(run)), forced, remember=not looking)
-
-
-def run_again(file, reason):
-    """Let the job that makes a file run, although the file is there; a sentence says why."""
-    workflow.dag.forcefiles.add(file)
-    if file not in TOLD:
-        TOLD.add(file)
-        print(sentence(file, reason), file=sys.stderr)
-
-
-def decided(manifest, reason, inputs):
-    """The inputs of a stage, which runs if there is a reason; times are none."""
-    if not reason:
-        return [ancient(file) for file in inputs]
-    if sentence(manifest, reason):
-        run_again(manifest, reason)
-    return inputs
-
-
-def inputs_of(stage):
-    """The manifests of all stages before a stage, as a function for `input`, which decides whether the stage runs."""
-
-    def decide(wildcards):
-        named = dict(wildcards.items())
-        structure = named.get("structure", "")
-        run = named.get("run") or next((run for run in RUNS if str(structure_of(Path(run))) == structure), RUN)
-        reason = found_in(run)[stage] if workflow.is_main_process else ""
-        before = STAGES[: STAGES.index(stage)]
-        manifest, *inputs = [str(manifest_of(Path(run), each)) for each in (stage, *before)]
-        return decided(manifest, reason, inputs)
-
-    return decide
+DECISIONS = Decisions(workflow)
+for structure, each in STRUCTURES.items():
+    DECISIONS.add(structure, partial(asked, each, Path(structure), SHARED))
+for run, each in RUNS.items():
+    DECISIONS.add(run, partial(asked, each, Path(run)))
 
 
 onstart:
-    try:
-        RESERVED.append(begin([Path(file) for job in workflow.dag.needrun_jobs() for file in job.output], HOMES))
-    except PtttError as error:
-        sys.exit(str(error))
+    DECISIONS.begin()
 
 
 wildcard_constraints:
@@ -145,7 +105,7 @@ rule all:
 
 rule enumerate:
     input:
-        inputs_of("enumerate"),
+        lambda wildcards: DECISIONS.inputs(wildcards.structure, "enumerate"),
     output:
         manifest="{structure}/enumerate.json",
     log:
@@ -163,7 +123,7 @@ rule enumerate:
 
 rule index:
     input:
-        inputs_of("index"),
+        lambda wildcards: DECISIONS.inputs(wildcards.structure, "index"),
     output:
         manifest="{structure}/index.json",
     log:
@@ -183,7 +143,7 @@ rule index:
 
 rule solve:
     input:
-        inputs_of("solve"),
+        lambda wildcards: DECISIONS.inputs(wildcards.run, "solve"),
     output:
         manifest="{run}/solve.json",
         convergence="{run}/convergence.jsonl",
@@ -206,7 +166,7 @@ rule solve:
 
 rule evaluate:
     input:
-        inputs_of("evaluate"),
+        lambda wildcards: DECISIONS.inputs(wildcards.run, "evaluate"),
     output:
         manifest="{run}/evaluate.json",
     log:
@@ -226,7 +186,7 @@ rule evaluate:
 
 rule export:
     input:
-        inputs_of("export"),
+        lambda wildcards: DECISIONS.inputs(RUN, "export"),
         ancient(ROW_ORDERS),
     output:
         EXPORTED,
@@ -249,7 +209,7 @@ rule export:
 
 rule report:
     input:
-        inputs_of("report"),
+        lambda wildcards: DECISIONS.inputs(RUN, "report"),
         ancient(f"{RUN}/convergence.jsonl"),
         ancient(COMPARED),
     output:

@@ -9,12 +9,12 @@ import pytest
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import GraderError, StoreError
 
-BUSY = "Process {process} is at work."
+BUSY = "Somebody is at work (process {process})."
 
 
 def test_one_process_at_a_time_is_let_in_and_the_other_is_named(tmp_path):
     with hold(tmp_path / "lock", BUSY):
-        with pytest.raises(StoreError, match=f"^Process {os.getpid()} is at work.$"):
+        with pytest.raises(StoreError, match=rf"^Somebody is at work \(process {os.getpid()}, since \d\d:\d\d\)\.$"):
             hold(tmp_path / "lock", BUSY)
         with pytest.raises(StoreError):
             hold(tmp_path / "lock", BUSY, shared=True)
@@ -37,9 +37,16 @@ def test_who_only_looks_writes_nothing(tmp_path):
     with pytest.raises(FileNotFoundError):
         hold(file, BUSY, shared=True, touch=False)
     file.write_text("7\n")
-    with hold(file, BUSY, shared=True, touch=False), pytest.raises(StoreError, match="Process 7 "):
+    with hold(file, BUSY, shared=True, touch=False), pytest.raises(StoreError, match="process 7, since "):
         hold(file, BUSY)
     assert file.read_text() == "7\n"
+
+
+def test_a_lock_of_another_day_is_told_with_its_date(tmp_path):
+    with hold(tmp_path / "lock", BUSY):
+        os.utime(tmp_path / "lock", (86400, 86400))
+        with pytest.raises(StoreError, match=rf"process {os.getpid()}, since 1970-01-0\d \d\d:\d\d\)"):
+            hold(tmp_path / "lock", BUSY)
 
 
 def test_a_lock_ends_with_its_process(tmp_path):

@@ -1,9 +1,10 @@
-"""What a run is going to need: `pttt plan`."""
+"""What a run is going to need, and what it is going to make anew: `pttt plan`, `pttt why`."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,13 +13,15 @@ from pttt_ooc.cli.options import ConfigOption, CourseGameOption, SymmetryOption,
 from pttt_ooc.disk.resources import cores
 
 if TYPE_CHECKING:
+    from pttt_ooc.config import Config
     from pttt_ooc.stages.planning import Plan
     from pttt_ooc.stages.rates import Times
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the command to the command line."""
+    """Give the commands to the command line."""
     app.command(epilog="Example: pttt plan --game pttt-2x5k3-abrupt --memory-mb 1024")(plan)
+    app.command(epilog="Example: pttt why data/pttt-abrupt/full")(why)
 
 
 def plan(
@@ -53,6 +56,42 @@ def plan(
         print(json.dumps(_record(found, measured)))
     else:
         _show(found, measured)
+
+
+def why(
+    place: Annotated[
+        Path,
+        typer.Argument(metavar="PLACE", help="A configuration, or a directory with one or with the results of a run."),
+    ] = Path("config.yaml"),
+) -> None:
+    """Tell for each stage of the workflow whether it is up to date, and if not, what makes it stale.
+
+    Nothing is written.  Of a directory of results, such as data/GAME/SYMMETRY, what is there is compared with what
+    config.yaml asks for, were it of that game, symmetry and run.
+    """
+    from pttt_ooc.stages.staleness import asked, reasons, told
+
+    config, directory = _asked_at(place)
+    for line in told(reasons(directory, asked(config, directory))):
+        print(line)
+
+
+def _asked_at(place: Path) -> tuple[Config, Path]:
+    """A configuration, and the directory of the results that it asks for."""
+    from pttt_ooc.cli.sections import load_file
+    from pttt_ooc.config import check_config
+    from pttt_ooc.stages.directories import results_of, run_of, structure_of
+
+    file = place / "config.yaml" if place.is_dir() else place
+    if file.exists() or not place.is_dir():
+        config, _ = load_file(file)
+        data = place / "data" if place.is_dir() else Path("data")
+        return config, results_of(data, config.game, config.symmetry, config.run)
+    usual = Path("config.yaml")
+    content = load_file(usual)[0].model_dump(mode="json") if usual.exists() else {}
+    structure = structure_of(place)
+    named = {"game": structure.absolute().parent.name, "symmetry": structure.absolute().name, "run": run_of(place)}
+    return check_config({**content, **named}, str(place)), place
 
 
 def _record(plan: Plan, times: Times | None) -> dict[str, object]:

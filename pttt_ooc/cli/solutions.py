@@ -153,8 +153,9 @@ def solve(
     settings = _settings(config, {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}, asked)
     from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
+    from pttt_ooc.stages.beginning import begin
     from pttt_ooc.stages.budgets import refuse_small_budget
-    from pttt_ooc.stages.directories import results_of
+    from pttt_ooc.stages.directories import manifest_of, results_of
     from pttt_ooc.stages.prepare import prepared
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
@@ -162,7 +163,8 @@ def solve(
         budget = settings.memory_mb
         refuse_small_budget(settings, threads or cores(), ("enumerate", "index", "solve"))
         prepared(data, settings.game, settings.symmetry, budget)
-        stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
+        with begin([manifest_of(directory, "solve")], [directory]):
+            stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     display.solution(directory)
 
 

@@ -60,7 +60,7 @@ def hold(
         The file of the lock; its content is the number of the process that has taken it last.
     busy
         One sentence for the case that another process holds the lock; ``{process}`` in it becomes that process's
-        number, and since when it holds it, such as "123, since 14:03".
+        number and the time at which it took the lock, such as "123, since 14:03".
     shared
         Whether others may hold the lock at the same time, if they share it too.
     touch
@@ -97,8 +97,9 @@ def hold(
 def _holder(lock: IO[bytes]) -> str:
     lock.seek(0)
     number = lock.read().decode(errors="replace").strip()
-    if not number:
-        return "unknown"
-    since = datetime.fromtimestamp(os.fstat(lock.fileno()).st_mtime)
-    today = since.date() == datetime.now().date()
-    return f"{number}, since {since:%H:%M}" if today else f"{number}, since {since:%Y-%m-%d %H:%M}"
+    return f"{number}, since {_taken(lock)}" if number else "unknown"
+
+
+def _taken(lock: IO[bytes]) -> str:
+    at = datetime.fromtimestamp(os.fstat(lock.fileno()).st_mtime)
+    return f"{at:%H:%M}" if at.date() == datetime.now().date() else f"{at:%Y-%m-%d %H:%M}"

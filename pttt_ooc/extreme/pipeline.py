@@ -90,10 +90,11 @@ def matches_dealt(directory: Path, pools: Any, stages: Iterable[str]) -> list[st
     return [file for stage in stages for file in matches_of(directory, pools.get(stage=stage).output[0])]
 
 
-def lacks_matches(directory: Path) -> bool:
-    """Whether matches of a tournament are gone that its report tells of: Snakemake looks at the last products only."""
+def lost(directory: Path) -> str:
+    """Why the report has to be written anew; empty if it has not.  Snakemake looks at the last products only."""
     dealt = [match for file in directory.glob("stages/*.json") for match in matches_of(directory, str(file))]
-    return not all(Path(match).exists() for match in dealt)
+    gone = not all(Path(match).exists() for match in dealt)
+    return "tells of matches that are gone" if gone and (directory / PAGE).exists() else ""
 
 
 def play(directory: Path, name: str) -> None:

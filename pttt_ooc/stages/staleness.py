@@ -19,7 +19,7 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.stages import STAGES, verified
 from pttt_ooc.stages.common import Facts, made_from_others
 from pttt_ooc.stages.comparison import compared_digests
-from pttt_ooc.stages.directories import manifest_of, results_of
+from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.normal_form import normal_export, normal_solve, row_orders
 from pttt_ooc.stages.provenance import source_digest
 
@@ -103,9 +103,7 @@ def reasons(
     return found
 
 
-def _own_reason(
-    file: Path, stage: str, one: Asked, current: Mapping[str, Facts], remember: bool
-) -> tuple[str, Facts]:
+def _own_reason(file: Path, stage: str, one: Asked, current: Mapping[str, Facts], remember: bool) -> tuple[str, Facts]:
     """Why a stage has to run whatever others do, and its manifest."""
     if not file.exists():
         return NOT_RUN, {}
@@ -164,9 +162,3 @@ def sentence(file: str, reason: str) -> str:
     if reason in ("", NOT_RUN) or reason.endswith(_RUNS_FIRST):
         return ""
     return f"{file} {reason}; stage {Path(file).stem} runs again."
-
-
-def run_reasons(config: Config, data: Path = Path("data")) -> dict[str, str]:
-    """:func:`reasons` of the run that a configuration asks for."""
-    directory = results_of(data, config.game, config.symmetry, config.run)
-    return reasons(directory, asked(config, directory))

@@ -6,7 +6,7 @@ from pttt_ooc.arena import pipeline as arena_pipeline
 
 ARENA = WINGS["arena"].all
 ARENA_DIR = "data/arena"
-HOMES.append(Path(ARENA_DIR))
+DECISIONS.reserve(ARENA_DIR)
 
 
 localrules:

@@ -12,7 +12,7 @@ EXTREME = WINGS["extreme"]
 EXTREME_DIR = str(tournament.directory_of(EXTREME))
 EXTREME_STAGES = [stage.name for stage in EXTREME.stages]
 
-HOMES.append(Path(EXTREME_DIR))
+DECISIONS.reserve(EXTREME_DIR)
 workflow.global_resources.setdefault("timed_bots", len(free_cores()))  # of this machine; profiles say another number
 
 
@@ -80,16 +80,10 @@ rule extreme_match:
         "../scripts/extreme_match.py"
 
 
-def all_matches(wildcards):
-    """The matches that the report tells of, all of which must be there."""
-    if workflow.is_main_process and tournament.lacks_matches(Path(EXTREME_DIR)):
-        run_again(f"{EXTREME_DIR}/{tournament.PAGE}", "tells of matches that are gone")
-    return tournament.matches_dealt(Path(EXTREME_DIR), checkpoints.extreme_pools, EXTREME_STAGES)
-
-
 rule extreme_report:
     input:
-        all_matches,
+        lambda wildcards: DECISIONS.run_again(f"{EXTREME_DIR}/report.html", tournament.lost(Path(EXTREME_DIR))),
+        lambda wildcards: tournament.matches_dealt(Path(EXTREME_DIR), checkpoints.extreme_pools, EXTREME_STAGES),
     output:
         report(f"{EXTREME_DIR}/report.html", caption="../report/extreme.rst", category="Extreme TicTacToe"),
         f"{EXTREME_DIR}/standings.json",

@@ -4,7 +4,7 @@
 
 from pttt_ooc.learners.catalogue import sources_of
 
-HOMES.append(Path(DATA, "learners"))
+DECISIONS.reserve(f"{DATA}/learners")
 LEARNER_RUNS = {run.name: run for run in WINGS["learners"].runs}
 
 

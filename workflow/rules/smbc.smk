@@ -11,26 +11,7 @@ from pttt_ooc.smbc import pipeline
 SMBC = WINGS["smbc"]
 SMBC_DIR = "data/smbc"
 
-HOMES.append(Path(SMBC_DIR))
-
-
-@cache
-def smbc_found():
-    """Why the stages of the wing are stale, by their names."""
-    looking = workflow.executor_plugin is None or workflow.dryrun
-    forced = {rule.removeprefix("smbc_") for rule in workflow.dag_settings.forcerun if rule.startswith("smbc_")}
-    return reasons(Path(SMBC_DIR), pipeline.asked(SMBC), forced, remember=not looking)
-
-
-def smbc_inputs_of(stage, *before):
-    """The manifests of the stages before a stage, as `inputs_of` of the Snakefile."""
-
-    def decide(wildcards):
-        reason = smbc_found()[stage] if workflow.is_main_process else ""
-        manifest, *inputs = [f"{SMBC_DIR}/{each}.json" for each in (stage, *before)]
-        return decided(manifest, reason, inputs)
-
-    return decide
+DECISIONS.add(SMBC_DIR, partial(pipeline.asked, SMBC), prefix="smbc_")
 
 
 localrules:
@@ -49,7 +30,7 @@ rule smbc:
 
 rule smbc_solve:
     input:
-        smbc_inputs_of("solve"),
+        lambda wildcards: DECISIONS.inputs(SMBC_DIR, "solve"),
     output:
         f"{SMBC_DIR}/convergence.jsonl",
         manifest=f"{SMBC_DIR}/solve.json",
@@ -66,7 +47,7 @@ rule smbc_solve:
 
 rule smbc_findings:
     input:
-        smbc_inputs_of("findings", "solve"),
+        lambda wildcards: DECISIONS.inputs(SMBC_DIR, "findings"),
     output:
         manifest=f"{SMBC_DIR}/findings.json",
     log:
@@ -81,7 +62,7 @@ rule smbc_findings:
 
 rule smbc_equilibria:
     input:
-        smbc_inputs_of("equilibria", "solve"),
+        lambda wildcards: DECISIONS.inputs(SMBC_DIR, "equilibria"),
     output:
         manifest=f"{SMBC_DIR}/equilibria.json",
     log:
@@ -94,7 +75,7 @@ rule smbc_equilibria:
 
 rule smbc_report:
     input:
-        smbc_inputs_of("report", "solve", "findings", *["equilibria"] * SMBC.all_equilibria),
+        lambda wildcards: DECISIONS.inputs(SMBC_DIR, "report"),
     output:
         report(f"{SMBC_DIR}/report.html", caption="../report/smbc.rst", category="Secret goals"),
         f"{SMBC_DIR}/values.svg",

@@ -4,7 +4,7 @@
 from pttt_ooc.grid import cells as grid
 
 SWEEP_DIR = f"data/sweeps/{WINGS['sweep'].name}"
-HOMES.append(Path(SWEEP_DIR))
+DECISIONS.reserve(SWEEP_DIR)
 CELLS = list(grid.cells(CONFIG, WINGS["sweep"]))
 
 

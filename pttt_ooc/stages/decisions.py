@@ -1,0 +1,93 @@
+"""Which stages Snakemake runs: those that :mod:`pttt_ooc.stages.staleness` finds stale, whatever the times of files are.
+
+The Snakefile asks this module for the inputs of each stage.  Where the stage is up to date they are marked as ancient,
+so that their times do not count; where it is stale, though its manifest is there, the job is forced.  So a dry run and
+a real run have the same plan, and neither changes anything on disk before the first job begins.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.stages.beginning import begin
+from pttt_ooc.stages.directories import manifest_of
+from pttt_ooc.stages.staleness import Asked, reasons, sentence
+
+Lazy = Callable[[], Mapping[str, Asked]]
+
+
+class Decisions:
+    """What is decided about the stages of a workflow.
+
+    Parameters
+    ----------
+    workflow
+        Snakemake's.
+    """
+
+    def __init__(self, workflow: Any) -> None:
+        self._workflow = workflow
+        self._asked: dict[Path, tuple[Lazy, str]] = {}
+        self._found: dict[Path, tuple[Mapping[str, Asked], Mapping[str, str]]] = {}
+        self._told: set[str] = set()
+        self._reserved = ExitStack()  # until the process ends
+        self._homes: set[Path] = set()
+
+    def add(self, directory: str, asked: Lazy, prefix: str = "") -> None:
+        """Let stages of which this is asked have their results in a directory; `prefix` begins their rules' names."""
+        self._asked[Path(directory)] = asked, prefix
+        self.reserve(directory)
+
+    def reserve(self, directory: str) -> None:
+        """Let a run that makes something in a directory have it for itself."""
+        self._homes.add(Path(directory))
+
+    def inputs(self, directory: str, stage: str) -> list[str]:
+        """The manifests that a stage reads, for its rule's `input`; this decides whether it runs."""
+        from snakemake.io import ancient
+
+        place = Path(directory)
+        asked, found = self._reasons(place)
+        files = [str(manifest_of(place, before)) for before in asked[stage].after]
+        if not found[stage]:
+            return [ancient(file) for file in files]
+        return self.run_again(str(manifest_of(place, stage)), found[stage]) + files
+
+    def _reasons(self, place: Path) -> tuple[Mapping[str, Asked], Mapping[str, str]]:
+        if place not in self._found:
+            workflow, (lazy, prefix) = self._workflow, self._asked[place]
+            asked = lazy()
+            if not workflow.is_main_process:  # a job does what the run has decided
+                return asked, dict.fromkeys(asked, "")
+            named = workflow.dag_settings.forcerun
+            forced = {stage for stage in asked if prefix + stage in named or str(manifest_of(place, stage)) in named}
+            looking = workflow.executor_plugin is None or workflow.dryrun
+            self._found[place] = asked, reasons(place, asked, forced, remember=not looking)
+        return self._found[place]
+
+    def run_again(self, file: str, reason: str) -> list[str]:
+        """Let the job that makes a file run even if the file is there, and say why, unless other jobs say it.
+
+        Returns
+        -------
+        No inputs, so that it may stand in a rule's `input`.
+        """
+        if (told := sentence(file, reason)) and self._workflow.is_main_process:
+            self._workflow.dag.forcefiles.add(file)
+            if file not in self._told:
+                self._told.add(file)
+                print(told, file=sys.stderr)
+        return []
+
+    def begin(self) -> None:
+        """Reserve all directories in which jobs are going to make something, or end the process with a sentence."""
+        files = [Path(file) for job in self._workflow.dag.needrun_jobs() for file in job.output]
+        try:
+            self._reserved.push(begin(files, self._homes))
+        except PtttError as error:
+            sys.exit(str(error))
