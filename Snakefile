@@ -69,7 +69,7 @@ MANIFESTS = {stage: str(manifest_of(Path(RUN), stage)) for stage in STAGES}
 COMPARED = [str(file) for file in compared_files(Path(RUN), CONFIG.report.compare)]
 ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.infosets_1) if file]
 
-DECISIONS = Decisions(workflow)
+DECISIONS = Decisions(workflow, ancient)
 for structure, each in STRUCTURES.items():
     DECISIONS.add(structure, partial(asked, each, Path(structure), SHARED))
 for run, each in RUNS.items():

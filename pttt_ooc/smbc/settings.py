@@ -105,7 +105,7 @@ class Settings:
         """These settings in their normal form: what changes nothing is as if it had been left out."""
         usual = {name for name, value in asdict(self._defaults).items() if getattr(self, name) == value}
         without = unread(self.algorithm) | usual
-        return replace(self, **{field.name: field.default for field in fields(self) if field.name in without})
+        return replace(self, **{name: getattr(_DEFAULT, name) for name in without})
 
     def coefficients(self, iteration: int) -> tuple[Coefficients, float]:
         """Of an iteration, counted from 1: the rule's, and the discount of the sums of strategies before it."""

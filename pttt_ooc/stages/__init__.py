@@ -5,10 +5,10 @@ products and, last of all, its own manifest.  The ``Snakefile`` says which stage
 
 Modules: Beside the stages: ``directories`` (where results are), ``common``, ``engines``, ``comparison`` (other runs),
 ``prepare`` (makes what is missing), ``staleness`` (is what is there what is asked for?), ``normal_form`` (of settings),
-``verified`` (products that need not be read again), ``decisions`` (of what Snakemake runs), ``beginning`` (of a run), ``provenance`` (digests of
-sources, fingerprints), ``planning`` (what a run needs), ``rates`` (of this machine), ``budgets`` (refused at once),
-``snapshots`` (of the solver), ``compilation`` (once; ``kernel_calls`` is the program that does it), ``fsck``, ``place``
-(paths that Snakemake copes with).
+``verified`` (products that need not be read again), ``decisions`` (of what Snakemake runs), ``beginning`` (of a run),
+``provenance`` (digests of sources, fingerprints), ``planning`` (what a run needs), ``rates`` (of this machine),
+``budgets`` (refused at once), ``snapshots`` (of the solver), ``compilation`` (once; ``kernel_calls`` is the program
+that does it), ``fsck``, ``place`` (paths that Snakemake copes with).
 """
 
 STAGES = ("enumerate", "index", "solve", "evaluate", "export", "report")

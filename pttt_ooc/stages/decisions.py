@@ -1,4 +1,4 @@
-"""Which stages Snakemake runs: those that :mod:`pttt_ooc.stages.staleness` finds stale, whatever the times of files are.
+"""Which stages Snakemake runs: those that :mod:`pttt_ooc.stages.staleness` finds stale, whatever the times of files.
 
 The Snakefile asks this module for the inputs of each stage.  Where the stage is up to date they are marked as ancient,
 so that their times do not count; where it is stale, though its manifest is there, the job is forced.  So a dry run and
@@ -26,12 +26,12 @@ class Decisions:
 
     Parameters
     ----------
-    workflow
-        Snakemake's.
+    workflow, ancient
+        Snakemake's: the workflow, and what marks a file whose time does not count.
     """
 
-    def __init__(self, workflow: Any) -> None:
-        self._workflow = workflow
+    def __init__(self, workflow: Any, ancient: Callable[[str], str]) -> None:
+        self._workflow, self._ancient = workflow, ancient
         self._asked: dict[Path, tuple[Lazy, str]] = {}
         self._found: dict[Path, tuple[Mapping[str, Asked], Mapping[str, str]]] = {}
         self._told: set[str] = set()
@@ -49,13 +49,11 @@ class Decisions:
 
     def inputs(self, directory: str, stage: str) -> list[str]:
         """The manifests that a stage reads, for its rule's `input`; this decides whether it runs."""
-        from snakemake.io import ancient
-
         place = Path(directory)
         asked, found = self._reasons(place)
         files = [str(manifest_of(place, before)) for before in asked[stage].after]
         if not found[stage]:
-            return [ancient(file) for file in files]
+            return [self._ancient(file) for file in files]
         return self.run_again(str(manifest_of(place, stage)), found[stage]) + files
 
     def _reasons(self, place: Path) -> tuple[Mapping[str, Asked], Mapping[str, str]]:
