@@ -17,8 +17,8 @@ rule learners:
 
 rule learn:
     input:
-        f"{DATA}/enumerate.json",
-        f"{DATA}/index.json",
+        ancient(f"{DATA}/enumerate.json"),  # what makes them is among the sources, and copies have other times
+        ancient(f"{DATA}/index.json"),
     output:
         manifest=f"{DATA}/learners/{{name}}/learn.json",
     log:
