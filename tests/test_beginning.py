@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import StoreError
-from pttt_ooc.stages.beginning import RUN_LOCK, begin
+from pttt_ooc.stages.beginning import begin
 from pttt_ooc.stages.common import LOCK, STRUCTURE_LOCK
 
 
@@ -69,7 +69,7 @@ def test_what_is_refused_keeps_no_lock(structure):
 
 def test_only_directories_of_the_run_are_locked(structure, tmp_path):
     with begin([tmp_path / "elsewhere/file", structure / "runs/a/file"], [structure / "runs/a"]):
-        assert sorted(path.name for path in structure.rglob(RUN_LOCK)) == [RUN_LOCK]
+        assert {path.parent for path in structure.rglob(".*lock")} == {structure / "runs/a"}
         assert not (tmp_path / "elsewhere").exists()
 
 

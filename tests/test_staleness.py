@@ -5,9 +5,12 @@ import os
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 
+from pttt_ooc.cli.commands import main
 from pttt_ooc.config import Config, ExportConfig, SolveConfig, check_config
 from pttt_ooc.disk.files import digest as content_hash
 from pttt_ooc.disk.files import remove
@@ -352,3 +355,52 @@ def test_the_report_prints_what_was_in_force(made):
     text = (made / "report.html").read_text()
     assert "target_nashconv: 0.01" in text and "memory_mb: 600" in text and "bundle: false" in text
     assert "title: Now" in text and "0.5" not in text.partition("How to reproduce it")[2].partition("</code>")[0]
+
+
+# ---------------------------------------------------------------------------------------------
+# `pttt why`
+
+
+@pytest.fixture
+def clone(made, tmp_path, monkeypatch):
+    """A directory with a configuration and the results that it asks for, in which we are."""
+    place = tmp_path / "clone"
+    shutil.copytree(made, place / "data" / GAME / "full")
+    (place / "config.yaml").write_text(yaml.safe_dump(CONFIG.model_dump(mode="json")))
+    monkeypatch.chdir(place)
+    return place
+
+
+def why(capsys, *arguments):
+    """The lines of the command, which writes nothing."""
+    before = written(Path())
+    with pytest.raises(SystemExit) as ended:
+        main(["why", *map(str, arguments)])
+    assert written(Path()) == before
+    told_now = capsys.readouterr()
+    return told_now.err.splitlines() if ended.value.code else told_now.out.splitlines()
+
+
+FRESH = [f"{stage}: up to date" for stage in STAGES]
+
+
+def test_why_is_asked_of_a_configuration_a_clone_or_results(clone, capsys):
+    results = clone / "data" / GAME / "full"
+    assert why(capsys) == why(capsys, "config.yaml") == why(capsys, results) == why(capsys, clone) == FRESH
+    other = yaml.safe_dump(changed(solve={"algorithm": "pcfr+"}).model_dump(mode="json"))
+    (clone / "other.yaml").write_text(other)
+    assert why(capsys, "other.yaml") == [
+        *FRESH[:2],
+        "solve: was made with algorithm sapdcfr+, not pcfr+",
+        *[f"{stage}: solve runs first" for stage in STAGES[3:]],
+    ]
+    (clone / "other.yaml").write_text(f"run: mine\n{other.replace('run: default', '')}")
+    assert why(capsys, "other.yaml")[1:3] == ["index: up to date", "solve: has not run"]
+    (clone / "config.yaml").unlink()
+    assert why(capsys, results)[2] == "solve: was made with target_nashconv 0.01, not 0.001", "the default"
+
+
+@pytest.mark.parametrize("place", ["nowhere.yaml", "data"])
+def test_why_is_asked_of_nothing(clone, capsys, place):
+    (sentence_told,) = why(capsys, place)
+    assert sentence_told.startswith(place)

@@ -366,10 +366,13 @@ def test_a_deleted_store_is_made_again_from_the_last_commit(workflow):
 
 def test_a_product_that_was_tampered_with_is_refused(workflow):
     chunk = workflow.data / "solution.zarr/strategy/0/0/c/0"
-    content = bytearray(chunk.read_bytes())
+    content, stat = bytearray(chunk.read_bytes()), chunk.stat()
     content[-1] ^= 1
     chunk.write_bytes(content)
     workflow.configure("export", dtype="float64")
+    assert workflow.stale()[0] == "solve"
+    os.utime(chunk, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # as a disk does it
+    assert workflow.stale()[0] == "export"
     done = workflow.run()
     told = done.stdout + done.stderr
     assert done.returncode != 0 and "Traceback" not in told

@@ -155,7 +155,7 @@ def solve(
     from pttt_ooc.stages import solve as stage
     from pttt_ooc.stages.beginning import begin
     from pttt_ooc.stages.budgets import refuse_small_budget
-    from pttt_ooc.stages.directories import manifest_of, results_of
+    from pttt_ooc.stages.directories import manifest_of, results_of, structure_of
     from pttt_ooc.stages.prepare import prepared
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
@@ -163,7 +163,7 @@ def solve(
         budget = settings.memory_mb
         refuse_small_budget(settings, threads or cores(), ("enumerate", "index", "solve"))
         prepared(data, settings.game, settings.symmetry, budget)
-        with begin([manifest_of(directory, "solve")], [directory]):
+        with begin([manifest_of(directory, "solve")], [directory, structure_of(directory)]):
             stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     display.solution(directory)
 

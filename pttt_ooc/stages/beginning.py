@@ -28,7 +28,7 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
     files
         What the run is going to make.
     homes
-        Directories of results; the ones are reserved that some of the files are in.
+        Directories of results and of structures; the ones are reserved that some of the files are in.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
         check_writable(home)
     with ExitStack() as stack:
         for home in sorted(wanted):
-            structure = structure_of(home)
+            structure = structure_of(home) if structure_of(home) in known else home
             makes_structure = any(manifest_of(home, stage) in files for stage in SHARED)
             with explained(f"lock the directory {home}"):
                 home.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from test_workflow import Workflow
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.smbc.pipeline import MODULES, asked
+from pttt_ooc.smbc.pipeline import MODULES, asked, settings
 from pttt_ooc.smbc.settings import Settings, SmbcConfig
 from pttt_ooc.smbc.stages import bounding, reporting
 
@@ -155,6 +155,24 @@ def test_the_section_has_the_settings_of_a_solve():
     assert SmbcConfig().settings == Settings()
     config = SmbcConfig(winning_score=3, algorithm="cfr", alternate_updates=False)
     assert config.settings == Settings(winning_score=3, algorithm="cfr", alternate_updates=False)
-    told = asked(config)
-    assert Settings(**told["solve"]["settings"]) == config.settings
+    told = settings(config, "solve")
+    assert Settings(**told) == config.settings
     assert yaml.safe_load(yaml.safe_dump(told)) == told
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_same"), [("horizon", 7, True), ("gamma", 10.0, True), ("gamma", 2.0, False)]
+)
+def test_what_means_the_same_is_the_same(key, value, is_same):
+    """The wing has parameters of its own for the rule; gamma is 2 elsewhere."""
+    assert (settings(SmbcConfig(**{key: value}), "solve") == settings(SmbcConfig(), "solve")) == is_same
+
+
+def test_each_stage_waits_for_those_that_it_reads():
+    assert {stage: one.after for stage, one in asked(SmbcConfig(all_equilibria=True)).items()} == {
+        "solve": (),
+        "findings": ("solve",),
+        "equilibria": ("solve",),
+        "report": ("solve", "findings", "equilibria"),
+    }
+    assert asked(SmbcConfig())["report"].after == ("solve", "findings")
