@@ -80,6 +80,10 @@ onstart:
     DECISIONS.begin()
 
 
+onsuccess:
+    DECISIONS.end()
+
+
 wildcard_constraints:
     structure="|".join(map(re.escape, STRUCTURES)),
     run="|".join(map(re.escape, RUNS)),

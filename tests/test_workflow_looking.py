@@ -1,5 +1,6 @@
 """Who looks at the workflow changes nothing, and what is decided by content is not by times."""
 
+import json
 import os
 import shutil
 
@@ -9,7 +10,7 @@ from disks import Disk, NoDiskError
 from test_workflow import GAME, LOCKS
 
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.stages import STAGES, directories
+from pttt_ooc.stages import STAGES, directories, verified
 from pttt_ooc.stages.beginning import begin
 from pttt_ooc.stages.common import LOCK
 
@@ -71,6 +72,15 @@ def test_a_second_run_says_who_is_at_work_and_disturbs_nothing(workflow):
     assert {f: s for f, s in state(workflow).items() if f.name not in LOCKS} == {
         f: s for f, s in before.items() if f.name not in LOCKS
     }
+
+
+def test_after_a_run_nothing_has_to_be_read_again(workflow):
+    """Although Snakemake gives new times to products."""
+    for stage in STAGES:
+        seen = json.loads((workflow.data / verified.DIRECTORY / f"{stage}.json").read_text())
+        assert {name: stamp for name, (_, stamp) in seen.items()} == {
+            name: verified.stamp(workflow.data / name) for name in workflow.manifest(stage)["products"]
+        }
 
 
 def test_a_copy_makes_nothing_anew(workflow):

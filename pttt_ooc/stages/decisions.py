@@ -15,6 +15,7 @@ from typing import Any
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.stages.beginning import begin
+from pttt_ooc.stages.common import check_writable
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.staleness import Asked, reasons, sentence
 
@@ -54,7 +55,10 @@ class Decisions:
         files = [str(manifest_of(place, before)) for before in asked[stage].after]
         if not found[stage]:
             return [self._ancient(file) for file in files]
-        return self.run_again(str(manifest_of(place, stage)), found[stage]) + files
+        manifest = manifest_of(place, stage)
+        self.run_again(str(manifest), found[stage])
+        self._check_writable(manifest)
+        return files
 
     def _reasons(self, place: Path) -> tuple[Mapping[str, Asked], Mapping[str, str]]:
         if place not in self._found:
@@ -67,6 +71,14 @@ class Decisions:
             looking = workflow.executor_plugin is None or workflow.dryrun
             self._found[place] = asked, reasons(place, asked, forced, remember=not looking)
         return self._found[place]
+
+    def _check_writable(self, manifest: Path) -> None:
+        """End the process with a sentence where Snakemake would end it with an exception."""
+        if self._workflow.executor_plugin and (not self._workflow.dryrun or manifest.exists()):
+            try:
+                check_writable(manifest.parent)
+            except PtttError as error:
+                sys.exit(str(error))
 
     def run_again(self, file: str, reason: str) -> list[str]:
         """Let the job that makes a file run even if the file is there, and say why, unless other jobs say it.
@@ -89,3 +101,8 @@ class Decisions:
             self._reserved.push(begin(files, self._homes))
         except PtttError as error:
             sys.exit(str(error))
+
+    def end(self) -> None:
+        """Write down that all products are as they should be: Snakemake has given new times to some."""
+        for place, (asked, _) in self._found.items():
+            reasons(place, asked, remember=True)
