@@ -59,7 +59,7 @@ try:
         check_writable(Path(run))
         forget_lost(Path(run))
         if workflow.is_main_process:  # what a job finds, the run has begun with
-            refuse_small_budget(each, min(workflow.cores or 1, workflow.resource_settings.max_threads or 1))
+            refuse_small_budget(each)
             for sentence in set_aside(Path(run), each):
                 print(sentence, file=sys.stderr)
     if workflow.is_main_process:
