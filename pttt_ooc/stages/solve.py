@@ -85,7 +85,7 @@ def run(
             arrays = workspace.allocate()
             for sentence in _others(work):
                 progress.note(sentence)
-            result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots)
+            result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots, progress.part)
             with fresh_store(directory / "solution.zarr") as store:
                 write_solution(store, result.strategies, _told(settings, result.rows[-1]))
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]

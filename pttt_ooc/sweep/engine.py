@@ -168,6 +168,18 @@ class Engine:
         other._local = self._local  # a thread works in one precision at a time
         return other
 
+    def idle(self) -> Engine:
+        """An engine whose slices have no views: it calls kernels, which loads them, but they change nothing."""
+        other = Engine(self.index, self.timings, self.dtype.type, workers=self.workers)
+        other._local, other._trees = self._local, self._trees
+        other._runs = tuple(
+            [[(i.views_of(n).start, i.views_of(n).start)] for n in range(i.slices)] for i in self.index.players
+        )
+        other._gradient_runs = tuple(
+            [[(views[:0], groups[:0])] for (views, groups), *_ in runs] for runs in self._gradient_runs
+        )
+        return other
+
     def close(self) -> None:
         """End the threads, also for all engines that share them."""
         self.workers.pool.shutdown()
