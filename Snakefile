@@ -128,7 +128,6 @@ rule index:
         "{structure}/logs/index.log",
     conda:
         "envs/pttt.yaml"
-    threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
         budget_mb=CONFIG.memory_mb,
@@ -162,7 +161,7 @@ rule solve:
         settings=lambda wildcards: RUNS[wildcards.run].solve.model_dump(mode="json"),
         sources=source_digest("solve"),
     message:
-        "Solve by {params.settings[algorithm]} on {threads} threads, until the gap is {params.settings[target_nashconv]}"
+        "Solve by {params.settings[algorithm]} on up to {threads} threads, until the gap is {params.settings[target_nashconv]}"
         " or {params.settings[max_iterations]} iterations or {params.settings[max_minutes]} minutes are over."
     script:
         "workflow/scripts/solve.py"

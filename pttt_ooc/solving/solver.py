@@ -224,7 +224,8 @@ class Solver:
         self.iteration = state.iteration
         self.rows: list[Row] = state.extra.get("rows", [])
         self.times = Times.of_record(state.extra, self.iteration)
-        self._bytes: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())  # of regrets and predictions; of sums
+        # Of regrets and predictions, and of sums of strategies.
+        self._bytes: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())
         for path, array in state.arrays.items():
             name, player, n, *_ = path.split("/")
             self._bytes[name == "strategy_sums"][int(player), int(n)] += int(array.nbytes)

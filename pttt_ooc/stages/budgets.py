@@ -15,10 +15,10 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.views import most_pairs
 
 _PROCESS = 245  # MB: Python, libraries, compiled code
-_THREAD = 26  # MB: what a thread takes besides its cells: a stack, and rows of an export
+_THREAD = 20  # MB: what a thread takes besides its cells: a stack, and rows of an export
 _REST = 90  # MB: more than pictures, or the rows that an export holds on one thread
 _PAIR = {"full": 200, "none": 450}  # bytes for each pair of views, in the stage that needs most of them
-_CELL = 320  # bytes for each cell of an operator, in single and in double precision together, rounded up
+_CELL = 140  # bytes for each cell of an operator, of which there are fewer than orders of all squares
 
 
 def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> None:

@@ -251,11 +251,11 @@ class Engine:
 
     def _scratch(self) -> Scratch:
         mine = self._local.__dict__
-        if self.dtype not in mine:
+        if self.dtype.name not in mine:
             if "room" not in mine:
                 mine["room"] = _aligned(self._room())
-            mine[self.dtype] = furnished(mine["room"], self._scratch_arrays(self.dtype))
-        scratch: Scratch = mine[self.dtype]
+            mine[self.dtype.name] = furnished(mine["room"], self._scratch_arrays(self.dtype))
+        scratch: Scratch = mine[self.dtype.name]
         return scratch
 
     def reach(self, player: int, weights: Floats, into: Reach | None = None) -> Reach:
