@@ -10,6 +10,7 @@ to the operating system, which writes them out and drops them when memory is sho
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -95,7 +96,7 @@ class MemoryNeeds(Generic[Tree]):
     @property
     def least(self) -> dict[str, int]:
         """Bytes that have to be in memory on one thread, by what they are for."""
-        return {**self.fixed, **self.thread}
+        return dict(Counter(self.fixed) + Counter(self.thread))
 
     @property
     def smallest_mb(self) -> int:

@@ -316,9 +316,7 @@ class Solver:
         self._tell(self._at_work, self._done / self._to_do)
 
     def _tell(self, what: str, share: float) -> None:
-        self.on_part(
-            {"what": what, "share": share, "bytes": self._done, "elapsed_seconds": self.times.elapsed_seconds}
-        )
+        self.on_part({"what": what, "share": share, "bytes": self._done, "elapsed_seconds": self.times.elapsed_seconds})
 
     def _commit(self) -> None:
         ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}

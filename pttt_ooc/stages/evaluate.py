@@ -21,9 +21,7 @@ from pttt_ooc.structure.strategy import Floats, strategy_arrays, uniform_strateg
 from pttt_ooc.sweep.engine import engine_needs
 
 
-def needs(
-    layout: Layout, thread: Mapping[str, int]
-) -> MemoryNeeds[tuple[EvaluationArrays, tuple[Floats, Floats]]]:
+def needs(layout: Layout, thread: Mapping[str, int]) -> MemoryNeeds[tuple[EvaluationArrays, tuple[Floats, Floats]]]:
     """What the stage holds in memory; `thread` as of :func:`pttt_ooc.sweep.engine.engine_needs`."""
     arrays = (evaluation_arrays(layout), strategy_arrays(layout))
     return MemoryNeeds(process_needs(), arrays, thread)
