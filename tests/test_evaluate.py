@@ -13,7 +13,7 @@ from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, narrowed
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.structure.symmetry import fold
-from pttt_ooc.sweep.engine import Engine, engine_needs, needs_of_cells
+from pttt_ooc.sweep.engine import Engine, engine_needs
 
 NAME = "mini-2x3k2-abrupt"
 

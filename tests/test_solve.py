@@ -11,6 +11,7 @@ from itertools import product
 import helpers
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 import naive
 import naive_cfr
@@ -60,8 +61,7 @@ def bits(solution):
 
 
 def without_times(rows):
-    timed = ("seconds", "iterations_per_second")
-    return [{key: value for key, value in row.items() if key not in timed} for row in rows]
+    return [{key: value for key, value in row.items() if "second" not in key} for row in rows]
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
@@ -368,10 +368,14 @@ def clock(monkeypatch):
 
 
 def test_time_is_a_budget(tmp_path, clock):
-    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=0.1))
+    """An iteration takes a second, an evaluation three: the seventh would end after 28 seconds, the last but two."""
+    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=27.9 / 60, commit_seconds=1e9))
     assert solution.stopped_by == "max_minutes" and solution.iteration == solution.seconds == 6
     assert solution.rows[-1]["iteration"] == solution.iteration
     assert [row["seconds"] for row in solution.rows] == [1, 2, 3, 4, 5, 6]
+    assert [row["elapsed_seconds"] for row in solution.rows] == [4, 8, 12, 16, 20, 24]
+    more = run(tmp_path, config(max_iterations=10**9, max_minutes=0.5, commit_seconds=1e9))
+    assert more.iteration == 7, "in 30 seconds, there is time for one more"
 
 
 def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
@@ -381,8 +385,9 @@ def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
     assert more.seconds == 10 and [row["seconds"] for row in seen] == [5, 6, 7, 8, 9, 10]
     assert [row["iterations_per_second"] for row in seen] == [1] * 6, "of this run alone"
     assert [row["seconds"] for row in more.rows] == [*range(1, 11)]
-    last = run(tmp_path, config(max_iterations=20, max_minutes=0.2))
-    assert last.stopped_by == "max_minutes" and last.iteration == 12, "all runs together"
+    last = run(tmp_path, config(max_iterations=20, max_minutes=0.9))
+    assert last.stopped_by == "max_minutes" and 10 < last.iteration < 15, "all runs together"
+    assert 0 <= last.rows[-1]["cpu_seconds"] < PATIENCE and last.rows[-1]["elapsed_seconds"] <= 54
 
 
 def test_commits_come_as_often_as_asked(tmp_path, clock, monkeypatch):
