@@ -96,14 +96,14 @@ def test_no_operator_has_more_cells_than_the_bound(attempts, data):
 
 @pytest.mark.parametrize("name", ["pttt-2x4k3-abrupt", "mini-2x3k3-abrupt"])
 def test_a_budget_is_refused_with_the_largest_need_of_all_stages(name):
-    plan = plan_of(name, memory_mb=240)
+    plan = plan_of(name, memory_mb=230)
     most = max(plan.stages, key=lambda stage: plan.stages[stage].smallest_mb)
     smallest = plan.stages[most].smallest_mb
     assert set(plan.stages) == set(STAGES) and smallest > 300
     with pytest.raises(MemoryBudgetError) as refused:
         check_budget(plan)
     sentence = str(refused.value)
-    assert sentence.startswith(f"A memory budget of 240 MB is too small: {smallest} MB is the smallest that will do")
+    assert sentence.startswith(f"A memory budget of 230 MB is too small: {smallest} MB is the smallest that will do")
     assert f"for the stage {most} (" in sentence and "\n" not in sentence
     check_budget(plan_of(name, memory_mb=smallest))
     with pytest.raises(MemoryBudgetError, match=f"{smallest} MB"):
