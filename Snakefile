@@ -57,7 +57,7 @@ try:
     STRUCTURES = {str(structure_of(Path(run))): each for run, each in RUNS.items()}  # views and index, for all runs
     if workflow.is_main_process:  # what a job finds, the run has begun with
         for each in RUNS.values():
-            refuse_small_budget(each, min(workflow.cores or 1, workflow.resource_settings.max_threads or 1))
+            refuse_small_budget(each)
         check_compared(Path(RUN), CONFIG.report.compare)
 except PtttError as error:
     sys.exit(str(error))
@@ -132,7 +132,6 @@ rule index:
         manifest="{structure}/index.json",
     log:
         "{structure}/logs/index.log",
-    threads: workflow.cores
     resources:
         mem_mb=CONFIG.memory_mb + BESIDES_MB,
         budget_mb=CONFIG.memory_mb,
@@ -162,7 +161,7 @@ rule solve:
         symmetry=lambda wildcards: RUNS[wildcards.run].symmetry,
         settings=lambda wildcards: normal_solve(RUNS[wildcards.run].solve).model_dump(mode="json"),
     message:
-        "Solve by {params.settings[algorithm]} on {threads} threads, until the gap is {params.settings[target_nashconv]}"
+        "Solve by {params.settings[algorithm]} on up to {threads} threads, until the gap is {params.settings[target_nashconv]}"
         " or {params.settings[max_iterations]} iterations or {params.settings[max_minutes]} minutes are over."
     script:
         "workflow/scripts/solve.py"

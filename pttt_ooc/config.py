@@ -145,7 +145,13 @@ class SolveConfig(Section):
         default=1e-3, ge=0, description="Stop when the gap is at most this; 0: never stop for it."
     )
     max_iterations: Whole = Field(default=2000, description="Stop after this many iterations.")
-    max_minutes: Real = Field(default=60.0, gt=0, le=1e9, description="Stop after this many minutes of solving.")
+    max_minutes: Real = Field(
+        default=60.0,
+        gt=0,
+        le=1e9,
+        description="Stop after this many minutes, before an iteration that would end later; evaluations and savings "
+        "count.",
+    )
     evaluate_every: Real = Field(
         default=1.2,
         gt=1,

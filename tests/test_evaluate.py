@@ -13,7 +13,7 @@ from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, narrowed
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.structure.symmetry import fold
-from pttt_ooc.sweep.engine import Engine, thread_needs
+from pttt_ooc.sweep.engine import Engine, engine_needs
 
 NAME = "mini-2x3k2-abrupt"
 
@@ -45,9 +45,13 @@ def test_an_engine_works_in_the_precision_that_it_is_told():
     double = single.in_precision(np.float64)
     assert single.in_precision(np.float32) is single and double.in_precision(np.float64) is double
     assert (single.dtype, double.dtype) == (np.float32, np.float64)
-    # All threads have room for what single precision needs and for what double precision needs.
-    assert thread_needs(single)["cells"] == 2 * (single.scratch_bytes() + double.scratch_bytes())
-    assert thread_needs(double)["cells"] == 2 * double.scratch_bytes()
+    for engine in (single, double):  # each thread has one room for both, as large as is counted for it
+        scratch = engine._scratch()
+        assert scratch.z.dtype == scratch.x.dtype == engine.dtype
+        assert all(np.shares_memory(part, single._local.room) for part in scratch)
+        assert engine_needs(engine)["cells"] == single._local.room.nbytes == double._local.room.nbytes
+    lines = 64 * len(scratch)  # parts begin with lines of the cache
+    assert sum(part.nbytes for part in scratch) <= single._local.room.nbytes < sum(p.nbytes for p in scratch) + lines
     for wrong in (np.float16, np.int64):
         with pytest.raises(ValueError, match="float32 or float64"):
             Engine(single.index, single.timings, wrong)

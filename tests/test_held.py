@@ -181,10 +181,8 @@ def test_it_is_half_as_large_and_its_rooms_are_planned():
     ]
     blocks = sum(ceil(size / BLOCK) for player in index.players for size in np.diff(player.sequence_start))
     assert sizes[0] == sizes[1] / 2 + 3 * 4 * blocks
-    more = sum(needs(index, config(), 3, {}).fixed.values()) - sum(
-        needs(index, config(storage=None), 3, {}).fixed.values()
-    )
-    assert more == 3 * 3 * 4 * held.longest_part(index.players)
+    more = sum(needs(index, config(), {}).thread.values()) - sum(needs(index, config(storage=None), {}).thread.values())
+    assert more == 3 * 4 * held.longest_part(index.players), "in each thread"
 
 
 def test_it_is_named_where_it_is_used():

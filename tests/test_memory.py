@@ -1,7 +1,7 @@
 """Memory: what is needed, what a budget allows, and where the rest goes."""
 
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +82,25 @@ def test_no_budget_is_overshot_by_a_byte():
     exact = MemoryNeeds({}, (virtual_array(1_000_000, np.int8), virtual_array(1_000_001, np.int8)))
     held_within = [exact.within(budget).held for budget in (1, 2, 2.000001)]
     assert held_within == [{"0"}, {"0"}, {"0", "1"}]
+
+
+def test_there_are_as_many_threads_as_the_budget_holds():
+    needs = replace(NEEDS, thread={"a stack": 2_000_000, "cells": 8_000_000})
+    assert needs.smallest_mb == 131 and needs.least == {
+        **{"Python": 100_000_000, "cells": 28_500_000, "a stack": 2_000_000}
+    }
+    with pytest.raises(MemoryBudgetError, match=r"of 130 MB is too small: 131 MB is the smallest"):
+        needs.within(130, most_threads=16)
+    for budget, threads in ((131, 1), (140, 1), (141, 2), (150.4, 2), (150.5, 3), (270, 14), (281, 16), (5000, 16)):
+        workspace = needs.within(budget, most_threads=16)
+        assert workspace.threads == threads, budget
+        told = workspace.fewer_threads("solve", budget, 16)
+        assert told == "" if threads == 16 else f"hold {threads} of 16 threads, so solve uses {threads};" in told
+    assert needs.within(most_threads=64).threads == 64
+    assert needs.within(131).threads == needs.within(5000).threads == 1
+    # What the threads leave is there for the arrays.
+    one, many = needs.within(151), needs.within(151, most_threads=16)
+    assert one.held == {HOT, SMALL} and many.held == {SMALL} and (many.threads, many.projected_mb) == (3, 151)
 
 
 def test_without_a_limit_everything_is_in_memory():

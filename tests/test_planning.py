@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from pttt_ooc.structure.cells import Cells, CutOrders
 from pttt_ooc.structure.index import build_index, layout_of
 from pttt_ooc.structure.views import find_pairs
 
+ROOT = Path(__file__).parent.parent
 NAMES = ["mini-2x3k2-abrupt", "mini-2x3k2-classical", "dark-hex-2x3-abrupt", "pttt-abrupt-after-1-0-3-2-4-8"]
 RUN = """
 import sys
@@ -94,14 +96,14 @@ def test_no_operator_has_more_cells_than_the_bound(attempts, data):
 
 @pytest.mark.parametrize("name", ["pttt-2x4k3-abrupt", "mini-2x3k3-abrupt"])
 def test_a_budget_is_refused_with_the_largest_need_of_all_stages(name):
-    plan = plan_of(name, memory_mb=240)
+    plan = plan_of(name, memory_mb=230)
     most = max(plan.stages, key=lambda stage: plan.stages[stage].smallest_mb)
     smallest = plan.stages[most].smallest_mb
     assert set(plan.stages) == set(STAGES) and smallest > 300
     with pytest.raises(MemoryBudgetError) as refused:
         check_budget(plan)
     sentence = str(refused.value)
-    assert sentence.startswith(f"A memory budget of 240 MB is too small: {smallest} MB is the smallest that will do")
+    assert sentence.startswith(f"A memory budget of 230 MB is too small: {smallest} MB is the smallest that will do")
     assert f"for the stage {most} (" in sentence and "\n" not in sentence
     check_budget(plan_of(name, memory_mb=smallest))
     with pytest.raises(MemoryBudgetError, match=f"{smallest} MB"):
@@ -115,11 +117,32 @@ def test_what_is_surely_enough_is_not_planned(monkeypatch):
     for name in ("pttt-abrupt", "mini-2x3k2-classical", "dark-hex-2x3-abrupt"):
         for symmetry in ("full", "none"):
             config = check_config({"game": name, "symmetry": symmetry})
-            enough = budgets.surely_enough_mb(config, 2)
+            enough = budgets.surely_enough_mb(config)
             assert all(each.smallest_mb <= enough for each in planned(config, 2).stages.values()), name
-    assert budgets.surely_enough_mb(check_config({}), 2) <= 512, "the default takes no time"
+    assert budgets.surely_enough_mb(check_config({})) <= 512, "the default takes no time"
     monkeypatch.setattr(planning, "planned", None)
-    budgets.refuse_small_budget(check_config({}), 2)
+    budgets.refuse_small_budget(check_config({}))
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4, 8, 16, 32, 64])
+def test_the_configuration_as_shipped_runs_on_any_number_of_cores(shipped, cores):
+    config, plans = shipped
+    plan = plans(cores)
+    check_budget(plan)
+    most = {"solve": cores, "evaluate": cores, "export": min(cores, 4)}
+    for name, each in plan.stages.items():
+        assert each.smallest_mb <= config.memory_mb and each.threads <= most.get(name, 1), name
+        if cores <= 16:
+            assert each.threads == most.get(name, 1), f"{name} has too few threads for a laptop"
+    assert plan.stages["solve"].threads >= min(cores, 24)
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    from pttt_ooc.cli.sections import load_file
+
+    config = load_file(ROOT / "config.yaml")[0]
+    return config, partial(planned, config)
 
 
 def used(place, name, stage):
@@ -218,5 +241,5 @@ def test_the_command(tmp_path):
         name: each.smallest_mb for name, each in plan.stages.items()
     }
     shown = subprocess.run([*command, "--memory-mb", "100"], check=True, **run).stdout
-    assert "This budget is refused: 325 MB is the smallest that will do." in shown and "enumerate" in shown
+    assert "This budget is refused: 319 MB is the smallest that will do." in shown and "enumerate" in shown
     assert list(Path(tmp_path).iterdir()) == []

@@ -11,6 +11,7 @@ from itertools import product
 import helpers
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 import naive
 import naive_cfr
@@ -60,8 +61,7 @@ def bits(solution):
 
 
 def without_times(rows):
-    timed = ("seconds", "iterations_per_second")
-    return [{key: value for key, value in row.items() if key not in timed} for row in rows]
+    return [{key: value for key, value in row.items() if "second" not in key} for row in rows]
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
@@ -368,10 +368,14 @@ def clock(monkeypatch):
 
 
 def test_time_is_a_budget(tmp_path, clock):
-    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=0.1))
+    """An iteration takes a second, an evaluation three: the seventh would end after 28 seconds, the last but two."""
+    solution = run(tmp_path, config(max_iterations=10**9, max_minutes=27.9 / 60, commit_seconds=1e9))
     assert solution.stopped_by == "max_minutes" and solution.iteration == solution.seconds == 6
     assert solution.rows[-1]["iteration"] == solution.iteration
     assert [row["seconds"] for row in solution.rows] == [1, 2, 3, 4, 5, 6]
+    assert [row["elapsed_seconds"] for row in solution.rows] == [4, 8, 12, 16, 20, 24]
+    more = run(tmp_path, config(max_iterations=10**9, max_minutes=0.5, commit_seconds=1e9))
+    assert more.iteration == 7, "in 30 seconds, there is time for one more"
 
 
 def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
@@ -381,8 +385,9 @@ def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
     assert more.seconds == 10 and [row["seconds"] for row in seen] == [5, 6, 7, 8, 9, 10]
     assert [row["iterations_per_second"] for row in seen] == [1] * 6, "of this run alone"
     assert [row["seconds"] for row in more.rows] == [*range(1, 11)]
-    last = run(tmp_path, config(max_iterations=20, max_minutes=0.2))
-    assert last.stopped_by == "max_minutes" and last.iteration == 12, "all runs together"
+    last = run(tmp_path, config(max_iterations=20, max_minutes=0.9))
+    assert last.stopped_by == "max_minutes" and 10 < last.iteration < 15, "all runs together"
+    assert 0 <= last.rows[-1]["cpu_seconds"] < PATIENCE and last.rows[-1]["elapsed_seconds"] <= 54
 
 
 def test_commits_come_as_often_as_asked(tmp_path, clock, monkeypatch):
@@ -455,3 +460,53 @@ def test_rules_match_their_papers():
     assert [rule for rule in RULES if RULES[rule].predicts] == ["pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]
     floored = [rule for rule in RULES if RULES[rule].coefficients(3, Parameters(1, 1)).floor]
     assert floored == ["cfr+", "pcfr+", "pdcfr+", "sapcfr+", "sapdcfr+", "hs-pcfr+"]
+
+
+@pytest.mark.parametrize("storage", [None, "int16"])
+def test_kernels_are_loaded_before_the_clock_starts(monkeypatch, storage):
+    """Each kernel of an iteration has been called, on no views, and nothing has changed."""
+    called, small = set(), helpers.small_engine(NAME, "full", np.float32)
+
+    def noted(module, name):
+        function = getattr(module, name)
+
+        def call(*arguments):
+            called.add(name)
+            return function(*arguments)
+
+        monkeypatch.setattr(module, name, call)
+        return call
+
+    down = [noted(tree, "reach_of_regrets")]
+    monkeypatch.setattr(tree, "GOING_DOWN", (*tree.GOING_DOWN, *down))
+    for module, name in ((tree, "update_regrets"), (engine.gradient, "receive"), (held, "widen"), (held, "narrow")):
+        noted(module, name)
+    settings = config(precision="float32", storage=storage)
+    state = solve_module.MemoryState(leaves(state_arrays(small.index, settings)))
+    solver = Solver(small, settings, state, lambda row: None, in_memory(solver_arrays(small.index, settings)))
+    for array in state.arrays.values():
+        array[...] = 3
+    solver._load_kernels()
+    before, called_before = {name: array.copy() for name, array in state.arrays.items()}, set(called)
+    assert solver.iteration == 0 and all((array == 3).all() for array in before.values())
+    solver.iterate()
+    assert (
+        called
+        == called_before
+        == {"reach_of_regrets", "update_regrets", "receive"} | ({"widen", "narrow"} if storage else set())
+    )
+
+
+def test_the_parts_of_an_iteration_are_told(tmp_path):
+    parts = []
+    solution = run(tmp_path, config(max_iterations=3, evaluate_every=3.0), on_part=parts.append)
+    assert [row["iteration"] for row in solution.rows] == [1, 3]
+    pieces = [list(group) for _, group in itertools.groupby(parts, key=lambda part: part["what"])]
+    names = ["iteration 1", "evaluation", "iteration 2", "iteration 3", "evaluation"]
+    assert [piece[0]["what"] for piece in pieces] == names
+    for piece in pieces:
+        shares, sizes = [part["share"] for part in piece], [part["bytes"] for part in piece]
+        assert shares[0] == 0 and shares == sorted(shares) and shares[-1] == pytest.approx(1) and len(shares) > 6
+        assert sizes == sorted(sizes) and (sizes[-1] > 0) == (piece[0]["what"] != "evaluation")
+    # After an evaluation, the reaches are found anew: one more pass over the regrets.
+    assert pieces[0][-1]["bytes"] == pieces[2][-1]["bytes"] > pieces[3][-1]["bytes"]

@@ -197,7 +197,7 @@ def test_another_budget_makes_nothing_stale(workflow):
 def test_dry_run_explains_itself(workflow):
     workflow.configure("solve", algorithm="cfr+")
     told = workflow.succeed("--dry-run")
-    assert "Solve by cfr+ on 2 threads" in told
+    assert "Solve by cfr+ on up to 2 threads" in told
     assert f"data/{GAME}/full/solve.json was made with algorithm sapdcfr+, not cfr+; stage solve runs again." in told
 
 

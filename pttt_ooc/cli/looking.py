@@ -176,15 +176,13 @@ def mistakes(
 
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.disk.memory import MemoryNeeds, process_needs
     from pttt_ooc.disk.resources import cores
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import given_strategy
     from pttt_ooc.questions.losses import loss_arrays
     from pttt_ooc.questions.mistakes import find_mistakes
-    from pttt_ooc.stages.engines import open_engine
+    from pttt_ooc.stages.engines import arrays_for, open_engine
     from pttt_ooc.stages.prepare import prepared
-    from pttt_ooc.sweep.engine import thread_needs
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
     [own], rules = _given([strategy], player, [infosets], game)
@@ -195,9 +193,8 @@ def mistakes(
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
         reading = inputs.reading_needs(given, engine.index, data)
-        fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
-        needs = MemoryNeeds(fixed, (loss_arrays(engine.index), reading.arrays))
-        arrays, own_arrays = needs.within(memory_mb or MEMORY_MB, directory).allocate()
+        budget, both = memory_mb or MEMORY_MB, (loss_arrays(engine.index), reading.arrays)
+        arrays, own_arrays = arrays_for(engine, "mistakes", reading.fixed, both, budget, directory)
         read = [
             inputs.load_strategy(one, engine.index, data, part, directory)
             for one, part in zip(given, own_arrays, strict=True)

@@ -108,12 +108,14 @@ def _show(plan: Plan, times: Times | None) -> None:
     print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
     print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
     table = _plain(
-        "stage", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs", "processor time"
+        *("stage", "threads", "smallest budget", "memory it uses"),
+        *("disk it keeps", "disk while it runs", "processor time"),
     )
     for name, each in plan.stages.items():
         disk = (each.disk_mb, each.disk_mb + each.while_running_mb)
         time = _between(times.stages[name]) if times and name in times.stages else "-"
-        table.add_row(name, f"{each.smallest_mb} MB", f"{each.memory_mb} MB", *map(_size, disk), time)
+        memory = (f"{each.smallest_mb} MB", f"{each.memory_mb} MB")
+        table.add_row(name, str(each.threads), *memory, *map(_size, disk), time)
     _print(table)
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if times:

@@ -58,7 +58,6 @@ def export(
     check_game(game)
     check_output_directory(output)
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.disk.memory import MemoryNeeds
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import check_infosets_file, game_of, given_strategy
     from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
@@ -75,11 +74,14 @@ def export(
             check_infosets_file(order)
     for file in [*FILES, BUNDLE]:
         check_no_product(output / file)
-    name, threads = game_of(given, game).name, min(cores(), MOST_THREADS)
+    name = game_of(given, game).name
     index, scratch = open_index(data, name), results_of(data, name, "none")
     reading = inputs.reading_needs(given, index, data)
-    needs = MemoryNeeds({**export_needs(threads), **reading.fixed}, (reading.arrays, row_arrays(index)))
-    arrays, nodes = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
+    needs, budget = export_needs((reading.arrays, row_arrays(index)), reading.fixed), memory_mb or MEMORY_MB
+    workspace = needs.within(budget, scratch, min(cores(), MOST_THREADS))
+    if told := workspace.fewer_threads("export", budget, min(cores(), MOST_THREADS)):
+        say(told)
+    arrays, nodes = workspace.allocate()
     rows = (inputs.rows_of(index, 0, infosets0, nodes[0]), inputs.rows_of(index, 1, infosets1, nodes[1]))
     strategies = (
         inputs.load_strategy(given[0], index, data, arrays[0]),
@@ -87,7 +89,7 @@ def export(
     )
     output.mkdir(parents=True, exist_ok=True)
     facts = {"solution": given[0].said} if bundle else None
-    write_export(output, index, strategies, rows, dtype, compression_level, facts, threads)
+    write_export(output, index, strategies, rows, dtype, compression_level, facts, workspace.threads)
     for file in FILES + [BUNDLE] * bundle:
         print(output / file)
 
@@ -161,7 +163,7 @@ def solve(
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
     with interruptible(), told_by(say):  # within the command, as typer has words of its own for an interrupt
         budget = settings.memory_mb
-        refuse_small_budget(settings, threads or cores(), ("enumerate", "index", "solve"))
+        refuse_small_budget(settings, ("enumerate", "index", "solve"))
         prepared(data, settings.game, settings.symmetry, budget)
         with begin([manifest_of(directory, "solve")], [directory, structure_of(directory)]):
             stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)

@@ -78,7 +78,7 @@ def validate(
     """
     check_game(game)
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+    from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import game_of, given_strategy
     from pttt_ooc.stages.directories import results_of
@@ -88,7 +88,7 @@ def validate(
     name = game_of([given], game).name
     index = open_index(data, name)
     reading, scratch = inputs.reading_needs([given], index, data), results_of(data, name, "none")
-    needs = MemoryNeeds({**process_needs(), **reading.fixed}, reading.arrays)
+    needs = MemoryNeeds({**process_needs(), **reading.fixed}, reading.arrays, thread_needs())
     [arrays] = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
     inputs.load_strategy(given, index, data, arrays, scratch)
     count = int(index.players[player].infosets_by_slice().sum())
@@ -120,13 +120,11 @@ def evaluate(
 
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.disk.memory import MemoryNeeds, process_needs
     from pttt_ooc.library import inputs
     from pttt_ooc.library.given import game_of, given_strategy
     from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
-    from pttt_ooc.stages.engines import open_engine
+    from pttt_ooc.stages.engines import arrays_for, open_engine
     from pttt_ooc.stages.prepare import prepared
-    from pttt_ooc.sweep.engine import thread_needs
     from pttt_ooc.sweep.parallel import in_order
 
     asked = inputs.parse_interval(game_value) if game_value is not None else None
@@ -136,9 +134,8 @@ def evaluate(
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
         reading = inputs.reading_needs(given, engine.index, data, normalised=False)
-        fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
-        needs = MemoryNeeds(fixed, (reading.arrays, evaluation_arrays(engine.index)))
-        arrays, own = needs.within(memory_mb or MEMORY_MB, directory).allocate()
+        budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
+        arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
 
         def loaded(player: int) -> Strategy:
             return inputs.load_strategy(given[player], engine.index, data, arrays[player], directory)

@@ -10,8 +10,9 @@ to the operating system, which writes them out and drops them when memory is sho
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
@@ -23,7 +24,7 @@ from pttt_ooc.disk.store import Array, Shape, scratch_array
 from pttt_ooc.errors import MemoryBudgetError
 
 _PROCESS = 235 * MB  # in a job of Snakemake, which takes 40 MB of it
-_THREAD = 10 * MB  # a stack, and what its C library sets aside
+_THREAD = 4 * MB  # a stack, and what its C library sets aside; measured: 3 MB
 
 Tree = TypeVar("Tree")
 
@@ -84,18 +85,30 @@ class MemoryNeeds(Generic[Tree]):
     arrays
         Tree of virtual arrays that may be in memory or mapped from files: those that gain most from
         memory come first.
+    thread
+        Bytes that each thread needs besides, by what they are for.
     """
 
     fixed: Mapping[str, int]
     arrays: Tree
+    thread: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def least(self) -> dict[str, int]:
+        """Bytes that have to be in memory on one thread, by what they are for."""
+        return dict(Counter(self.fixed) + Counter(self.thread))
 
     @property
     def smallest_mb(self) -> int:
-        """The smallest budget that will do, MB (10^6 bytes), rounded up."""
-        return -(-sum(self.fixed.values()) // MB)
+        """The smallest budget that will do, on one thread, MB (10^6 bytes), rounded up."""
+        return -(-sum(self.least.values()) // MB)
 
-    def within(self, budget_mb: float = math.inf, scratch: Path | None = None) -> Workspace[Tree]:
-        """Decide which arrays are in memory and which are mapped.
+    def within(
+        self, budget_mb: float = math.inf, scratch: Path | None = None, most_threads: int = 1
+    ) -> Workspace[Tree]:
+        """Decide how many threads work, which arrays are in memory and which are mapped.
+
+        There are as many threads as the budget holds.  What they leave of it goes to the arrays.
 
         Parameters
         ----------
@@ -103,20 +116,23 @@ class MemoryNeeds(Generic[Tree]):
             Most memory that may be used, MB.
         scratch
             Directory for the files of mapped arrays.
+        most_threads
+            Number of threads that the computation may use.
 
         Raises
         ------
         MemoryBudgetError
-            If the budget is too small; one sentence that says what would do.
+            If the budget is too small for one thread; one sentence that says what would do.
         """
-        fixed = sum(self.fixed.values())
         if self.smallest_mb > budget_mb:
-            largest = sorted(self.fixed.items(), key=lambda item: -item[1])[:3]
+            largest = sorted(self.least.items(), key=lambda item: -item[1])[:3]
             listed = ", ".join(f"{name} {size / MB:.0f} MB" for name, size in largest)
             raise MemoryBudgetError(
                 f"A memory budget of {budget_mb:g} MB is too small: {self.smallest_mb} MB is the smallest that will do "
                 f"({listed}); raise memory_mb."
             )
+        threads = self._threads_within(budget_mb, most_threads)
+        fixed = sum(self.fixed.values()) + threads * sum(self.thread.values())
         left, held = budget_mb * MB - fixed, {}
         sizes = {path: array.nbytes for path, array in leaves(self.arrays).items()}
         for path, size in sizes.items():
@@ -124,7 +140,14 @@ class MemoryNeeds(Generic[Tree]):
                 held[path] = size
                 left -= size
         projected = -(-(fixed + sum(held.values())) // MB)
-        return Workspace(self.arrays, frozenset(held), projected, sum(sizes.values()) - sum(held.values()), scratch)
+        mapped = sum(sizes.values()) - sum(held.values())
+        return Workspace(self.arrays, frozenset(held), projected, mapped, scratch, threads)
+
+    def _threads_within(self, budget_mb: float, most: int) -> int:
+        each = sum(self.thread.values())
+        if not each or math.isinf(budget_mb):
+            return most
+        return min(most, int((budget_mb * MB - sum(self.fixed.values())) // each))
 
 
 @dataclass(frozen=True)
@@ -143,6 +166,8 @@ class Workspace(Generic[Tree]):
         Bytes of the arrays that are going to be mapped.
     scratch
         Directory for their files.
+    threads
+        Number of threads that the budget holds, of those that were asked for.
     """
 
     arrays: Tree
@@ -150,6 +175,16 @@ class Workspace(Generic[Tree]):
     projected_mb: int
     mapped: int
     scratch: Path | None
+    threads: int = 1
+
+    def fewer_threads(self, what: str, budget_mb: float, asked: int) -> str:
+        """A sentence for a person, if the budget holds fewer threads than were asked for; else nothing."""
+        if self.threads >= asked:
+            return ""
+        return (
+            f"{budget_mb:g} MB of memory hold {self.threads} of {asked} threads, so {what} uses {self.threads}; "
+            "raise memory_mb for more."
+        )
 
     def allocate(self) -> Tree:
         """Make the arrays; their content is arbitrary.
@@ -191,9 +226,14 @@ def furnished(room: Array, tree: Tree) -> Tree:
     return with_leaves(tree, placed)
 
 
-def process_needs(threads: int = 1) -> dict[str, int]:
-    """What any computation of the package needs: measured, and tests hold measurements below it."""
-    return {"Python, libraries and compiled code": _PROCESS, "threads": threads * _THREAD}
+def process_needs() -> dict[str, int]:
+    """Bytes that any computation of the package needs: measured, and tests hold measurements below it."""
+    return {"Python, libraries and compiled code": _PROCESS}
+
+
+def thread_needs(**more: int) -> dict[str, int]:
+    """Bytes that any thread needs, and more by what they are for."""
+    return {"a thread": _THREAD, **more}
 
 
 def in_memory(arrays: Tree) -> Tree:

@@ -20,7 +20,7 @@ import numpy as np
 from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.lives import watch_parent
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs, virtual_array
+from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.disk.resources import cores, small_threads
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.profiles import is_whole, make_room, mark_whole
@@ -30,10 +30,10 @@ from pttt_ooc.library.inputs import common_symmetry, load_strategy, reading_need
 from pttt_ooc.questions.losses import loss_arrays
 from pttt_ooc.questions.mistakes import find_differences, find_mistakes
 from pttt_ooc.questions.profile import Profile, best_response_of, size_on_disk
-from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.engines import arrays_for, open_engine
 from pttt_ooc.stages.prepare import prepared
 from pttt_ooc.structure.strategy import Strategy
-from pttt_ooc.sweep.engine import Engine, thread_needs
+from pttt_ooc.sweep.engine import Engine
 from pttt_ooc.web.logs import lines_logged, start_logging
 
 Tree = TypeVar("Tree")
@@ -134,9 +134,7 @@ def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tupl
     """Strategies, and `more` arrays that the work on them takes, within the budget of memory."""
     tell("reading the strategies", 0.1)
     reading = reading_needs(given, engine.index, indices)
-    fixed = {**process_needs(engine.threads), **thread_needs(engine), **reading.fixed}
-    needs = MemoryNeeds(fixed, (reading.arrays, more))
-    arrays, more = needs.within(MEMORY_MB, indices).allocate()
+    arrays, more = arrays_for(engine, "the work", reading.fixed, (reading.arrays, more), MEMORY_MB, indices)
     return [load_strategy(one, engine.index, indices, own) for one, own in zip(given, arrays, strict=True)], more
 
 

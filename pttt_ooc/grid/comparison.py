@@ -23,7 +23,8 @@ from pttt_ooc.stages.comparison import CONVERGENCE, run_facts
 from pttt_ooc.stages.directories import manifest_of
 
 _TEMPLATE = "sweep_report.html.j2"
-_SOLVED = ("iteration", "seconds", "nashconv", "value_lower", "value_upper", "stopped_by")  # of the manifest "solve"
+_TIMES = ("seconds", "cpu_seconds", "elapsed_seconds")
+_SOLVED = ("iteration", *_TIMES, "nashconv", "value_lower", "value_upper", "stopped_by")  # of the manifest "solve"
 _EVALUATED = ("exploitability_0", "exploitability_1")
 
 

@@ -195,7 +195,7 @@ class Ground:
             marked = np.where(pairs.mover == player, legal[player] & -legal[player], legal[1 - player])
             chosen = replace(pairs, winning_squares=np.where(kept, marked, 0))
             timings.append(build_timing(self.index, chosen, player))
-        return Engine(self.index, (timings[0], timings[1]), self.dtype.type, self.engine.threads, self.engine._pool)
+        return Engine(self.index, (timings[0], timings[1]), self.dtype.type, workers=self.engine.workers)
 
     @cached_property
     def _visit_arrays(self) -> SliceArrays:

@@ -76,9 +76,10 @@ def iterate(game: Game, algorithm: str | Rule = "sapdcfr+", symmetry: Symmetry |
     Returns
     -------
     Run
-        Each step of a loop over it makes one iteration and gives a row: ``iteration``, ``seconds``,
-        ``iterations_per_second``, and, where the gap is computed (after iterations 1, 2, ... and then each time that
-        their number has grown by ``evaluate_every``), ``value``, ``best_response_0``, ``best_response_1``,
+        Each step of a loop over it makes one iteration and gives a row: ``iteration``, ``seconds``, ``cpu_seconds``,
+        ``elapsed_seconds``, ``iterations_per_second``, and, where the gap is computed (after iterations 1, 2, ... and
+        then each time that their number has grown by ``evaluate_every``), ``value``, ``best_response_0``,
+        ``best_response_1``,
         ``nashconv``, ``value_lower``, ``value_upper``.  Between steps, its ``current`` and ``average`` are the
         strategies of both players.
 

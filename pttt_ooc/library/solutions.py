@@ -41,8 +41,9 @@ class Solution:
     game
         The game that is solved.
     rows
-        One for each evaluation on the way: ``iteration``, ``seconds``, ``value``, ``best_response_0``,
-        ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
+        One for each evaluation on the way: ``iteration``, ``seconds``, ``cpu_seconds``, ``elapsed_seconds``,
+        ``iterations_per_second``, ``value``, ``best_response_0``, ``best_response_1``, ``nashconv``, ``value_lower``,
+        ``value_upper``.
     facts
         What the solver says of the solution: ``algorithm``, ``parameters``, and the last of the rows.
     directory
@@ -181,7 +182,7 @@ def solve(
         ``"full"``: of positions that mirror each other one is solved.  Default: full where there is any symmetry.
     on_progress
         Called after every iteration, if there is no directory, with a row as in ``Solution.rows``; between evaluations
-        it has only ``iteration``, ``seconds`` and ``iterations_per_second``.
+        it has only the number of the iteration, times and speed.
     settings
         ``max_iterations``, ``max_minutes``, ``alpha``, ``beta``, ``gamma``, ``horizon``, ``restart_average``,
         ``updates``, ``precision``, ``storage``, ``evaluate_every``, ``commit_seconds``, ``snapshot_every``,

@@ -14,7 +14,7 @@ from typing import IO, Any
 from numpy.typing import DTypeLike
 
 from pttt_ooc.disk.files import replacing
-from pttt_ooc.disk.memory import process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, Tree, process_needs, thread_needs
 from pttt_ooc.products.bundle import PlayerPart, open_bundle
 from pttt_ooc.products.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
 from pttt_ooc.products.names import BUNDLE, COURSE_FILES
@@ -34,9 +34,18 @@ MOST_THREADS = 4
 """More threads would hold more blocks and wait for the one that writes."""
 
 
-def export_needs(threads: int) -> dict[str, int]:
-    """What :func:`write_export` and its process hold in memory at their peak besides its arguments, in bytes."""
-    return {**process_needs(threads), "blocks of rows": (threads + 2) * BLOCK_BYTES}
+def export_needs(arrays: Tree, reading: Mapping[str, int] | None = None) -> MemoryNeeds[Tree]:
+    """What :func:`write_export` and its process hold in memory at their peak.
+
+    Parameters
+    ----------
+    arrays
+        Its arguments.
+    reading
+        Bytes that are needed besides, by what they are for.
+    """
+    fixed = {**process_needs(), "blocks of rows": 2 * BLOCK_BYTES, **(reading or {})}
+    return MemoryNeeds(fixed, arrays, thread_needs(**{"a block of rows": BLOCK_BYTES}))
 
 
 def write_export(

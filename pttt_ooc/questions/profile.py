@@ -41,7 +41,7 @@ from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.sweep import tree
-from pttt_ooc.sweep.engine import Engine, reach_arrays, reach_part, thread_needs
+from pttt_ooc.sweep.engine import Engine, engine_needs, reach_arrays, reach_part
 from pttt_ooc.sweep.tree import Reach, Slice
 
 _MANIFEST, _LOCK = "profile.json", ".lock"
@@ -150,8 +150,9 @@ class Profile:
         waiting = "Waiting for process {process}, which prepares a profile ..."
         with hold(directory / _LOCK, waiting, wait=True):
             if not (path / _MANIFEST).exists():
-                needs = {**process_needs(engine.threads), **thread_needs(engine)}
-                workspace = MemoryNeeds(needs, _working(engine)).within(memory_mb, directory)
+                needs = MemoryNeeds(process_needs(), _working(engine), engine_needs(engine))
+                workspace = needs.within(memory_mb, directory, engine.threads)
+                engine.workers.limit(workspace.threads)
                 with fresh_store(path) as root:
                     arrays = with_leaves(
                         _virtual(given, engine.index), lambda name, a: create_array(root, name, a.shape, a.dtype)

@@ -76,7 +76,8 @@ def solve(
         If the disk cannot be written to, another solver is at work, or a saved state is damaged.
     """
     settings = settings.normal
-    with stage("solve", directory, [STORE, LOG], threads, sources) as facts:
+    with stage("solve", directory, [STORE, LOG], sources) as facts:
+        facts["threads"] = threads
         name = fingerprint(settings)
         tree = build(Rules(fill_board=settings.fill_board))
         rows, strategies = _solve_rounds(tree, settings, directory / "work" / name, threads, on_row)

@@ -1,7 +1,7 @@
 """Solving and judging: update rules, the loop over iterations, best responses, exploitability.
 
 Modules: ``regret``: the update rules. ``solver``: the loop. ``arrays``: what it works in. ``held``: its state between
-iterations. ``resuming``: when a run ends, and which saved run goes on. ``evaluation``: value and best responses of two
-strategies. ``assess``: one strategy on its own, and the gradient that gives the value of each of its matches.
-``best_response``: the best reply as a strategy.
+iterations. ``resuming``: when a run ends, and which saved run goes on. ``times``: what it has spent. ``evaluation``:
+value and best responses of two strategies. ``assess``: one strategy on its own, and the gradient that gives the value
+of each of its matches. ``best_response``: the best reply as a strategy.
 """

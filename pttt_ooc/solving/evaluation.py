@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -111,9 +112,17 @@ class ProfileEvaluator:
         self.engine = engine.in_precision(np.float64)
         self.arrays = arrays or in_memory(evaluation_arrays(engine.index))
 
-    def __call__(self, strategy0: Sliced, strategy1: Sliced, game_value: Interval | None = None) -> Evaluation:
-        """As :func:`evaluate`."""
+    def __call__(
+        self,
+        strategy0: Sliced,
+        strategy1: Sliced,
+        game_value: Interval | None = None,
+        on_share: Callable[[float], None] = lambda share: None,
+    ) -> Evaluation:
+        """As :func:`evaluate`; `on_share` is called with the share that is done, 0 to 1, slice by slice."""
         begun = time.perf_counter()
+        self._done, self._on_share = 0, on_share
+        on_share(0.0)
         strategies = (strategy0, strategy1)
         for player, strategy in enumerate(strategies):
             check_layout(strategy, self.engine.index, player)
@@ -139,6 +148,8 @@ class ProfileEvaluator:
                 own = s._replace(nodes=expected, child_values=children)
                 engine.run(player, n, tree.values_of_strategy, own, strategies[player].of_slice(n))
             engine.run(player, n, tree.best_values, s, tree.NO_CHOICES)
+            self._done += len(s.sequences)
+            self._on_share(self._done / sum(each.sequences for each in engine.index.players))
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
 
 

@@ -32,6 +32,10 @@ _NAMES = ("regrets", "strategy_sums", "predictions")  # each has a room in every
 class Held(Protocol):
     """The state of a solver, and the passes over a slice that use it."""
 
+    kept: StateArrays
+
+    def __init__(self, engine: Engine, kept: StateArrays) -> None: ...
+
     def update_regrets(
         self, player: int, n: int, part: Slice, look_ahead: Any, discounts: Discounts, iteration: int
     ) -> None:
@@ -117,7 +121,7 @@ class Narrow:
         return numbers
 
     def _narrow(self, name: str, player: int, n: int, views: Views, numbers: Floats, iteration: int) -> None:
-        if len(numbers):
+        if getattr(self.kept, name):
             draw = 2 * (len(_NAMES) * iteration + _NAMES.index(name)) + player  # another number for each array
             seed = np.uint32(draw * _SPREAD % (1 << 32))
             part = self._part(name, player, n, views)
@@ -190,12 +194,15 @@ class Narrow:
 
 
 def parts(mine: PlayerLayout, first: int, last: int) -> Iterator[Views]:
-    """Cut a run of views into parts of at most :data:`PART` sequences, or of one view."""
-    while first < last:
+    """Cut a run of views into parts of at most :data:`PART` sequences, or of one view; a run of none is one part."""
+    while True:
         most = mine.sequence_start[first] + PART
         stop = int(np.searchsorted(mine.sequence_start[first : last + 1], most, side="right")) - 1
-        yield first, first + max(stop, 1)
-        first += max(stop, 1)
+        following = min(first + max(stop, 1), last)
+        yield first, following
+        if following == last:
+            return
+        first = following
 
 
 def longest_part(players: tuple[PlayerLayout, ...]) -> int:

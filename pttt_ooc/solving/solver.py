@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +25,7 @@ from pttt_ooc.solving.evaluation import ProfileEvaluator
 from pttt_ooc.solving.held import Held, Narrow, Wide
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.solving.resuming import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
+from pttt_ooc.solving.times import Times
 from pttt_ooc.structure.strategy import Sliced, Strategy
 from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
@@ -33,6 +36,10 @@ SAVED_A_SECOND = 5_000_000
 """Bytes of the state for each second between two savings, so that saving takes a few percent of the time."""
 
 Row = dict[str, Any]
+Part = dict[str, Any]
+"""How far a piece of work has come: ``what`` it is, the ``share`` that is done, the ``bytes`` of the state that it has
+gone through, and ``elapsed_seconds``, which had been spent before it."""
+
 LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
 
 
@@ -47,7 +54,7 @@ class Solution:
     iteration
         Number of iterations made.
     seconds
-        Time spent on them, all runs together.
+        Wall time spent on them, all runs together.
     rows
         One row for each evaluation, as in the log; the last one is of `strategies`.
     stopped_by
@@ -70,6 +77,7 @@ def solve(
     arrays: SolverArrays | None = None,
     on_start: Callable[[str], None] = lambda sentence: None,
     keeper: Keeper | None = None,
+    on_part: Callable[[Part], None] = lambda part: None,
 ) -> Solution:
     """Solve, or go on solving, until a budget of the configuration is spent.
 
@@ -87,7 +95,7 @@ def solve(
     fingerprint
         Names all that the iterates depend on.
     on_progress
-        Called after every iteration with a row: ``iteration``, ``seconds``,
+        Called after every iteration with a row: ``iteration``, ``seconds``, ``cpu_seconds``, ``elapsed_seconds``,
         ``iterations_per_second``; after an evaluation also ``value``, ``best_response_0``,
         ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
     arrays
@@ -96,6 +104,8 @@ def solve(
         Called with sentences for a person: from which iteration it goes on, and what else is kept.
     keeper
         Keeps average strategies on the way.  A saved run that lacks some of them is of no use.
+    on_part
+        Called within iterations and evaluations, slice by slice.
 
     Raises
     ------
@@ -108,7 +118,7 @@ def solve(
 
     with State.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
-        loop = Solver(engine, config, state, on_progress, arrays, keeper=keeper)
+        loop = Solver(engine, config, state, on_progress, arrays, keeper=keeper, on_part=on_part)
         for sentence in told_at_start(state, config):
             on_start(sentence)
         return loop.run()
@@ -194,8 +204,9 @@ class Solver:
         arrays: SolverArrays,
         rule: Rule | None = None,
         keeper: Keeper | None = None,
+        on_part: Callable[[Part], None] = lambda part: None,
     ) -> None:
-        self.keeper = keeper
+        self.keeper, self.on_part = keeper, on_part
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
         kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
         self.held: Held = Narrow(engine, kept) if config.storage else Wide(engine, kept)
@@ -212,7 +223,13 @@ class Solver:
         self.parameters = self.rule.parameters(config)
         self.iteration = state.iteration
         self.rows: list[Row] = state.extra.get("rows", [])
-        self.seconds = float(state.extra.get("seconds", 0))
+        self.times = Times.of_record(state.extra, self.iteration)
+        # Of regrets and predictions, and of sums of strategies.
+        self._bytes: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())
+        for path, array in state.arrays.items():
+            name, player, n, *_ = path.split("/")
+            self._bytes[name == "strategy_sums"][int(player), int(n)] += int(array.nbytes)
+        self._at_work, self._done, self._to_do = "beginning", 0, sum(self._bytes[0].values())
 
     def begin(self) -> None:
         """Compute both players' reach under the strategies that follow from the regrets, before the first iteration."""
@@ -226,17 +243,18 @@ class Solver:
             self.on_progress(row)
         if not self.rows or self.rows[-1]["iteration"] != self.iteration:
             self._evaluate(self._progress())
-        return Solution(self.averages, self.iteration, self.seconds, self.rows, self._stopped_by())
+        return Solution(self.averages, self.iteration, self.times.seconds, self.rows, self._stopped_by())
 
     def steps(self) -> Iterator[Row]:
         """Iterate until a budget is spent, with a row after every iteration; the time between rows is not counted."""
-        self._resumed_at = (self.iteration, self.seconds)
-        clock = committed = time.perf_counter()
+        self._resumed_at = (self.iteration, self.times.seconds)
         stopped_by = self._stopped_by()
+        if not stopped_by:
+            self._load_kernels()
+        committed = time.perf_counter()
         while not stopped_by:
-            self.iterate()
-            now = time.perf_counter()
-            self.seconds, clock = self.seconds + now - clock, now
+            with self.times.of("iteration"):
+                self.iterate()
             row = self._progress()
             if is_scheduled(self.iteration, self.config.evaluate_every):
                 row = self._evaluate(row)
@@ -247,15 +265,26 @@ class Solver:
             if keeper:
                 keeper.keep(row, self.averages)
             if time.perf_counter() - committed >= self._commit_seconds() or stopped_by or keeper:
-                self._commit()
+                with self.times.of("saving"):
+                    self._commit()
                 committed = time.perf_counter()
             if keeper:
                 keeper.make_room(self.iteration)
             yield row
-            clock = time.perf_counter()
+
+    def _load_kernels(self) -> None:
+        """Call the kernels of an iteration on no views: loading compiled code is no part of an iteration."""
+        idle = copy(self)
+        idle.engine, idle.on_part = self.engine.idle(), lambda part: None
+        idle.held = type(self.held)(idle.engine, self.held.kept)
+        idle.iterate()
 
     def iterate(self) -> None:
         """Make one iteration: regrets of both players, their next strategies, their averages."""
+        regrets, sums = (sum(each.values()) for each in self._bytes)
+        self._done, self._to_do = 0, (2 if self._has_reaches else 3) * regrets + sums
+        self._at_work = f"iteration {self.iteration + 1}"
+        self._tell(self._at_work, 0.0)
         if not self._has_reaches:
             self.begin()
         self.iteration += 1
@@ -273,7 +302,7 @@ class Solver:
             return "target_nashconv"
         if self.iteration >= self.config.max_iterations:
             return "max_iterations"
-        return "max_minutes" if self.seconds >= 60 * self.config.max_minutes else ""
+        return "" if self.times.allows(60 * self.config.max_minutes) else "max_minutes"
 
     def _commit_seconds(self) -> float:
         if self.config.commit_seconds is not None:
@@ -281,20 +310,30 @@ class Solver:
         size = sum(int(array.nbytes) for array in self.state.arrays.values())
         return max(30.0, size / SAVED_A_SECOND)
 
+    def _passed(self, player: int, n: int, sums: bool = False) -> None:
+        """Tell that a pass over regrets and predictions, and maybe over sums of strategies, has come past a slice."""
+        self._done += self._bytes[0][player, n] + (self._bytes[1][player, n] if sums else 0)
+        self._tell(self._at_work, self._done / self._to_do)
+
+    def _tell(self, what: str, share: float) -> None:
+        self.on_part({"what": what, "share": share, "bytes": self._done, "elapsed_seconds": self.times.elapsed_seconds})
+
     def _commit(self) -> None:
         ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}
-        self.state.commit(self.iteration, {"rows": self.rows, "seconds": self.seconds, **ends})
+        self.state.commit(self.iteration, {"rows": self.rows, **self.times.as_record(), **ends})
 
     def _progress(self) -> Row:
-        iterations, seconds = self.iteration - self._resumed_at[0], self.seconds - self._resumed_at[1]
+        iterations, seconds = self.iteration - self._resumed_at[0], self.times.seconds - self._resumed_at[1]
         speed = iterations / seconds if seconds else 0.0
-        return {"iteration": self.iteration, "seconds": self.seconds, "iterations_per_second": speed}
+        return {"iteration": self.iteration, **self.times.as_record(), "iterations_per_second": speed}
 
     def _evaluate(self, row: Row) -> Row:
         self._has_reaches = False  # an evaluation takes their room
-        found = asdict(self.evaluator(*self.averages))
+        self._done = 0
+        with self.times.of("evaluation"):
+            found = asdict(self.evaluator(*self.averages, on_share=partial(self._tell, "evaluation")))
         names = ("value", "best_response_0", "best_response_1", "nashconv")
-        row = {**row, **{name: found[name] for name in names}}
+        row = {**row, **self.times.as_record(), **{name: found[name] for name in names}}
         row |= {"value_lower": -found["best_response_1"], "value_upper": found["best_response_0"]}
         self.rows = [r for r in self.rows if r["iteration"] < self.iteration] + [row]
         if self.state.path:
@@ -324,6 +363,7 @@ class Solver:
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s)
             self.held.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
+            self._passed(player, n)
 
     def _next_strategy(self, player: int, average: bool) -> None:
         """Reach of `player` under the strategy that follows from its regrets; if wanted, it is added to the average."""
@@ -331,6 +371,7 @@ class Solver:
         rest = (self.reaches[player], self._scalar(c.look_ahead), self._scalar(discount))
         for n in range(self.engine.index.players[player].slices):
             self.held.reach_of_regrets(player, n, *rest, self.iteration if average else None)
+            self._passed(player, n, average)
 
     def current(self) -> tuple[Strategy, Strategy]:
         """The strategies that the regrets ask for, in new arrays."""

@@ -15,30 +15,30 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.views import most_pairs
 
 _PROCESS = 245  # MB: Python, libraries, compiled code
-_THREAD = 26  # MB: what a thread takes besides its cells: a stack, and rows of an export
+_THREAD = 20  # MB: what a thread takes besides its cells: a stack, and rows of an export
 _REST = 90  # MB: more than pictures, or the rows that an export holds on one thread
 _PAIR = {"full": 200, "none": 450}  # bytes for each pair of views, in the stage that needs most of them
-_CELL = 320  # bytes for each cell of an operator, in single and in double precision together, rounded up
+_CELL = 140  # bytes for each cell of an operator, of which there are fewer than orders of all squares
 
 
-def refuse_small_budget(config: Config, threads: int, stages: Sequence[str] | None = None) -> None:
-    """Refuse a budget that is too small for one of the stages (default: all of them).
+def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> None:
+    """Refuse a budget that is too small for one of the stages (default: all of them), even on one thread.
 
     Raises
     ------
     MemoryBudgetError
         One sentence with the largest need of these stages.
     """
-    if config.memory_mb >= surely_enough_mb(config, threads):
+    if config.memory_mb >= surely_enough_mb(config):
         return
     from pttt_ooc.stages.planning import check_budget, planned
 
-    check_budget(planned(config, threads), stages)
+    check_budget(planned(config, 1), stages)
 
 
-def surely_enough_mb(config: Config, threads: int) -> float:
-    """A budget that is enough for every stage, found without a search."""
+def surely_enough_mb(config: Config) -> float:
+    """A budget that is enough for every stage on one thread, found without a search."""
     game = named_game(config.game)
     tables = _PAIR[config.symmetry] * most_pairs(game) / MB
-    cells = threads * (_CELL * factorial(game.squares) / MB + 10)
-    return _PROCESS + max(tables, cells, _REST + threads * _THREAD)
+    cells = _CELL * factorial(game.squares) / MB + _THREAD
+    return _PROCESS + max(tables, cells, _REST + _THREAD)

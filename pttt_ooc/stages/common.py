@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from pttt_ooc.stages.provenance import source_digest, versions
 from pttt_ooc.stages.verified import described, remember, stamp
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy and Zarr
-    from pttt_ooc.disk.memory import MemoryNeeds, Tree
+    from pttt_ooc.disk.memory import MemoryNeeds, Tree, Workspace
 
 Facts = dict[str, Any]
 LOCK = ".lock"  # of a directory of results
@@ -35,7 +36,6 @@ def stage(
     name: str,
     directory: Path,
     products: Sequence[str],
-    threads: int = 1,
     sources: Callable[[str], str] = source_digest,
 ) -> Iterator[Facts]:
     """Run a stage: measure the block, then describe its products in the manifest.
@@ -48,8 +48,6 @@ def stage(
         Directory of the results.  One stage at a time may be at work there, and none while another run makes the index.
     products
         Names of the files and stores that the block makes there.
-    threads
-        Number of threads, for the record.
     sources
         Gives the digest of all that a stage is made of, by its name.
 
@@ -80,27 +78,45 @@ def stage(
                 stamps = {product: stamp(directory / product) for product in products}
             made_now = {product: described(directory / product) for product in products}
             remember(directory, name, made_now, stamps)
-        spent = {**asdict(usage), "threads": threads}
+        spent = {**asdict(usage), "threads": facts.pop("threads", 1)}
         made = {"products": made_now, "usage": spent, "versions": versions(), "sources": sources(name)}
         write_manifest(manifest, name, **made, **facts)
 
 
 def allocated(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
-    """Allocate a stage's arrays within its budget; the manifest's facts say how much memory they take.
+    """The arrays of a stage that works on one thread, as of :func:`workspace_of`."""
+    return workspace_of("", needs, memory_mb, directory, facts).allocate()
+
+
+def workspace_of(
+    name: str,
+    needs: MemoryNeeds[Tree],
+    memory_mb: float,
+    directory: Path,
+    facts: Facts,
+    threads: int = 1,
+    log: Path | None = None,
+) -> Workspace[Tree]:
+    """A stage's arrays and threads within its budget; the manifest's facts say how many, and how much memory they take.
+
+    A person is told, on stderr and in the `log`, if there are fewer than `threads`.
 
     Raises
     ------
     MemoryBudgetError
-        If the stage cannot do with the budget.
+        If the stage cannot do with the budget, even on one thread.
     """
-    workspace = needs.within(memory_mb, directory)
+    workspace = needs.within(memory_mb, directory, threads)
+    if told := workspace.fewer_threads(name, memory_mb, threads):
+        tell(told, log)
+    facts["threads"] = workspace.threads
     facts["memory"] = {
         "budget_mb": memory_mb if math.isfinite(memory_mb) else None,
         "projected_mb": workspace.projected_mb,
         "smallest_mb": needs.smallest_mb,
         "mapped_mb": round(workspace.mapped / MB, 1),
     }
-    return workspace.allocate()
+    return workspace
 
 
 def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
@@ -212,18 +228,21 @@ def busy(directory: Path) -> str:
     return f"Another run is at work in {directory} (process {{process}}); wait for it or stop it."
 
 
+def tell(sentence: str, log: Path | None = None) -> None:
+    """Print a sentence on stderr and, if there is one, into a log."""
+    print(sentence, file=sys.stderr, flush=True)
+    # On a disk that is full or read-only, the terminal has to do.
+    if log:
+        with suppress(OSError), open(log, "a", encoding="utf-8") as file:
+            print(sentence, file=file)
+
+
 @contextmanager
 def told(log: Path) -> Iterator[None]:
     """End the program with one sentence, on stderr and in the log, where a person can do something about it."""
     small_threads()
 
-    def tell(sentence: str) -> None:
-        print(sentence, file=sys.stderr)
-        # On a disk that is full or read-only, the terminal has to do.
-        with suppress(OSError), open(log, "a", encoding="utf-8") as file:
-            print(sentence, file=file)
-
-    with interruptible(), told_by(tell):
+    with interruptible(), told_by(partial(tell, log=log)):
         with explained(f"write the log {log}"):
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.aliases import Symmetry
+from pttt_ooc.disk.memory import MemoryNeeds, Tree, process_needs
 from pttt_ooc.products.tables import read_index, read_timings
+from pttt_ooc.stages.common import tell
 from pttt_ooc.stages.directories import INDEX, structure_of
 from pttt_ooc.structure.index import Index
-from pttt_ooc.sweep.engine import Engine
+from pttt_ooc.sweep.engine import Engine, engine_needs
 
 
 def index_of(directory: Path, game: str, symmetry: Symmetry) -> Index:
@@ -38,3 +40,34 @@ def open_engine(
         yield engine
     finally:
         engine.close()
+
+
+def arrays_for(
+    engine: Engine, what: str, reading: Mapping[str, int], arrays: Tree, memory_mb: float, scratch: Path
+) -> Tree:
+    """Allocate the arrays of work that an engine does within a budget of memory.
+
+    The engine's threads are limited to those that the budget holds; a person is told, on stderr, if there are fewer.
+
+    Parameters
+    ----------
+    what
+        The work, for the message.
+    reading
+        Bytes that are needed besides the process, its threads and the arrays, by what they are for.
+    arrays
+        Tree of virtual arrays.
+    scratch
+        Directory for the files of those that are mapped.
+
+    Raises
+    ------
+    MemoryBudgetError
+        If the budget is too small, even for one thread.
+    """
+    needs = MemoryNeeds({**process_needs(), **reading}, arrays, engine_needs(engine))
+    workspace = needs.within(memory_mb, scratch, engine.threads)
+    if told := workspace.fewer_threads(what, memory_mb, engine.threads):
+        tell(told)
+    engine.workers.limit(workspace.threads)
+    return workspace.allocate()

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 from pttt_ooc.disk.files import fresh_store
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.products.tables import write_pairs
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
@@ -19,7 +19,7 @@ BYTES_PER_PAIR = 70  # of that bound: of the arrays of a search, measured
 
 def needs(game: Game) -> MemoryNeeds[tuple[()]]:
     """What the stage holds in memory."""
-    return MemoryNeeds({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(game)}, ())
+    return MemoryNeeds({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(game)}, (), thread_needs())
 
 
 def run(game: str, directory: Path, memory_mb: float = math.inf) -> None:

@@ -14,22 +14,27 @@ from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays, narrowed
-from pttt_ooc.stages.common import allocated, digests, inputs, stage
+from pttt_ooc.stages.common import digests, inputs, stage, workspace_of
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.structure.index import Layout
 from pttt_ooc.structure.strategy import Floats, strategy_arrays, uniform_strategy
-from pttt_ooc.sweep.engine import thread_needs
+from pttt_ooc.sweep.engine import engine_needs
 
 
-def needs(
-    layout: Layout, threads: int, cells: Mapping[str, int]
-) -> MemoryNeeds[tuple[EvaluationArrays, tuple[Floats, Floats]]]:
-    """What the stage holds in memory; `cells` as of :func:`pttt_ooc.sweep.engine.thread_needs`."""
+def needs(layout: Layout, thread: Mapping[str, int]) -> MemoryNeeds[tuple[EvaluationArrays, tuple[Floats, Floats]]]:
+    """What the stage holds in memory; `thread` as of :func:`pttt_ooc.sweep.engine.engine_needs`."""
     arrays = (evaluation_arrays(layout), strategy_arrays(layout))
-    return MemoryNeeds({**process_needs(threads), **cells}, arrays)
+    return MemoryNeeds(process_needs(), arrays, thread)
 
 
-def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory_mb: float = math.inf) -> None:
+def run(
+    game: str,
+    symmetry: Symmetry,
+    directory: Path,
+    threads: int = 1,
+    memory_mb: float = math.inf,
+    log: Path | None = None,
+) -> None:
     """Write the manifest with the figures of the solution and, to compare them with, of uniform play.
 
     Exploitability is measured against the value of the game.  Its interval is the intersection of the bounds that
@@ -42,13 +47,15 @@ def run(game: str, symmetry: Symmetry, directory: Path, threads: int = 1, memory
     StoreError
         If an input is missing or damaged, or the manifest cannot be written.
     """
-    with stage("evaluate", directory, [], threads) as facts:
+    with stage("evaluate", directory, []) as facts:
         before = inputs(directory, "enumerate", "index", "solve")
         facts.update(game=game, symmetry=symmetry, made_from=digests(before))
         with open_engine(directory, game, symmetry, np.float64, threads) as engine:
             index = engine.index
-            wanted = needs(index, threads, thread_needs(engine))
-            own, probabilities = allocated(wanted, memory_mb, directory, facts)
+            wanted = needs(index, engine_needs(engine))
+            workspace = workspace_of("evaluate", wanted, memory_mb, directory, facts, threads, log)
+            engine.workers.limit(workspace.threads)
+            own, probabilities = workspace.allocate()
             evaluator = ProfileEvaluator(engine, own)
             solution = read_solution(directory / "solution.zarr", index, probabilities)
             found = evaluator(*solution)

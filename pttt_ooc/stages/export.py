@@ -10,12 +10,12 @@ from typing import Any
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import explained, remove
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.names import BUNDLE
 from pttt_ooc.products.solution import Strategies, read_solution
-from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
+from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless, workspace_of
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.normal_form import normal_export, row_orders
 from pttt_ooc.structure.index import Index, Layout
@@ -28,11 +28,11 @@ _LOG = "convergence.jsonl"
 
 
 def needs(
-    folded: Layout, whole: Layout, threads: int
+    folded: Layout, whole: Layout
 ) -> MemoryNeeds[tuple[tuple[Floats, Floats], tuple[Ints, Ints], tuple[Floats, Floats] | tuple[()]]]:
     """What the stage holds in memory, on the layout that was solved and the one without symmetry."""
     unfolded = () if folded.symmetry == "none" else strategy_arrays(whole)
-    return MemoryNeeds(export_needs(min(threads, MOST_THREADS)), (strategy_arrays(folded), row_arrays(whole), unfolded))
+    return export_needs((strategy_arrays(folded), row_arrays(whole), unfolded))
 
 
 def run(
@@ -42,6 +42,7 @@ def run(
     directory: Path,
     threads: int = 1,
     memory_mb: float = math.inf,
+    log: Path | None = None,
 ) -> None:
     """Write, for both players, the zip with the tensor and the list of its rows' infosets, and the bundle.
 
@@ -53,9 +54,8 @@ def run(
         If it cannot be done with `memory_mb` MB, an input is missing or damaged, an infoset file of the user is
         refused, or the disk cannot be written to.
     """
-    threads = min(threads, MOST_THREADS)
     course, bundle = settings.files(game)
-    with stage("export", directory, FILES * course + [BUNDLE] * bundle, threads) as facts:
+    with stage("export", directory, FILES * course + [BUNDLE] * bundle) as facts:
         before = inputs(directory, "enumerate", "index", "solve", "evaluate")
         facts.update(game=game, symmetry=symmetry, settings=normal_export(settings, game).model_dump(mode="json"))
         facts.update(made_from=digests(before), row_orders=row_orders(settings.infosets_0, settings.infosets_1))
@@ -63,10 +63,12 @@ def run(
             with explained(f"delete {directory / file}"):
                 remove(directory / file)
         if not course and not bundle:
-            allocated(MemoryNeeds(process_needs(), ()), memory_mb, directory, facts)
+            allocated(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
             return
         folded, whole = index_of(directory, game, symmetry), index_of(directory, game, "none")
-        solution, rows, unfolded = allocated(needs(folded, whole, threads), memory_mb, directory, facts)
+        wanted = needs(folded, whole)
+        workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
+        threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
         strategies = _unfolded(read_solution(directory / "solution.zarr", folded, solution), whole, unfolded, threads)
         del solution  # of no use any more, where it is not unfolded itself
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)

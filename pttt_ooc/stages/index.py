@@ -9,7 +9,7 @@ import numpy as np
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.files import fresh_store
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.tables import read_index, read_pairs, write_index, write_timing
 from pttt_ooc.rules.catalogue import named_game
@@ -25,7 +25,7 @@ def needs(symmetry: Symmetry, pairs: int) -> MemoryNeeds[tuple[()]]:
 
     The tables of orders, by far the largest ones, are made on disk.
     """
-    return MemoryNeeds({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * pairs}, ())
+    return MemoryNeeds({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * pairs}, (), thread_needs())
 
 
 def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.inf, log: Path | None = None) -> None:

@@ -6,6 +6,7 @@ must have and what it maps follow from the same descriptions that the stage itse
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.config import Config
-from pttt_ooc.disk.memory import MemoryNeeds, leaves, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, leaves, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
+from pttt_ooc.products.export import MOST_THREADS
 from pttt_ooc.products.infosets import text_width
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.arrays import state_arrays
@@ -25,7 +27,7 @@ from pttt_ooc.structure.counts import counts_of
 from pttt_ooc.structure.index import Layout, layout_of
 from pttt_ooc.structure.symmetry import KEPT_BYTES
 from pttt_ooc.structure.views import find_pairs
-from pttt_ooc.sweep.engine import cell_needs
+from pttt_ooc.sweep.engine import needs_of_cells
 
 _OWN = {"enumerate": 60, "index": 92, "solve": 98, "evaluate": 92, "export": 91, "report": 120}
 """MB of anonymous memory that a stage has besides its data: Python, libraries, compiled code; measured."""
@@ -38,7 +40,9 @@ _SEARCHED = 2  # bytes of views.zarr for each pair of views, compressed, measure
 _ZIPPED, _BUNDLED = 0.08, 0.07  # of the tensor's bytes, and of the bundle's, that are left when they are compressed
 _SOLUTION = 0.03  # the same of the solution's probabilities
 _ARRAY = 700  # bytes of an array's description
-_PROCESS_ONLY: MemoryNeeds[Any] = MemoryNeeds(process_needs(), ())
+_PROCESS_ONLY: MemoryNeeds[Any] = MemoryNeeds(process_needs(), (), thread_needs())
+_MOST_THREADS = {"enumerate": 1, "index": 1, "solve": sys.maxsize, "evaluate": sys.maxsize, "report": 1}
+_MOST_THREADS["export"] = MOST_THREADS
 _REPORT = 160_000  # bytes of the report and its pictures
 
 
@@ -58,6 +62,8 @@ class StagePlan:
         Disk space that it takes besides as long as it runs.
     mapped_mb
         Of that, the arrays that are mapped from files because they do not fit into the budget.
+    threads
+        Number of threads that it is going to use.
     needs
         What the smallest budget is made of, by what it is for, in bytes.
     """
@@ -67,6 +73,7 @@ class StagePlan:
     disk_mb: float
     while_running_mb: float
     mapped_mb: float
+    threads: int
     needs: Mapping[str, int] = field(repr=False)
 
 
@@ -115,7 +122,7 @@ class Plan:
 
 
 def planned(config: Config, threads: int) -> Plan:
-    """Plan a run; errors as of :func:`pttt_ooc.rules.catalogue.named_game`."""
+    """Plan a run on so many threads, or fewer; errors as of :func:`pttt_ooc.rules.catalogue.named_game`."""
     game, symmetry = named_game(config.game), config.symmetry
     pairs = find_pairs(game)
     counts = counts_of(game, pairs)
@@ -124,13 +131,14 @@ def planned(config: Config, threads: int) -> Plan:
     cells = max(each.cells for each in sizes)
     count = len(pairs.mover)
     del pairs
-    precisions = {np.dtype(config.solve.precision), np.dtype(np.float64)}
+    thread = needs_of_cells(cells, cells)
+    exports = any(config.export.files(config.game))
     needs: dict[str, MemoryNeeds[Any]] = {
         "enumerate": enumerate.needs(game),
         "index": index.needs(symmetry, count),
-        "solve": solve.needs(folded, config.solve, threads, cell_needs(cells, cells, threads, precisions)),
-        "evaluate": evaluate.needs(folded, threads, cell_needs(cells, cells, threads, {np.dtype(np.float64)})),
-        "export": export.needs(folded, whole, threads) if any(config.export.files(config.game)) else _PROCESS_ONLY,
+        "solve": solve.needs(folded, config.solve, thread),
+        "evaluate": evaluate.needs(folded, thread),
+        "export": export.needs(folded, whole) if exports else _PROCESS_ONLY,
         "report": report.needs(folded),
     }
     sequences, rows = sum(p.sequences for p in folded.players), sum(counts["total_infosets"])
@@ -145,15 +153,16 @@ def planned(config: Config, threads: int) -> Plan:
     disk = _disk(config, folded, whole, count, sizes)
     stages = {}
     for name, need in needs.items():
-        within = need.within(max(config.memory_mb, need.smallest_mb))
+        most = min(threads, _MOST_THREADS[name])
+        within = need.within(max(config.memory_mb, need.smallest_mb), most_threads=most)
         arrays = {path: array.nbytes for path, array in leaves(need.arrays).items()}
-        held = sum(arrays[path] for path in within.held) + need.fixed.get("cells", 0)
+        held = sum(arrays[path] for path in within.held) + within.threads * need.thread.get("cells", 0)
         own = _OWN[name] * MB + data[name] if need is not _PROCESS_ONLY else _NO_WORK
         mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
         kept, besides = disk[name]
-        stages[name] = StagePlan(
-            need.smallest_mb, round((own + held) / MB), kept / MB, (besides + mapped) / MB, mapped / MB, need.fixed
-        )
+        used = round((own + held) / MB)
+        disk_mb = (kept / MB, (besides + mapped) / MB, mapped / MB)
+        stages[name] = StagePlan(need.smallest_mb, used, *disk_mb, within.threads, need.least)
     return Plan(
         *(config.game, symmetry, config.memory_mb, counts, sequences),
         sum(each.narrow_orders + each.wide_orders for each in sizes),

@@ -11,7 +11,7 @@ from typing import Any
 
 from pttt_ooc.config import Config, ReportConfig
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products.infosets import parse_infoset
@@ -33,7 +33,7 @@ _NEEDED = {"pictures": 80 * MB}
 
 def needs(layout: Layout) -> MemoryNeeds[tuple[Floats, Floats]]:
     """What the stage holds in memory."""
-    return MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(layout))
+    return MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(layout), thread_needs())
 
 
 def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:

@@ -23,20 +23,20 @@ from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.solving.held import room_bytes
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve
-from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless
+from pttt_ooc.stages.common import Facts, digests, inputs, stage, timeless, workspace_of
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.normal_form import normal_solve
 from pttt_ooc.stages.provenance import fingerprint
 from pttt_ooc.stages.snapshots import Snapshots
 from pttt_ooc.structure.index import Index, Layout
-from pttt_ooc.sweep.engine import thread_needs
+from pttt_ooc.sweep.engine import engine_needs
 
 
-def needs(layout: Layout, settings: SolveConfig, threads: int, cells: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
-    """What the stage holds in memory; `cells` as of :func:`pttt_ooc.sweep.engine.thread_needs`."""
-    rooms = {"parts of the state": threads * room_bytes(layout.players)} if settings.storage else {}
-    return MemoryNeeds({**process_needs(threads), **cells, **rooms}, solver_arrays(layout, settings))
+def needs(layout: Layout, settings: SolveConfig, thread: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
+    """What the stage holds in memory; `thread` as of :func:`pttt_ooc.sweep.engine.engine_needs`."""
+    rooms = {"parts of the state": room_bytes(layout.players)} if settings.storage else {}
+    return MemoryNeeds(process_needs(), solver_arrays(layout, settings), {**thread, **rooms})
 
 
 def run(
@@ -56,6 +56,8 @@ def run(
     ----------
     settings
         Of the algorithm, and the budgets.
+    threads
+        Number of threads, if the budget of memory holds them.
     log
         A file that gets the lines of progress.
     memory_mb
@@ -68,7 +70,7 @@ def run(
         written to.
     """
     products = ["solution.zarr", "convergence.jsonl", *([SNAPSHOTS] if settings.snapshot_every else [])]
-    with stage("solve", directory, products, threads) as facts:
+    with stage("solve", directory, products) as facts:
         before = inputs(directory, "enumerate", "index")
         name = work_name(game, symmetry, settings, before["index"])
         facts.update(game=game, symmetry=symmetry, work=name)
@@ -79,11 +81,13 @@ def run(
         with open_engine(directory, game, symmetry, dtype, threads) as engine, Progress(*ends, log) as progress:
             work = directory / "work" / name
             snapshots = _snapshots(work, engine.index, settings)
-            wanted = needs(engine.index, settings, threads, thread_needs(engine))
-            arrays = allocated(wanted, memory_mb, directory, facts)
+            wanted = needs(engine.index, settings, engine_needs(engine))
+            workspace = workspace_of("solve", wanted, memory_mb, directory, facts, threads, log)
+            engine.workers.limit(workspace.threads)
+            arrays = workspace.allocate()
             for sentence in _others(work):
                 progress.note(sentence)
-            result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots)
+            result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots, progress.part)
             with fresh_store(directory / "solution.zarr") as store:
                 write_solution(store, result.strategies, _told(settings, result.rows[-1]))
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.memory import in_memory, virtual_array, with_leaves
+from pttt_ooc.disk.memory import furnished, in_memory, room_for, thread_needs, virtual_array
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.building import build_timing
@@ -92,6 +92,25 @@ def slice_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> SliceArra
     return SliceArrays(virtual_array(sequences, dtype), both)
 
 
+class Workers:
+    """The threads of one or more engines.
+
+    Parameters
+    ----------
+    count
+        Number of threads.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count, self.pool = count, ThreadPoolExecutor(count)
+
+    def limit(self, count: int) -> None:
+        """Let there be no more than so many threads from now on."""
+        if count < self.count:
+            self.pool.shutdown()
+            self.count, self.pool = count, ThreadPoolExecutor(count)
+
+
 class Engine:
     """Both players' indices and timing operators, ready to sweep.
 
@@ -103,8 +122,8 @@ class Engine:
         float32 or float64: of reach, gradients and values.
     threads
         Number of threads, 1 or more; default: as many as cores.
-    pool
-        A pool of threads owned by the caller, who shuts it down; default: a pool of the engine's own.
+    workers
+        Threads of another engine, to be shared with it; default: threads of the engine's own.
 
     Raises
     ------
@@ -118,16 +137,15 @@ class Engine:
         timings: tuple[Timing, Timing],
         dtype: type[np.floating[Any]],
         threads: int | None = None,
-        pool: ThreadPoolExecutor | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.index, self.timings, self.dtype = index, timings, np.dtype(dtype)
         if self.dtype not in (np.float32, np.float64):
             raise ValueError(f"an engine computes with float32 or float64, not with {self.dtype}")
         if threads is not None and threads < 1:
             raise ValueError(f"an engine has 1 thread or more, not {threads}")
-        self.threads = cores() if threads is None else threads
-        self._pool = pool or ThreadPoolExecutor(self.threads)
-        self._local = threading.local()
+        self.workers = workers or Workers(cores() if threads is None else threads)
+        self._local = threading.local()  # of each thread: its room, and what stands there in either precision
 
     @classmethod
     def of_game(
@@ -143,14 +161,33 @@ class Engine:
         return cls(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
 
     def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
-        """An engine that computes with `dtype`, on the same pool of threads: itself, if that is its precision."""
+        """An engine that computes with `dtype`, on the same threads: itself, if that is its precision."""
         if self.dtype == dtype:
             return self
-        return Engine(self.index, self.timings, dtype, self.threads, self._pool)
+        other = Engine(self.index, self.timings, dtype, workers=self.workers)
+        other._local = self._local  # a thread works in one precision at a time
+        return other
+
+    def idle(self) -> Engine:
+        """An engine whose slices have no views: it calls kernels, which loads them, but they change nothing."""
+        other = Engine(self.index, self.timings, self.dtype.type, workers=self.workers)
+        other._local, other._trees = self._local, self._trees
+        other._runs = tuple(
+            [[(i.views_of(n).start, i.views_of(n).start)] for n in range(i.slices)] for i in self.index.players
+        )
+        other._gradient_runs = tuple(
+            [[(views[:0], groups[:0])] for (views, groups), *_ in runs] for runs in self._gradient_runs
+        )
+        return other
 
     def close(self) -> None:
-        """Shut the pool of threads down, also for the engines of :meth:`in_precision`."""
-        self._pool.shutdown()
+        """End the threads, also for all engines that share them."""
+        self.workers.pool.shutdown()
+
+    @property
+    def threads(self) -> int:
+        """Number of threads."""
+        return self.workers.count
 
     @property
     def _most_runs(self) -> int:
@@ -199,22 +236,26 @@ class Engine:
             for kernel, *arguments in calls:
                 kernel(*arguments)
             return
-        for done in [self._pool.submit(*call) for call in calls]:
+        for done in [self.workers.pool.submit(*call) for call in calls]:
             done.result()
 
-    def _scratch_arrays(self) -> Scratch:
+    def _scratch_arrays(self, dtype: DTypeLike) -> Scratch:
         """Virtual arrays for one thread."""
         source, receiver = (max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1))
-        return scratch_arrays(source, receiver, max(_largest_sum(t) for t in self.timings), self.dtype)
+        return scratch_arrays(source, receiver, max(_largest_sum(t) for t in self.timings), dtype)
 
-    def scratch_bytes(self) -> int:
-        """Bytes that every thread works in."""
-        return sum(array.nbytes for array in self._scratch_arrays())
+    def _room(self) -> NDArray[np.uint8]:
+        """A virtual array of the bytes that a thread works in, in either precision."""
+        room: NDArray[np.uint8] = room_for(self._scratch_arrays(np.float64))
+        return room
 
     def _scratch(self) -> Scratch:
-        if not hasattr(self._local, "arrays"):
-            self._local.arrays = with_leaves(self._scratch_arrays(), lambda path, array: _aligned_zeros(array))
-        scratch: Scratch = self._local.arrays
+        mine = self._local.__dict__
+        if self.dtype.name not in mine:
+            if "room" not in mine:
+                mine["room"] = _aligned(self._room())
+            mine[self.dtype.name] = furnished(mine["room"], self._scratch_arrays(self.dtype))
+        scratch: Scratch = mine[self.dtype.name]
         return scratch
 
     def reach(self, player: int, weights: Floats, into: Reach | None = None) -> Reach:
@@ -263,7 +304,7 @@ class Engine:
         return nodes, sequences
 
 
-def scratch_arrays(source: int, receiver: int, matrix: int, dtype: np.dtype[Any]) -> Scratch:
+def scratch_arrays(source: int, receiver: int, matrix: int, dtype: DTypeLike) -> Scratch:
     """Virtual arrays for one thread, for operators of at most so many cells.
 
     Parameters
@@ -273,23 +314,21 @@ def scratch_arrays(source: int, receiver: int, matrix: int, dtype: np.dtype[Any]
     matrix
         Most cells of the matrix between the two steps of an operator.
     """
-    cells = [gradient.padded(size) for size in (source, receiver)]
-    one_by_one, z, x, turned = (virtual_array(size * vectors.LANES, dtype) for size in (max(cells), *cells, matrix))
+    cells = gradient.padded(max(source, receiver))  # of either side, as each takes the other's place for a while
+    z, x, turned = (virtual_array(size * vectors.LANES, dtype) for size in (cells, cells, matrix))
     state, z_rows = (virtual_array(source, kind) for kind in (np.uint8, np.uint64))
     turned_rows, members = virtual_array(matrix, np.uint64), virtual_array(vectors.LANES, np.int64)
-    return Scratch(one_by_one, z, x, turned, state, z_rows, turned_rows, members)
+    return Scratch(z, x, turned, state, z_rows, turned_rows, members)
 
 
-def cell_needs(source: int, receiver: int, threads: int, precisions: Iterable[np.dtype[Any]]) -> dict[str, int]:
-    """As :func:`thread_needs`, from the numbers of cells and the precisions that are worked in."""
-    each = [scratch_arrays(source, receiver, _USUAL_SUM, precision) for precision in precisions]
-    return {"cells": threads * sum(array.nbytes for scratch in each for array in scratch)}
+def needs_of_cells(source: int, receiver: int) -> dict[str, int]:
+    """As :func:`engine_needs`, from the numbers of cells."""
+    return thread_needs(cells=room_for(scratch_arrays(source, receiver, _USUAL_SUM, np.float64)).nbytes)
 
 
-def thread_needs(engine: Engine) -> dict[str, int]:
-    """Bytes of the cells that all threads of an engine work on together, in single and in double precision."""
-    engines = {engine, engine.in_precision(np.float64)}  # one, if the engine's precision is double
-    return {"cells": engine.threads * sum(each.scratch_bytes() for each in engines)}
+def engine_needs(engine: Engine) -> dict[str, int]:
+    """Bytes that each thread of an engine needs, whichever precision it works in, by what they are for."""
+    return thread_needs(cells=engine._room().nbytes)
 
 
 def _share_out(work: NDArray[np.int64], views: range, most: int) -> list[tuple[int, int]]:
@@ -329,11 +368,11 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) ->
     return runs
 
 
-def _aligned_zeros(array: NDArray[Any]) -> NDArray[Any]:
-    """Zeros of a virtual array's length, which begin with a line of the cache, so that no vector lies across two."""
-    raw = np.zeros(array.nbytes + CACHE_LINE, np.uint8)
+def _aligned(room: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Bytes for a virtual array that begin with a line of the cache, so that no vector lies across two."""
+    raw = np.empty(room.nbytes + CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % CACHE_LINE
-    return raw[start : start + array.nbytes].view(array.dtype)
+    return raw[start : start + room.nbytes]
 
 
 def _largest_sum(timing: Timing) -> int:

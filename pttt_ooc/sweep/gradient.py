@@ -24,14 +24,13 @@ UNKNOWN = 2  # whether a matrix of cells holds anything but zeros
 
 
 class Scratch(NamedTuple):
-    """What one thread works in; cells are `LANES` numbers, side by side, except in `one_by_one`.
+    """What one thread works in; cells are `LANES` numbers, side by side.
 
     Attributes
     ----------
-    one_by_one
-        Cells of the source, then of the receiver: lane after lane.
     z, x
-        Cells of the source and of the receiver.
+        Cells of the source and of the receiver.  While one of the two is not in use, it holds the other's cells lane
+        after lane: `x` those of the source before they are put side by side, `z` those of the receiver afterwards.
     turned
         One matrix of cells: the result of an operator's first step.
     state
@@ -42,7 +41,6 @@ class Scratch(NamedTuple):
         The group in each lane.
     """
 
-    one_by_one: NDArray[Any]
     z: NDArray[Any]
     x: NDArray[Any]
     turned: NDArray[Any]
@@ -237,17 +235,17 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
         into.nodes[tree.node_start[view] - into.first_node : tree.node_start[view + 1] - into.first_node] = 0
         first = tree.sequence_start[view] - into.first_sequence
         into.sequences[first : tree.sequence_start[view + 1] - into.first_sequence] = 0
-    one_by_one = scratch.one_by_one
+    z, x = scratch.z, scratch.x
     members = scratch.members
     at = 0
     while at < len(chosen):
         number = groups.operator[chosen[at]]
         size = padded(operators.cells[number, 0])
-        one_by_one[: size * LANES] = 0
+        x[: size * LANES] = 0
         lanes = 0
         while at < len(chosen) and groups.operator[chosen[at]] == number and lanes < LANES:
             g = chosen[at]
-            lane = one_by_one[lanes * size : (lanes + 1) * size]
+            lane = x[lanes * size : (lanes + 1) * size]
             found = False
             for s in range(groups.source_start[g], groups.source_start[g + 1]):
                 origin = groups.source_view[s]
@@ -271,14 +269,14 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
             at += 1
         if lanes == 0:
             continue
-        _interleave(one_by_one, size, scratch.z)
+        _interleave(x, size, z)
         size = padded(operators.cells[number, 1])
-        scratch.x[: size * LANES] = 0
+        x[: size * LANES] = 0
         _apply(number, operators, scratch)
-        _separate(scratch.x, size, one_by_one)
+        _separate(x, size, z)
         for k in range(lanes):
             g = members[k]
-            lane = one_by_one[k * size : (k + 1) * size]
+            lane = z[k * size : (k + 1) * size]
             view = groups.receiver_view[g]
             mine = groups.receiver_actions[g]
             pattern = groups.receiver_pattern[g]

@@ -15,4 +15,5 @@ with common.told(Path(snakemake.log[0])):
         Path(snakemake.output.manifest).parent,
         threads=snakemake.threads,
         memory_mb=snakemake.resources.budget_mb,
+        log=Path(snakemake.log[0]),
     )

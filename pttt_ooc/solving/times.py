@@ -1,0 +1,59 @@
+"""What a solve has spent: on iterations, and on evaluations and savings besides, all runs together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self
+
+Work = Literal["iteration", "evaluation", "saving"]
+
+
+@dataclass
+class Times:
+    """Seconds that a solve has spent, loading of compiled code excepted.
+
+    Attributes
+    ----------
+    seconds, cpu_seconds
+        On iterations: wall time, and time of all processors together.
+    elapsed_seconds
+        Wall time of iterations, evaluations and savings.
+    """
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    elapsed_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._shortest: dict[Work, float] = {}
+
+    @classmethod
+    def of_record(cls, record: dict[str, Any], iterations: int) -> Self:
+        """The times that :meth:`as_record` gave, after so many iterations."""
+        times = cls(**{name: float(record.get(name, 0)) for name in asdict(cls())})
+        if iterations:
+            times._shortest["iteration"] = times.seconds / iterations
+        return times
+
+    def as_record(self) -> dict[str, float]:
+        """The numbers by name, to go on from."""
+        return asdict(self)
+
+    @contextmanager
+    def of(self, work: Work) -> Iterator[None]:
+        """Count the block."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield
+        spent = time.perf_counter() - wall
+        self._shortest[work] = min(spent, self._shortest.get(work, spent))
+        self.elapsed_seconds += spent
+        if work == "iteration":
+            self.seconds += spent
+            self.cpu_seconds += time.process_time() - cpu
+
+    def allows(self, limit: float) -> bool:
+        """Whether one more iteration can be over, evaluated and saved before so many seconds have elapsed."""
+        return self.elapsed_seconds < limit and self.elapsed_seconds + sum(self._shortest.values()) <= limit
