@@ -16,6 +16,7 @@ from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
+from pttt_ooc.disk.outputs import check_outputs
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.checking import ENOUGH
 from pttt_ooc.extreme.cores import taken_core
@@ -29,6 +30,7 @@ from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 
 VERSION = 2
+RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def settle(directory: Path, entries: Sequence[Entry], settings: Settings) -> Non
                     "directory with --output."
                 )
         return
+    check_outputs(directory, RESULTS)
     for folder in ("matches", "bots"):
         make_directory(directory / folder)
     for entry in entries:
@@ -276,7 +279,8 @@ def write_standings(record: Record) -> list[Table]:
     """Write standings and marks, and return the standings."""
     tables = record.state().tables
     directory = record.directory
-    atomic_write_text(directory / "standings.json", json.dumps([asdict(table) for table in tables], indent=2))
-    atomic_write_text(directory / "standings.csv", csv_text(standings_rows(tables)))
-    atomic_write_text(directory / "marks.csv", csv_text(marks_rows(record, tables)))
+    standings_file, table_file, marks_file = (directory / name for name in RESULTS)
+    atomic_write_text(standings_file, json.dumps([asdict(table) for table in tables], indent=2))
+    atomic_write_text(table_file, csv_text(standings_rows(tables)))
+    atomic_write_text(marks_file, csv_text(marks_rows(record, tables)))
     return tables

@@ -15,6 +15,7 @@ import typer
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grader.commands import extra
+from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, ThreadsOption
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
@@ -40,7 +41,7 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def solve(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = DATA,
+    output: OutputDirectoryOption = DATA,
     winning_score: Annotated[int, typer.Option(help="The points that win the match.")] = 5,
     maximum_subgame_exploitability: Annotated[
         float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
@@ -66,7 +67,7 @@ def solve(
     ] = 0,
     fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds go on until the board is full.")] = False,
     max_iterations: Annotated[int, typer.Option(help="Of each round.")] = 100_000,
-    threads: Annotated[int | None, typer.Option(min=1, metavar="N", help="Default: all cores.")] = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Solve the match, or go on solving it: after an interruption the same command continues."""
     if discount is not None and algorithm is not None:
@@ -115,7 +116,7 @@ class _Told:
 
 def best_response(
     directory: SolutionArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """What a perfect player gets against a solved match: in each round, and in the whole match, exactly."""
     from pttt_ooc.smbc.findings import best_responses
@@ -141,7 +142,7 @@ def simulate(
     directory: SolutionArgument,
     matches: Annotated[int, typer.Option(min=1, metavar="N", help="To play.")] = 1_000_000,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the random numbers.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Play matches of the solution against itself, and compare how they end with the exact values."""
     from pttt_ooc.smbc import simulation
@@ -168,7 +169,7 @@ def goals(
     all_equilibria: Annotated[
         bool, typer.Option("--all-equilibria", help="Find ranges in all equilibria too: minutes of linear programs.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """What a round is worth to the first player, by the goals of both players."""
     from pttt_ooc.smbc.findings import goals_of_round, score_numbers
@@ -195,7 +196,7 @@ def study(
     iterations: Annotated[int, typer.Option(min=1, metavar="N", help="Of each run on one round.")] = 1000,
     draws: Annotated[int, typer.Option(min=0, metavar="N", help="Pure strategies to draw for each round.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of these.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """What the solution loses if players do not draw their moves, and what a bonus for small moves changes."""
     from pttt_ooc.smbc.solve import load
@@ -256,9 +257,9 @@ def play(directory: SolutionArgument = DATA) -> None:
 
 def serve(
     directory: SolutionArgument = DATA,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: BrowserOption = True,
 ) -> None:
     """Play against the solution, and explore it, in the browser.
 

@@ -75,6 +75,8 @@ def solve(
     StoreError
         If the disk cannot be written to, another solver is at work, or a saved state is damaged.
     """
+    if (directory / MANIFEST).exists() and "rounds" not in read_manifest(directory / MANIFEST, STAGE):
+        raise StoreError(f"{directory} holds a solution of something else; name another directory.")
     with stage("solve", directory, [STORE, LOG], threads, sources) as facts:
         name = fingerprint(settings)
         tree = build(Rules(fill_board=settings.fill_board))

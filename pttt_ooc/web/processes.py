@@ -124,7 +124,13 @@ def address_of(listening: socket.socket, host: str) -> str:
 
 
 def serve_until_stopped(
-    name: str, what: str, listening: socket.socket, host: str, children: Sequence[Child], page: str | None = None
+    name: str,
+    what: str,
+    listening: socket.socket,
+    host: str,
+    children: Sequence[Child],
+    page: str | None = None,
+    home: str = "",
 ) -> None:
     """Say where pages are, and keep the processes behind them running until SIGTERM or SIGINT.
 
@@ -136,12 +142,14 @@ def serve_until_stopped(
         Is there, as the sentence names it.
     page
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
+    home
+        The address of the page that the sentence names; empty: the application's home.
     """
     stopping = threading.Event()
     handle_signals(stopping)
     start_logging(name)
     url = address_of(listening, host)
-    print(f"{what} is at {url}; Ctrl-C stops it.", flush=True)
+    print(f"{what} is at {url}{home}; Ctrl-C stops it.", flush=True)
     if page:
         threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
     look_after(children, stopping)

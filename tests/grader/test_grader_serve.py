@@ -141,6 +141,15 @@ def test_a_second_worker_is_refused(server):
     assert done.returncode == 1 and "Another worker is at work" in done.stderr
 
 
+def test_a_second_server_of_a_directory_is_refused(server):
+    before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
+    done = pttt("serve", "--data", server.data, "--port", 0)
+    sentence = f"Process {server.process.pid} serves the grader in {server.data} already; stop it first, "
+    assert (done.returncode, done.stderr) == (1, f"{sentence}or name another --data.\n") and not done.stdout
+    assert before == {f: f.stat().st_mtime_ns for f in before}
+    assert server.get("/healthz")["worker"] == "ok"
+
+
 def test_serve_tells_what_is_wrong(server, tmp_path):
     taken = socket.create_server(("127.0.0.1", 0))
     port = taken.getsockname()[1]
