@@ -1,4 +1,4 @@
-"""Options that several commands have, of whatever room, with the words that `--help` says of them.
+"""Options that several commands have, of whatever room, with the words that `--help` says of them; groups of commands.
 
 An option of one name means one thing in all commands.
 """
@@ -6,12 +6,28 @@ An option of one name means one thing in all commands.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.rules.catalogue import GAMES, named_game
+
+
+class Group(TyperGroup):
+    """Commands whose summaries are told whole, on several lines where the terminal is narrow."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each command."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands])
+
+
+def group(summary: str) -> typer.Typer:
+    """A group of commands, for `add_typer`."""
+    return typer.Typer(cls=Group, help=summary, no_args_is_help=True, rich_markup_mode=None)
 
 
 def _games(incomplete: str) -> list[str]:

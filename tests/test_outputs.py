@@ -200,5 +200,5 @@ def test_force_replaces_a_file(run):
     assert json.loads(done[1])["player"] == 1
     assert run("validate", "reply.zip", "--player", 1)[0] == 0
     assert run("export", "run", "--output", "files")[0] == 0
-    assert "pttt_pl0.zip: it exists already" in run("export", "run", "--output", "files")[2]
+    assert "player0-infosets.txt: it exists already" in run("export", "run", "--output", "files")[2]
     assert run("export", "run", "--output", "files", "--force")[0] == 0

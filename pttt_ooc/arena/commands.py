@@ -14,7 +14,7 @@ import typer
 
 from pttt_ooc.arena.learning.command import train, train_patterns, train_ultimate
 from pttt_ooc.arena.solvers.command import solve
-from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption
+from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, group
 
 GameOption = Annotated[
     str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
@@ -27,11 +27,7 @@ AgentArgument = Annotated[
 ]
 ProcessesOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Games at a time.  [default: all cores]")]
 
-arena = typer.Typer(
-    help="Games in which both players see everything: agents, matches, experiments.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+arena = group("Games in which both players see everything: agents, matches, experiments.")
 
 
 def add_commands(app: typer.Typer) -> None:

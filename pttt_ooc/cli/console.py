@@ -9,10 +9,10 @@ from io import TextIOWrapper
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.errors import StoreError, did_you_mean, interrupts_kept, told_by
+from pttt_ooc.options import Group
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None:
@@ -59,7 +59,7 @@ def _flush() -> None:
             raise StoreError(f"Cannot write to standard output: {error.strerror}.") from error
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The commands, with messages of our own about refused values of options."""
 
     def invoke(self, ctx: Any) -> Any:

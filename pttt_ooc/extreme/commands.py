@@ -15,7 +15,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
-from pttt_ooc.options import GRADER, BrowserOption, DataOption, ForceOption, HostOption, JsonOption, PortOption
+from pttt_ooc.options import GRADER, BrowserOption, DataOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.extreme.match import Match
@@ -28,11 +28,7 @@ SandboxOption = Annotated[
 TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="For each move.")]
 MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
 
-extreme = typer.Typer(
-    help="The Extreme TicTacToe tournament: matches between bots in files, and a league.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+extreme = group("The Extreme TicTacToe tournament: matches between bots in files, and a league.")
 
 
 def add_commands(app: typer.Typer) -> None:

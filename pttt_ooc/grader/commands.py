@@ -17,16 +17,14 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import GraderError
-from pttt_ooc.options import GRADER, DataOption, ForceOption
+from pttt_ooc.options import GRADER, DataOption, ForceOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.grader.database import Database
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
 
-grader = typer.Typer(
-    help="Look after a grader: its teams, and copies of it.", no_args_is_help=True, rich_markup_mode=None
-)
+grader = group("Look after a grader: its teams, and copies of it.")
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -15,16 +15,20 @@ import typer
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grader.commands import extra
-from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, ThreadsOption
+from pttt_ooc.options import (
+    BrowserOption,
+    HostOption,
+    JsonOption,
+    OutputDirectoryOption,
+    PortOption,
+    ThreadsOption,
+    group,
+)
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
 
-smbc = typer.Typer(
-    help="Tic-tac-toe with secret goals: solve the match, and respond to its solution.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+smbc = group("Tic-tac-toe with secret goals: solve the match, and respond to its solution.")
 
 
 def add_commands(app: typer.Typer) -> None:
