@@ -26,12 +26,15 @@ def test_the_tab_key_completes_commands_options_and_files(shell, tmp_path):
     assert done.returncode == 0 and f"{shell} completion installed" in done.stdout, done
     terminal = Terminal(shell, "-i", main=OTHER, place=tmp_path, **own)
     try:
+        terminal.until("[#$%>] ?")
+        if shell == "zsh":  # loads what completes at the first tab
+            os.write(terminal.own, b"pttt \t\x15")
         for typed, completed in (
             (b"pttt aren\t", "arena"),
             (b"match --clo\t", "--clock"),
             (b"\x15pttt evaluate mi\t", "mine.zip"),
         ):
             os.write(terminal.own, typed)
-            terminal.until(f"{completed} ?")
+            terminal.until(rf"{completed}[^\n]*")  # what the shell draws behind it depends on the shell
     finally:
         terminal.close()

@@ -54,9 +54,23 @@ def test_submit_from_the_command_line(server):
     assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-1].startswith("Accepted: expl")
     again = submit(server, token, 0, strategy_zip(0, 31))
     assert again.returncode == 0 and again.stdout.startswith("Submitted before: ")
-    wrong = submit(server, token, 0, zip_bytes(random_tensor(1, 31)))
-    assert wrong.returncode == 1
-    assert "Rejected: Invalid tensor shape: found (107, 6), expected (189, 6)" in wrong.stdout
+    before = server.get("/api/submissions")["total"]
+    for content, words in (
+        (
+            zip_bytes(random_tensor(1, 31)),
+            "found (107, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt; it fits",
+        ),
+        (
+            zip_bytes(random_tensor(0, 31)[1:]),
+            "found (188, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt. No",
+        ),
+        (b"no zip at all", "Not a valid zip file"),
+        (zip_bytes(b"no tensor"), "Exception parsing numpy tensor"),
+        (zip_bytes(random_tensor(0, 1).astype("int8")), "Invalid dtype"),
+    ):
+        wrong = submit(server, token, 0, content)
+        assert wrong.returncode == 1 and words in wrong.stderr and not wrong.stdout, wrong
+    assert server.get("/api/submissions")["total"] == before
     fast = submit(server, token, 1, strategy_zip(1, 31), "--no-wait")
     assert fast.returncode == 0 and len(fast.stdout.splitlines()) == 1
 
