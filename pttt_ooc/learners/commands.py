@@ -62,7 +62,7 @@ def learn(
 
     named_game(game)
     chosen = dict(_setting(text) for text in settings or [])
-    checked_settings(algorithm, chosen)
+    checked_settings(algorithm, chosen, "--set")
     asked = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
     checked = check_section(RunConfig, asked, "The options")
     run = Run(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)

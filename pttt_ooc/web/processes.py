@@ -51,9 +51,10 @@ class Child:
     _again_at: float = 0.0
 
     def _start(self) -> None:
-        # Its standard input closes when this process dies, however it does: then it stops as well.
+        # Its standard input closes when this process dies, however it does: then it stops as well.  In a group of its
+        # own it does not get the terminal's Ctrl-C, which would hit it while it starts: this process ends it.
         command = [sys.executable, *self.arguments]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=self.sockets)
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=self.sockets, process_group=0)
         self._started = time.monotonic()
         log.info("started", extra={"child": self.name, "pid": self._process.pid})
 

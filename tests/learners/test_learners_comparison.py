@@ -27,7 +27,9 @@ def test_the_section_of_the_configuration():
         ([{"name": "a", "algorithm": "xpf"}], "did you mean xfp"),
         ([{"name": "a/b", "algorithm": "xfp"}], "at most 64 letters"),
         ([{"name": "a", "algorithm": "xfp"}, {"name": "a", "algorithm": "psro"}], "a is there more than once"),
-        ([{"name": "a", "algorithm": "xfp", "speed": 1}], "no key"),
+        ([{"name": "a", "algorithm": "xfp", "speed": 1}], r"no key learners.runs\[0\].speed \(did you mean seed\?"),
+        # Not solve.alpha, which is another section's.
+        ([{"name": "a", "algorithm": "xfp", "alpha": 1}], r"\(did you mean learners.runs\[0\].settings.alpha\?\)"),
     ],
 )
 def test_what_the_section_refuses(runs, sentence):
