@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from cli_runner import GAME, Runner, tensor_of, write_zip
+from cli_runner import GAME, Runner, commands, tensor_of, write_zip
 from helpers import random_table
 
 import pttt_ooc as pttt
@@ -104,12 +104,6 @@ WRITES = {
 }
 """All commands that write files where somebody wants them, with arguments; {} is the file."""
 GAMELESS = ("grader backup", "arena train-patterns", "arena train-ultimate", "extreme match", "extreme open")
-
-
-def commands(group, name=""):
-    for word, command in group.commands.items():
-        below = getattr(command, "commands", None)
-        yield from commands(command, f"{name}{word} ") if below else [(f"{name}{word}", command)]
 
 
 def test_every_command_that_writes_a_file_can_be_told_to_replace_it():

@@ -170,7 +170,7 @@ def experiment(
             rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
             print(f"{name}: {rates} of {asked.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
     if as_json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps({"experiments": found}))
 
 
 def claims(

@@ -128,7 +128,7 @@ def best_response(
 
     found = best_responses(load(directory))
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     print(f"value of the match for the player who moves first  {found['value']:.9f}")
     print(f"the second player wins                             {found['second_player_wins']:.6%}")
@@ -154,7 +154,7 @@ def simulate(
 
     found = simulation.as_json(simulation.simulate(load(directory), matches, seed), seed)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     print(f"{matches} matches, {found['rounds_in_a_match']:.3f} rounds in a match")
     print("\nscores    matches  won by who moves first   expected  standard errors")
@@ -182,7 +182,7 @@ def goals(
     solution = load(directory)
     found = goals_of_round(solution, score_numbers(scores, solution.settings.winning_score), all_equilibria)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     print(f"value of the round {found['value']:+.9f}; rows: the first player's goal, columns: the second player's")
     print("        " + "".join(f"{goal:>14}" for goal in found["goals"]) + f"{'mean':>14}")
@@ -208,7 +208,7 @@ def study(
 
     found = studies(load(directory), iterations, draws, seed)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     rounded = found["rounding"]
     print(f"exploitability of the match                        {rounded['solution']:.3g}")

@@ -54,7 +54,7 @@ def train(
         opponent = better(training.results)
         told = _told(chosen.text, training, opponent)
         if as_json:
-            print(json.dumps(told, indent=2))
+            print(json.dumps(told))
             return
         print(_sentences(told))
     bot = ValueTable(str(directory))

@@ -48,7 +48,7 @@ def solve(
         everything = whole.walk(game)
         told |= {"positions": everything.positions, "games": everything.games}
         told["games_up_to_symmetry"] = everything.different_games
-    print(json.dumps(told, indent=2) if as_json else _sentences(told))
+    print(json.dumps(told) if as_json else _sentences(told))
 
 
 def _sentences(told: dict[str, Any]) -> str:
