@@ -188,6 +188,32 @@ def test_no_command_writes_over_what_it_reads(run, name, read, arguments):
     assert file.read_bytes() == before
 
 
+def test_directories_of_results_hold_nothing_else(tmp_path):
+    from pttt_ooc.arena.games.base import ArenaError
+    from pttt_ooc.arena.matches import runner
+    from pttt_ooc.arena.matches.settings import Match
+    from pttt_ooc.extreme import tournament
+    from pttt_ooc.extreme.league import Stage
+    from pttt_ooc.extreme.process import Conditions
+    from pttt_ooc.extreme.walls import ExtremeError
+    from pttt_ooc.smbc.settings import Settings
+    from pttt_ooc.smbc.solve import solve
+
+    write_manifest(tmp_path / "solve.json", "solve", result={"nashconv": 0.1})
+    (tmp_path / "games.jsonl").write_text("mine\n")
+    (tmp_path / "marks.csv").write_text("mine\n")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    with pytest.raises(StoreError, match="holds a solution of something else"):
+        solve(Settings(), tmp_path, 1)
+    with pytest.raises(ArenaError, match=r"holds games.jsonl of something else"):
+        runner.run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path, 1)
+    entries = [tournament.Entry(f"t{n}", f"T{n}", f"t{n}.py", b"") for n in range(2)]
+    with pytest.raises(ExtremeError, match=r"holds marks.csv of something else"):
+        tournament.settle(tmp_path, entries, tournament.Settings((Stage("final", 1, 1, 1),), 0, Conditions()))
+    (tmp_path / "lock").unlink()
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
 def test_force_replaces_a_file(run):
     Path("reply.zip").write_text("old")
     done = run("best-response", "mine.zip", "--output", "reply.zip", "--force", "--json")

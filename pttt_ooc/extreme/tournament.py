@@ -16,7 +16,6 @@ from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.disk.outputs import check_outputs
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.checking import ENOUGH
 from pttt_ooc.extreme.cores import taken_core
@@ -127,7 +126,9 @@ def settle(directory: Path, entries: Sequence[Entry], settings: Settings) -> Non
                     "directory with --output."
                 )
         return
-    check_outputs(directory, RESULTS)
+    for name in RESULTS:
+        if (directory / name).exists():
+            raise ExtremeError(f"{directory} holds {name} of something else; name another directory with --output.")
     for folder in ("matches", "bots"):
         make_directory(directory / folder)
     for entry in entries:
