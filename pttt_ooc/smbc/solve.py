@@ -73,7 +73,8 @@ def solve(
     Raises
     ------
     StoreError
-        If the directory holds something else, the disk cannot be written to, another solver is at work, or a saved state is damaged.
+        If the directory holds something else, the disk cannot be written to, another solver is at work, or a saved
+        state is damaged.
     """
     _refuse_others(directory)
     with stage("solve", directory, [STORE, LOG], threads, sources) as facts:
