@@ -95,7 +95,7 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
 
     with _reached(server):
         status, told = server.ask("GET", "/api")
-    if status != 200 or not {"game", "shapes", "max_upload_bytes"} <= told.keys():
+    if status != 200 or not isinstance(told, dict) or not {"game", "shapes", "max_upload_bytes"} <= told.keys():
         raise GraderError(f"{server.url} answers, but is no grader (status {status}).")
     if file.suffix.lower() != ".zip":
         raise GraderError(f"{file}: A submission is a .zip with one .npy file.")
