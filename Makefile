@@ -93,7 +93,8 @@ $(BIN)/pip:
 	@$(PYTHON) -m venv --clear $(VENV)
 
 # uv installs several times as fast as pip.  Where uv cannot be installed, or finds no package index, pip is used.
-install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1)
+install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1) || { \
+	echo "The packages of $(VENV) cannot be installed, as told above: is there a connection to a package index?" >&2; false; }
 
 # uv leaves byte code to the first import of each module, and so does Python for the package, which is not copied.
 # Where Python is told to write none, as in many containers, that would be every import: a second or two at each start.

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self, TypeVar, get_args
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import (
@@ -322,7 +322,7 @@ def _sentence(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
     path, kind = problem["loc"], problem["type"]
     if kind == "extra_forbidden":
         known = list(_model_at(model, path[:-1]).model_fields)
-        guess = did_you_mean(path[-1], known) or _elsewhere(model, path[-1]) or f"; choose from {', '.join(known)}"
+        guess = did_you_mean(path[-1], known) or _elsewhere(model, path) or f"; choose from {', '.join(known)}"
         return f"there is no key {_dotted(path)}{guess}."
     if kind == "invalid_key":
         return f"there is no key {_dotted((*path[:-1], str(path[-1])))}."
@@ -340,8 +340,13 @@ def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseM
     return model
 
 
-def _elsewhere(model: type[BaseModel], key: str) -> str:
-    """A guess for a key that stands in the wrong section."""
+def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
+    """A guess for a key that stands in the wrong section, or beside the mapping that it belongs into."""
+    *above, key = path
+    if any(isinstance(part, int) for part in above):  # an item of a list, which no section of the file can stand for
+        fields = _model_at(model, tuple(above)).model_fields
+        inside = [name for name, field in fields.items() if get_origin(field.annotation) is dict]
+        return f" (did you mean {_dotted((*above, inside[0], key))}?)" if inside else ""
     sections = {name: field.annotation for name, field in model.model_fields.items()}
     homes = [
         name for name, kind in sections.items() if isinstance(kind, type) and key in getattr(kind, "model_fields", {})

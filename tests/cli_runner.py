@@ -47,6 +47,13 @@ class Runner:
         return done
 
 
+def commands(group, name=""):
+    """All commands of a group and of the groups in it, by their names."""
+    for word, command in group.commands.items():
+        below = getattr(command, "commands", None)
+        yield from commands(command, f"{name}{word} ") if below else [(f"{name}{word}", command)]
+
+
 def rounded(game, table):
     """A strategy by text with float32 probabilities, as 64-bit floats that sum to 1 again."""
     rows = {text: np.array(row, np.float32).astype(np.float64) for text, row in table.items()}

@@ -13,19 +13,21 @@ from patience import PATIENCE, wait_until
 ROOT = Path(__file__).parent.parent
 MAIN = "from pttt_ooc.cli.commands import main; main()"
 # Between fork and exec, Python would copy this process, which may be large.
-CONTROLLED = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {MAIN}"
+CONTROLLED = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+OTHER = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
+"""In place of MAIN: another program, whose arguments follow."""
 
 
 class Terminal:
     """A command on a pseudo-terminal of 80 columns."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, main=MAIN, place=ROOT, **variables):
         self.own, other = pty.openpty()
         termios.tcsetwinsize(other, (40, 80))
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **variables}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CONTROLLED, *arguments],
-            **{"stdin": other, "stdout": other, "stderr": other, "env": environment, "cwd": ROOT},
+            [sys.executable, "-c", CONTROLLED + main, *arguments],
+            **{"stdin": other, "stdout": other, "stderr": other, "env": environment, "cwd": place},
             start_new_session=True,
         )
         os.close(other)

@@ -473,7 +473,7 @@ def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatc
     content = {"game": GAME, "symmetry": "none", "solve": {"algorithm": "cfr+", "max_iterations": 3}}
     Path("my.yaml").write_text(yaml.safe_dump(content))
     with pytest.raises(SystemExit) as end:
-        cli.main(["solve", "--config", "my.yaml", "--max-iterations", "4", "--output", "made", "--threads", "1"])
+        cli.main(["solve", "--config", "my.yaml", "--max-iterations", "4", "--data", "made", "--threads", "1"])
     assert end.value.code == 0, capsys.readouterr().err
     manifest = json.loads(Path(f"made/{GAME}/none/solve.json").read_text())
     assert manifest["result"]["iteration"] == 4

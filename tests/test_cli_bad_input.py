@@ -169,7 +169,7 @@ def missing_file():
 
 def directory_without_solution():
     Path("empty").mkdir()
-    return "empty", "No readable solution"
+    return "empty", "This directory holds no solution"
 
 
 def solution_of_another_game():
@@ -431,7 +431,7 @@ def test_results_of_the_workflow_are_not_written_over(pttt):
 def test_outputs_are_not_touched_by_an_error(pttt):
     Path("out/pttt_pl0.zip").write_bytes(b"keep me")
     Path("half.txt").write_text("\n".join(INFOSETS[:9]))
-    refused(pttt, "export", solution(), "--output", "out", "--infosets0", "half.txt", says=("half.txt",))
+    refused(pttt, "export", solution(), "--output", "out", "--infosets0", "half.txt", "--force", says=("half.txt",))
     assert os.listdir("out") == ["pttt_pl0.zip"]
 
 

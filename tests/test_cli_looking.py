@@ -101,11 +101,13 @@ def test_two_strategies_are_compared(run, made):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("show", "{file}", "|0*0*"), f"'|0*0*' is no infoset of player 0 in {GAME}."),
+        (("show", "{file}", "|0*0."), "'|0*0.' is no infoset of player 0: square 0 is attempted twice."),
         (
-            ("show", "{file}", "0*"),
-            "'0*' is malformed; an infoset is '|' followed by pairs of a square and '*' or '.'.",
+            ("show", "{file}", "|9*"),
+            f"'|9*' is no infoset of player 0: there is no square 9; {GAME} has the squares 0 to 5.",
         ),
+        (("show", "{tmp}", "|"), "{tmp}: This directory holds no solution; a strategy is a .zip, a .npy, an .h5"),
+        (("show", "{data}", "|"), "{data}: This directory holds no solution; did you mean {directory}?"),
         (("show", "uniform", "|"), "uniform may be for either player; say for whom by --player."),
         (("show", "{file}", "|", "--player", 1), "it fits player 0"),
         (("show", "{tmp}/none.zip", "|"), "There is no such file or directory"),
@@ -129,11 +131,11 @@ def test_what_is_refused(run, made, tmp_path, arguments, sentence):
         np.save(tmp_path / "bad.npy", np.zeros((189, 6)))
     if "{reply}" in arguments:
         pttt.Strategy.uniform(RULES, 1).save(tmp_path / "reply.zip")
-    places = {"file": path, "directory": directory, "tmp": tmp_path}
+    places = {"file": path, "directory": directory, "tmp": tmp_path, "data": run.data}
     places |= {"odd": tmp_path / "odd.npy", "bad": tmp_path / "bad.npy", "reply": tmp_path / "reply.zip"}
     before = sorted(tmp_path.iterdir())
     done = run(*[str(argument).format(**places) for argument in arguments])
-    assert done.code and sentence in done.err.replace("\n", " "), done.err
+    assert done.code and sentence.format(**places) in done.err.replace("\n", " "), done.err
     assert "Traceback" not in done.err and sorted(tmp_path.iterdir()) == before
 
 

@@ -2,11 +2,13 @@
 
 import doctest
 import re
+import shlex
 import subprocess
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+import typer
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
@@ -25,6 +27,28 @@ def links_of(page):
         for name in ("href", "src"):
             if link := token.attrGet(name):
                 yield link
+
+
+def test_the_readmes_commands_can_be_typed_in_their_order():
+    """Files that a command reads have been written by one before, and none is written over."""
+    from pttt_ooc.cli.commands import app
+
+    known, written = typer.main.get_command(app), set()
+    lines = re.findall(r"^\.venv/bin/pttt (.*?)(?:\s+#.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+    assert len(lines) > 15
+    for line in lines:
+        words = shlex.split(line)
+        command = known
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        context = command.make_context("pttt", words)
+        for parameter in command.params:
+            values = context.params[parameter.name]
+            for value in values if isinstance(values, list | tuple) else [values]:
+                if str(value).endswith(".zip"):
+                    assert (str(value) in written) == (parameter.name != "output"), line
+                    written |= {str(value)}
+    assert written == {"mine.zip", "reply.zip"}
 
 
 def places_of(page):

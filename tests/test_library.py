@@ -361,7 +361,7 @@ def test_settings_that_are_refused(tmp_path):
     rule = pttt.Rule(lambda t, p: pttt.Coefficients(1, 1))
     assert "leave out directory" in refused("ConfigError", pttt.solve, GAME, rule, directory=tmp_path)
     assert "no such directory" in refused("StoreError", pttt.load, tmp_path / "none")
-    assert "No readable solution is here" in refused("StrategyFileError", pttt.load, tmp_path)
+    assert "This directory holds no solution; " in refused("StrategyFileError", pttt.load, tmp_path)
     (tmp_path / "file").touch()
     assert "it is a file" in refused("StoreError", pttt.load, tmp_path / "file")
     assert "whole number, at least 1" in refused("ConfigError", pttt.configure, threads=0)

@@ -15,6 +15,9 @@ def test_intervals_are_rounded_outward():
     assert interval([0.549996, 0.550311], 5) == "[0.54999, 0.55032]"
     assert interval([0.550111, 0.550218], 6) == "[0.550111, 0.550218]"
     assert interval([-0.1234567, -0.1], 3) == "[−0.124, −0.100]"
+    assert interval([0.55016677769, 0.55016677774], 6) == "[0.550166777690, 0.550166777740]"  # told as narrow as it is
+    assert interval([0.55016677, 0.55016697], 6) == "[0.55016677, 0.55016697]"
+    assert interval([0.5, 0.5], 3) == "[0.500, 0.500]" and interval([0.5, 0.5 + 1e-15], 3)[:5] == "[0.50"
 
 
 def test_gaps_have_three_digits():

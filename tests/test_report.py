@@ -126,7 +126,7 @@ def test_contains_the_numbers(html: str) -> None:
     for words in ("512 iterations of DCFR", "1 min 20 s", "1 h 02 min", "1\u202f180 MB", "abc123", "2.4.0"):
         assert words in html
     assert "target_nashconv: 0.001" in html
-    assert "make solve" in html
+    assert "make solve" in html and "make env" not in html
 
 
 def test_is_self_contained_and_well_formed(html: str) -> None:

@@ -10,7 +10,7 @@ TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 ITEMS = dict(re.findall(r"^- `?(\w+|\(top\))/?`?((?:.*\n)(?:  .*\n)*)", TEXT, re.M))  # room: what is said of it
 ROOMS = [name for name in ITEMS if name != "(top)"]
 TOP = re.findall(r"`(\w+)`", ITEMS["(top)"])
-UPWARD = {("config", "rules")}  # the configuration names games
+UPWARD = {("config", "rules"), ("options", "rules")}  # the configuration and the commands name games
 
 
 def room(module):

@@ -14,6 +14,7 @@ import typer
 
 from pttt_ooc.arena.learning.command import train, train_patterns, train_ultimate
 from pttt_ooc.arena.solvers.command import solve
+from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, group
 
 GameOption = Annotated[
     str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
@@ -24,14 +25,9 @@ GameArgument = Annotated[
 AgentArgument = Annotated[
     str, typer.Argument(metavar="AGENT", help="An agent with its options, such as alphabeta:heur=3,depth=2.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ProcessesOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Games at a time.  [default: all cores]")]
 
-arena = typer.Typer(
-    help="Games in which both players see everything: agents, matches, experiments.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+arena = group("Games in which both players see everything: agents, matches, experiments.")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -97,12 +93,16 @@ def match(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Keep the games; the same command goes on.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="The directory to write the games to; default: none."),
     ] = None,
     processes: ProcessesOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let two agents play many games, and test who is stronger."""
+    """Let two agents play many games, and test who is stronger.
+
+    With --output, the same command goes on after an interruption.
+    """
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.matches.runner import run
     from pttt_ooc.arena.matches.settings import Match
@@ -146,7 +146,7 @@ def experiment(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME...", help="Experiments or round robins.  [default: all]")
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = Path("data/arena"),
+    output: OutputDirectoryOption = Path("data/arena"),
     games: Annotated[int | None, typer.Option(min=1, help="At most so many of each match.")] = None,
     processes: ProcessesOption = None,
     as_json: JsonOption = False,
@@ -170,7 +170,7 @@ def experiment(
             rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
             print(f"{name}: {rates} of {asked.games} games. {found[-1]['verdict'].capitalize()}.", flush=True)
     if as_json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps({"experiments": found}))
 
 
 def claims(
@@ -277,9 +277,9 @@ def replay(
 
 def serve(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of matches.")] = Path("data/arena"),
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: BrowserOption = True,
 ) -> None:
     """Serve pages: games against agents, games of two agents, and the matches in DIR and its folders, move by move."""
     from pttt_ooc.grader.commands import extra

@@ -26,9 +26,9 @@ app = typer.Typer(
     cls=Commands,
     help="Phantom Tic-Tac-Toe and its relatives, solved exactly.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 

@@ -1,4 +1,4 @@
-"""A command line's manners: one sentence for each error, in our words, and outputs that are checked beforehand."""
+"""A command line's manners: one sentence for each error, in our words."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import os
 import re
 import sys
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
-from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.errors import StoreError, did_you_mean, interrupts_kept, told_by
-from pttt_ooc.stages import STAGES
+from pttt_ooc.options import Group
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None:
@@ -62,7 +59,7 @@ def _flush() -> None:
             raise StoreError(f"Cannot write to standard output: {error.strerror}.") from error
 
 
-class Commands(TyperGroup):
+class Commands(Group):
     """The commands, with messages of our own about refused values of options."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -87,32 +84,3 @@ def _refusal(error: typer.BadParameter) -> str:
         given, *known = re.findall("'([^']*)'", str(problem["ctx"]["error"])) or [""]
         return f"{shown(problem['input'])} is not one of {', '.join(known)}{did_you_mean(given, known)}."
     return f"it is {shown(problem['input'])}, but must be {wanted(problem)}."
-
-
-def check_output_directory(path: Path) -> None:
-    """Refuse a directory that could not be made or written to, before any work is done."""
-    there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
-    if not there.is_dir():
-        raise StoreError(f"Cannot make the directory {path}: {there} is a file.")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise StoreError(f"Cannot write to {there}: it is read-only, or not yours; name another directory.")
-
-
-def check_output(path: Path, suffix: str = "") -> None:
-    """Refuse a file that could not be written, before any work is done."""
-    if not path.parent.is_dir():
-        raise StoreError(f"Cannot write {path}: there is no directory {path.parent}; make it first.")
-    if path.is_dir():
-        raise StoreError(f"Cannot write {path}: it is a directory; name a file.")
-    if path.suffix.lower() != suffix and suffix:
-        raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
-    check_output_directory(path.parent)
-    check_no_product(path)
-
-
-def check_no_product(path: Path) -> None:
-    """Refuse a file that a manifest beside it describes: another in its place would pass for damage."""
-    for stage in STAGES:
-        manifest = path.parent / f"{stage}.json"
-        if manifest.exists() and path.name in read_manifest(manifest, stage).get("products", {}):
-            raise StoreError(f"Cannot write {path}: it is a result of the workflow; name another place.")

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from pttt_ooc.cli.console import check_output
-from pttt_ooc.cli.options import DATA, DataOption, GameOption, PlayerOption
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import DATA, DataOption, ForceOption, GameOption, PlayerOption
 from pttt_ooc.rules.catalogue import named_game
 
 
@@ -33,7 +33,11 @@ def info(
 
 def infosets(
     player: PlayerOption,
-    output: Annotated[Path | None, typer.Option(metavar="FILE", help="The file; default: standard output.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write; default: standard output."),
+    ] = None,
+    force: ForceOption = False,
     game: GameOption = "pttt-abrupt",
     data: DataOption = DATA,
 ) -> None:
@@ -44,7 +48,7 @@ def infosets(
     """
     named_game(game)
     if output:
-        check_output(output)
+        check_output(output, force=force)
     from pttt_ooc.products import infosets
     from pttt_ooc.stages.prepare import open_index
 

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.aliases import TensorType
-from pttt_ooc.cli.console import check_output
-from pttt_ooc.cli.options import (
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import (
     DATA,
     KINDS,
     DataOption,
+    ForceOption,
     GameValueOption,
+    JsonOption,
     LevelOption,
     MemoryOption,
+    OutputZipOption,
     ThreadsOption,
     ToldGameOption,
     check_game,
@@ -35,7 +38,6 @@ WhoseOption = Annotated[
 InfosetsOption = Annotated[
     Path | None, typer.Option("--infosets", metavar="FILE", help="The player's infosets, in the order of the rows.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -63,13 +65,15 @@ def show(
     other squares the probability of an attempt.
     """
     check_game(game)
+    from pttt_ooc.questions.reading import checked
     from pttt_ooc.show.boards import attempts_sentence, board_text
     from pttt_ooc.show.pictures import attempts_of
 
     given, rules = _given([strategy], player, [infosets], game)
+    whose, setup = given[0].player, len(rules.setup[given[0].player])
+    infoset = checked(rules, whose, infoset)
     shown = _read(given, rules, data)[0]
     probabilities, attempts = shown[infoset].tolist(), attempts_of(infoset)
-    whose, setup = given[0].player, len(rules.setup[given[0].player])
     if as_json:
         told = [{"square": s, "placed": placed} for s, placed in attempts]
         record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": told}
@@ -83,7 +87,8 @@ def show(
 
 def best_response(
     strategy: StrategyArgument,
-    output: Annotated[Path, typer.Option(metavar="FILE.zip", help="The file to write.")],
+    output: OutputZipOption,
+    force: ForceOption = False,
     player: WhoseOption = None,
     infosets: InfosetsOption = None,
     dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
@@ -98,10 +103,10 @@ def best_response(
     The rows of the file are in the default order, as `pttt infosets` writes it.
     """
     check_game(game)
-    check_output(output, ".zip")
     from pttt_ooc.library.values import best_response as responded
 
     given, rules = _given([strategy], player, [infosets], game)
+    check_output(output, [given[0].path, infosets], force=force, suffix=".zip")
     reply = responded(_read(given, rules, data, threads)[0])
     reply.save(output, dtype, compression_level=compression_level)
     if as_json:

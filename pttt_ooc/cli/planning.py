@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.cli.options import ConfigOption, CourseGameOption, SymmetryOption, ThreadsOption, check_game
 from pttt_ooc.disk.resources import cores
+from pttt_ooc.options import ConfigOption, CourseGameOption, JsonOption, SymmetryOption, ThreadsOption, check_game
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -31,7 +31,7 @@ def plan(
     memory_mb: Annotated[int | None, typer.Option(min=1, metavar="MB", help="Most memory of a stage.")] = None,
     times: Annotated[bool, typer.Option(help="Measure this machine for some seconds, to tell times.")] = True,
     threads: ThreadsOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Tell what a run needs before it starts: memory, disk and time of each stage.
 

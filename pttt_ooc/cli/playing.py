@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_game
-from pttt_ooc.cli.serving import HostOption, PortOption
 from pttt_ooc.cli.wings import Beside
 from pttt_ooc.errors import ConfigError, StrategyFileError
 from pttt_ooc.grader.commands import extra
+from pttt_ooc.options import DATA, KINDS, BrowserOption, DataOption, HostOption, PortOption, ToldGameOption, check_game
+from pttt_ooc.web.processes import Web
+
+PAGE = "/play"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -36,7 +38,7 @@ def play(
     terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
-    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    browser: BrowserOption = True,
     game: ToldGameOption = None,
     data: DataOption = DATA,
 ) -> None:
@@ -55,8 +57,11 @@ def play(
         )
     with extra():
         from pttt_ooc.explore.local import explore as explored
-    page = "/play" if browser else None
-    explored([name], game, data, None, host, port, page, lambda structures: nullcontext(Beside().web("explore")))
+
+    def make_web(structures: Path) -> AbstractContextManager[Web]:
+        return nullcontext(Beside().web("explore"))
+
+    explored([name], game, data, None, host, port, PAGE if browser else None, make_web, home=PAGE)
 
 
 def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:

@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.cli.options import DATA, KINDS, CourseGameOption, DataOption, ToldGameOption, check_game
 from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, beside, found_match
-from pttt_ooc.grader.commands import DATA as GRADER
-from pttt_ooc.grader.commands import DataOption as GraderOption
 from pttt_ooc.grader.commands import extra
+from pttt_ooc.options import (
+    DATA,
+    GRADER,
+    KINDS,
+    BrowserOption,
+    CourseGameOption,
+    DataOption,
+    HostOption,
+    PortOption,
+    ToldGameOption,
+    check_game,
+)
 from pttt_ooc.web.processes import Web
 
 if TYPE_CHECKING:
     from pttt_ooc.grader.settings import Settings
-
-HostOption = Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")]
-PortOption = Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")]
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -36,7 +42,7 @@ def explore(
     strategies: Annotated[list[str], typer.Argument(metavar="STRATEGY...", help=f"What to look at: {KINDS}.")],
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
-    browser: Annotated[bool, typer.Option(help="Whether to open the pages in a browser.")] = True,
+    browser: BrowserOption = True,
     terminal: Annotated[bool, typer.Option("--terminal", help="Answer on the terminal; no pages are served.")] = False,
     profiles: Annotated[
         Path | None,
@@ -70,7 +76,7 @@ def explore(
 
 def serve(
     game: CourseGameOption = None,
-    data: GraderOption = GRADER,
+    data: DataOption = GRADER,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8080,
     secret_goals: SecretGoalsOption = None,

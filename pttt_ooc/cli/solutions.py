@@ -9,24 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.aliases import Algorithm, Precision, Storage, Updates
-from pttt_ooc.cli.console import check_no_product, check_output_directory, say
-from pttt_ooc.cli.options import (
+from pttt_ooc.cli.console import say
+from pttt_ooc.disk.lives import interruptible
+from pttt_ooc.disk.outputs import check_output_directory, check_outputs
+from pttt_ooc.disk.resources import cores
+from pttt_ooc.errors import StoreError, told_by
+from pttt_ooc.options import (
     DATA,
     ConfigOption,
     CourseGameOption,
     DataOption,
+    ForceOption,
     Infosets0Option,
     Infosets1Option,
     LevelOption,
     MemoryOption,
+    OutputDirectoryOption,
     SymmetryOption,
     ThreadsOption,
     ToldGameOption,
     check_game,
 )
-from pttt_ooc.disk.lives import interruptible
-from pttt_ooc.disk.resources import cores
-from pttt_ooc.errors import StoreError, told_by
 
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
@@ -41,7 +44,8 @@ def add_commands(app: typer.Typer) -> None:
 
 def export(
     solution: Annotated[str, typer.Argument(metavar="SOLUTION", help="The directory of a solution.")],
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The directory for the files; made if missing.")],
+    output: OutputDirectoryOption,
+    force: ForceOption = False,
     dtype: Annotated[Precision, typer.Option(help="Of the probabilities.")] = "float32",
     compression_level: LevelOption = 1,
     infosets0: Infosets0Option = None,
@@ -72,14 +76,13 @@ def export(
     for order in (infosets0, infosets1):
         if order is not None:
             check_infosets_file(order)
-    for file in [*FILES, BUNDLE]:
-        check_no_product(output / file)
-    name = game_of(given, game).name
+    check_outputs(output, FILES + [BUNDLE] * bundle, [given[0].path, infosets0, infosets1], force=force)
+    name, threads = game_of(given, game).name, min(cores(), MOST_THREADS)
     index, scratch = open_index(data, name), results_of(data, name, "none")
     reading = inputs.reading_needs(given, index, data)
     needs, budget = export_needs((reading.arrays, row_arrays(index)), reading.fixed), memory_mb or MEMORY_MB
-    workspace = needs.within(budget, scratch, min(cores(), MOST_THREADS))
-    if told := workspace.fewer_threads("export", budget, min(cores(), MOST_THREADS)):
+    workspace = needs.within(budget, scratch, threads)
+    if told := workspace.fewer_threads("export", budget, threads):
         say(told)
     arrays, nodes = workspace.allocate()
     rows = (inputs.rows_of(index, 0, infosets0, nodes[0]), inputs.rows_of(index, 1, infosets1, nodes[1]))
@@ -122,22 +125,14 @@ def solve(
         float | None, typer.Option(help="Keep the average each time the iterations have grown by this factor.")
     ] = None,
     snapshots_mb: Annotated[float | None, typer.Option(help="Disk space for these snapshots, MB.")] = None,
-    memory_mb: Annotated[int | None, typer.Option(help="Most memory to use, MB.")] = None,
+    memory_mb: MemoryOption = None,
     threads: ThreadsOption = None,
-    data: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "--data",
-            metavar="DIR",
-            help="Results go to DIR/GAME/SYMMETRY[/runs/NAME].",
-        ),
-    ] = DATA,
+    data: DataOption = DATA,
 ) -> None:
     """Solve a game, or go on solving it.
 
     After an interruption, or with larger budgets, the same command continues.  Options that are left out have
-    the defaults that config.yaml documents.
+    the defaults that config.yaml documents.  Results go to DATA/GAME/SYMMETRY[/runs/NAME].
     """
     asked: dict[str, Any] = {
         "algorithm": algorithm,

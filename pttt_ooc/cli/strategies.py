@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.aliases import Symmetry, TensorType
-from pttt_ooc.cli.console import check_output
-from pttt_ooc.cli.options import (
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.disk.resources import cores
+from pttt_ooc.options import (
     DATA,
     KINDS,
     DataOption,
+    ForceOption,
     GameOption,
     GameValueOption,
     Infosets0Option,
     Infosets1Option,
+    JsonOption,
     LevelOption,
     MemoryOption,
+    OutputZipOption,
     PlayerOption,
     ThreadsOption,
     ToldGameOption,
     check_game,
 )
-from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.catalogue import named_game
 
 if TYPE_CHECKING:
@@ -40,7 +43,8 @@ def add_commands(app: typer.Typer) -> None:
 
 def uniform(
     player: PlayerOption,
-    output: Annotated[Path, typer.Option(metavar="FILE.zip", help="The file to write.")],
+    output: OutputZipOption,
+    force: ForceOption = False,
     dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
     compression_level: LevelOption = 1,
     game: GameOption = "pttt-abrupt",
@@ -51,7 +55,7 @@ def uniform(
     At every infoset it attempts all legal squares with the same probability.
     """
     named_game(game)
-    check_output(output, ".zip")
+    check_output(output, force=force, suffix=".zip")
     from pttt_ooc.products import infosets
     from pttt_ooc.products.tensors import export_strategy
     from pttt_ooc.stages.prepare import open_index
@@ -104,7 +108,7 @@ def evaluate(
         Symmetry, typer.Option(help="full: use it, and refuse strategies that are not symmetric.")
     ] = "none",
     game_value: GameValueOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
     threads: ThreadsOption = None,
     memory_mb: MemoryOption = None,
     game: ToldGameOption = None,

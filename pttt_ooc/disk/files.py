@@ -81,6 +81,11 @@ def remove(path: Path) -> None:
 # Replacing
 
 
+def temporary_of(path: Path) -> Path:
+    """The file beside `path` to which its new content is written at first."""
+    return path.with_name(path.name + ".tmp")
+
+
 @contextmanager
 def fresh_store(path: Path) -> Iterator[Path]:
     """Write a directory beside `path` and, when it is complete, let it replace the one at `path`.
@@ -135,7 +140,7 @@ def atomic_write_bytes(path: Path, data: bytes) -> None:
     StoreError
         If the file cannot be written; the old one is then still there.
     """
-    temporary = path.with_name(path.name + ".tmp")
+    temporary = temporary_of(path)
     with explained(f"write {path}"):
         try:
             with open(temporary, "wb") as f:
@@ -163,7 +168,7 @@ def replacing(path: Path) -> Iterator[Path]:
     StoreError
         If the file cannot be written.
     """
-    temporary = path.with_name(path.name + ".tmp")
+    temporary = temporary_of(path)
     with explained(f"write {path}"):
         try:
             yield temporary

@@ -86,6 +86,7 @@ def explore(
     port: int,
     page: str | None,
     make_web: MakeWeb,
+    home: str = "",
 ) -> None:
     """Serve the pages until SIGTERM or SIGINT.
 
@@ -101,6 +102,8 @@ def explore(
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
     make_web
         Makes the web process, with the pages of other wings beside these.
+    home
+        The address of the page that is told.
 
     Raises
     ------
@@ -118,4 +121,4 @@ def explore(
     ):
         told = json.dumps([asdict(source) for source in sources])
         pages = web.child([rules.name, listening.fileno(), address, told, kept], listening)
-        serve_until_stopped("explore", rules.name, listening, host, [pages, answering, *web.others], page)
+        serve_until_stopped("explore", rules.name, listening, host, [pages, answering, *web.others], page, home)

@@ -15,6 +15,7 @@ from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.grader import submissions
 from pttt_ooc.grader.context import Grader
 from pttt_ooc.grader.models import ACCEPTED, Submission
+from pttt_ooc.options import DATA
 from pttt_ooc.web.shell import Account
 
 _MOST = 100  # of a team's own submissions, the latest first
@@ -40,10 +41,14 @@ class Submitted:
 
     @property
     def place(self) -> Path:
-        """Where the solution is, if there is one: what the settings name, or what the worker has solved itself."""
-        settings = self._grader.settings
-        given = Path(settings.solution) if settings.solution else self._grader.storage.index / settings.game / "full"
-        return given / "solution.zarr"
+        """Where the solution is, if there is one.
+
+        That is what the settings name, or what the worker has solved itself, or what the workflow has.
+        """
+        settings, index = self._grader.settings, self._grader.storage.index
+        places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (index, DATA)]
+        stores = [Path(place) / "solution.zarr" for place in places]
+        return next((store for store in stores if store.is_dir()), stores[0])
 
     @cached_property
     def solution(self) -> Source:

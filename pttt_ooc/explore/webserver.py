@@ -40,4 +40,8 @@ def app_of(grader: Grader, client: Client, *others: Part) -> FastAPI:
     submitted, game = Submitted(grader), grader.settings.rules
     games = Games(grader.storage.data, Asked(game, client, submitted.open_to_play))
     explorer = part_of(Explorer(game, client, submitted), mistakes.router, mistakes.programs)
-    return create_app(grader, explorer, play.part_of(games), *others, looks=LOOKS)
+
+    def looks() -> Sequence[Link]:
+        return LOOKS if submitted.place.is_dir() else ()
+
+    return create_app(grader, explorer, play.part_of(games), *others, looks=looks)

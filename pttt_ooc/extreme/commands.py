@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
+from pttt_ooc.options import GRADER, BrowserOption, DataOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.extreme.match import Match
     from pttt_ooc.extreme.referee import Cell
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
 SandboxOption = Annotated[
     bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
@@ -27,11 +28,7 @@ SandboxOption = Annotated[
 TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="For each move.")]
 MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
 
-extreme = typer.Typer(
-    help="The Extreme TicTacToe tournament: matches between bots in files, and a league.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+extreme = group("The Extreme TicTacToe tournament: matches between bots in files, and a league.")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -69,7 +66,10 @@ def match(
     moves: Annotated[
         str, typer.Option(metavar="M,M,...", help="Moves that are made for the players first: BIG.ROW.COLUMN.")
     ] = "",
-    log: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the whole match there, as JSON.")] = None,
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file to write the whole match to, as JSON.")
+    ] = None,
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Play one match: the first bot plays x and begins.
@@ -81,11 +81,10 @@ def match(
     from pttt_ooc.extreme.match import check_walls, play_match
     from pttt_ooc.extreme.process import Conditions
     from pttt_ooc.extreme.programs import read_program
-    from pttt_ooc.extreme.walls import ExtremeError
 
     programs = read_program(first), read_program(second)
-    if log is not None and (log.is_dir() or not log.parent.is_dir()):
-        raise ExtremeError(f"Cannot write {log}: name a file in a directory that is there.")
+    if log is not None:
+        check_output(log, [first, second], force=force)
     opening = _opening(moves)
     if sandbox:
         check_walls()
@@ -184,7 +183,8 @@ def check(
 def tournament(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="With one file for each team, such as team39.py.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Of the results.  [default: DIR/tournament]")
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="The directory to write to.  [default: DIR/tournament]"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the draw of the pools; publish it.")] = 0,
     pools: Annotated[str, typer.Option(metavar="N,N,N", help="Pools of each stage.")] = "10,3,1",
@@ -231,9 +231,9 @@ def tournament(
 
 def serve(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a tournament that is played, or has been.")],
-    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, metavar="N", help="0: any that is free.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Whether to open the pages in a browser.")] = True,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: BrowserOption = True,
 ) -> None:
     """Show a tournament in a browser: standings, matches move by move, what teams can learn from theirs."""
     from pttt_ooc.grader.commands import extra
@@ -244,7 +244,7 @@ def serve(
 
 
 def open_league(
-    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The grader's directory.")] = Path("grader"),
+    data: DataOption = GRADER,
     seed: Annotated[int, typer.Option(min=0, help="Of the draw of the pools; publish it.")] = 0,
     time_limit: TimeOption = 24,
     game: Annotated[

@@ -29,6 +29,7 @@ from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 
 VERSION = 2
+RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,9 @@ def settle(directory: Path, entries: Sequence[Entry], settings: Settings) -> Non
                     "directory with --output."
                 )
         return
+    for name in RESULTS:
+        if (directory / name).exists():
+            raise ExtremeError(f"{directory} holds {name} of something else; name another directory with --output.")
     for folder in ("matches", "bots"):
         make_directory(directory / folder)
     for entry in entries:
@@ -276,7 +280,8 @@ def write_standings(record: Record) -> list[Table]:
     """Write standings and marks, and return the standings."""
     tables = record.state().tables
     directory = record.directory
-    atomic_write_text(directory / "standings.json", json.dumps([asdict(table) for table in tables], indent=2))
-    atomic_write_text(directory / "standings.csv", csv_text(standings_rows(tables)))
-    atomic_write_text(directory / "marks.csv", csv_text(marks_rows(record, tables)))
+    standings_file, table_file, marks_file = (directory / name for name in RESULTS)
+    atomic_write_text(standings_file, json.dumps([asdict(table) for table in tables], indent=2))
+    atomic_write_text(table_file, csv_text(standings_rows(tables)))
+    atomic_write_text(marks_file, csv_text(marks_rows(record, tables)))
     return tables

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from fastapi import FastAPI
 from sqlalchemy.exc import DBAPIError
@@ -26,8 +27,10 @@ LINKS = (
     Link("/about", "About"),
 )
 
+Looks: TypeAlias = Callable[[], Sequence[Link]]
 
-def create_app(grader: Grader, *others: Part, looks: Sequence[Link] = ()) -> FastAPI:
+
+def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
     """The application of a grader.
 
     Parameters
@@ -35,7 +38,7 @@ def create_app(grader: Grader, *others: Part, looks: Sequence[Link] = ()) -> Fas
     others
         Parts beside the grader.
     looks
-        Further pages on a team's own submission; ``{}`` in a target stands for its number.
+        Gives the further pages that there are on a team's own submission; ``{}`` in a target stands for its number.
     """
     settings = grader.settings
     shell = Shell(
@@ -50,7 +53,7 @@ def create_app(grader: Grader, *others: Part, looks: Sequence[Link] = ()) -> Fas
     return make_application(shell)
 
 
-def part_of(grader: Grader, looks: Sequence[Link] = ()) -> Part:
+def part_of(grader: Grader, looks: Looks = tuple) -> Part:
     """The part of a grader; `looks` as of :func:`create_app`."""
     return Part(
         name="grader",
@@ -69,7 +72,7 @@ def part_of(grader: Grader, looks: Sequence[Link] = ()) -> Part:
             "STEPS": figures.STEPS,
             "STATUSES": list(STATUSES),
             "settings": grader.settings,
-            "LOOKS": looks,
+            "looks": looks,
         },
         caught=(OSError, DBAPIError),
         explain=explain,

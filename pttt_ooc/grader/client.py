@@ -1,4 +1,4 @@
-"""Submitting from the command line: nothing but the standard library, so that students need no extras."""
+"""Submitting from the command line, without what only the server needs, so that students need no extras."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import ssl
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pttt_ooc.errors import GraderError
+from pttt_ooc.errors import GraderError, StrategyError
 
 _PIECE = 1 << 16
 _TIMEOUT = 120.0
@@ -69,6 +69,8 @@ def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> 
     ------
     GraderError
         If there is no token or file, or the server refuses it or cannot be reached.
+    StrategyFileError, StrategyError
+        If the file is no strategy of the player in the grader's game, by its header; nothing is sent then.
     """
     if not token:
         raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
@@ -79,11 +81,43 @@ def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> 
     if not file.stat().st_size:
         raise GraderError(f"{file}: The file is empty.")
     server = _Server(url, token.strip())
+    _check_fits(file, player, server)
     answer = _upload(server, file, player)
     submission = answer["submission"]
     page = f"{url.rstrip('/')}{submission['url']}"
     print(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
     return _verdict(server, submission) if wait else True
+
+
+def _check_fits(file: Path, player: int, server: _Server) -> None:
+    """Refuse a file that is no zipped tensor of the player in the grader's game, which would count as an attempt."""
+    from pttt_ooc.products.reading import tensor_header
+
+    with _reached(server):
+        status, told = server.ask("GET", "/api")
+    if status != 200 or not isinstance(told, dict) or not {"game", "shapes", "max_upload_bytes"} <= told.keys():
+        raise GraderError(f"{server.url} answers, but is no grader (status {status}).")
+    if file.suffix.lower() != ".zip":
+        raise GraderError(f"{file}: A submission is a .zip with one .npy file.")
+    if file.stat().st_size > told["max_upload_bytes"]:
+        raise GraderError(
+            f"{file}: The file is larger than {told['max_upload_bytes']:,} bytes, which is the limit there."
+        )
+    found, shapes = tensor_header(file)[0], [tuple(shape) for shape in told["shapes"]]
+    if found != shapes[player]:
+        hint = f"; it fits player {1 - player}" if found == shapes[1 - player] else ""
+        expected = f"expected {shapes[player]} for player {player} in {told['game']}{hint}"
+        raise StrategyError(f"{file}: Invalid tensor shape: found {found}, {expected}. Nothing was sent.")
+
+
+@contextmanager
+def _reached(server: _Server) -> Iterator[None]:
+    """A GraderError if the server cannot be reached in the block."""
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise GraderError(f"{server.url} cannot be reached: {reason}. Nothing is lost; try again.") from error
 
 
 def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
@@ -99,11 +133,8 @@ def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
         "Content-Type": f"multipart/form-data; boundary={boundary}",
         "Content-Length": str(len(head) + size + len(tail)),
     }
-    try:
+    with _reached(server):
         status, answer = server.ask("POST", "/api/submissions", _pieces(file, size, head, tail), headers)
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise GraderError(f"{server.url} cannot be reached: {reason}. Nothing is lost; try again.") from error
     if status not in (200, 201):
         raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
     return dict(answer)

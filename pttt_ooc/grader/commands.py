@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import GraderError
+from pttt_ooc.options import GRADER, DataOption, ForceOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.grader.database import Database
 
-DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="The grader's directory.")]
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
-DATA = Path("grader")
 
-grader = typer.Typer(
-    help="Look after a grader: its teams, and copies of it.", no_args_is_help=True, rich_markup_mode=None
-)
+grader = group("Look after a grader: its teams, and copies of it.")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -107,7 +105,7 @@ def _database(data: Path) -> Iterator[Database]:
 
 
 @grader.command("add-team", epilog="Example: pttt grader add-team 'Team A'")
-def add_team(name: NameArgument, data: DataOption = DATA) -> None:
+def add_team(name: NameArgument, data: DataOption = GRADER) -> None:
     """Add a team, and print its token, once: only a hash of it is kept."""
     with _database(data) as database:
         from pttt_ooc.grader import teams
@@ -116,7 +114,7 @@ def add_team(name: NameArgument, data: DataOption = DATA) -> None:
 
 
 @grader.command("rotate-token", epilog="Example: pttt grader rotate-token 'Team A'")
-def rotate_token(name: NameArgument, data: DataOption = DATA) -> None:
+def rotate_token(name: NameArgument, data: DataOption = GRADER) -> None:
     """Print a new token for a team; the old one is good for nothing from now on."""
     with _database(data) as database:
         from pttt_ooc.grader import teams
@@ -127,7 +125,7 @@ def rotate_token(name: NameArgument, data: DataOption = DATA) -> None:
 @grader.command("remove-team", epilog="Example: pttt grader remove-team 'Team A' --yes")
 def remove_team(
     name: NameArgument,
-    data: DataOption = DATA,
+    data: DataOption = GRADER,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Remove a team with all its submissions and files."""
@@ -145,7 +143,7 @@ def remove_team(
 
 
 @grader.command("list-teams", epilog="Example: pttt grader list-teams")
-def list_teams(data: DataOption = DATA) -> None:
+def list_teams(data: DataOption = GRADER) -> None:
     """List the teams with the numbers of their submissions."""
     with _database(data) as database:
         from pttt_ooc.grader import teams
@@ -162,7 +160,7 @@ def list_teams(data: DataOption = DATA) -> None:
 
 @grader.command(epilog="Example: pttt grader rejudge 17")
 def rejudge(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
 ) -> None:
     """Judge a rejected submission again, such as one that the server could not judge."""
     with _database(data) as database:
@@ -174,7 +172,7 @@ def rejudge(
 
 @grader.command("open", epilog="Example: pttt grader open 17")
 def open_submission(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
 ) -> None:
     """Let everybody play against an accepted submission; its team can do so on its page."""
     _open_to_play(number, True, data)
@@ -183,7 +181,7 @@ def open_submission(
 
 @grader.command("close", epilog="Example: pttt grader close 17")
 def close_submission(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = DATA
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
 ) -> None:
     """Let nobody play against a submission any more."""
     _open_to_play(number, False, data)
@@ -199,14 +197,16 @@ def _open_to_play(number: int, opened: bool, data: Path) -> None:
 
 @grader.command(epilog="Example: pttt grader backup grader-monday.tar")
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy; replaced when the new one is whole.")],
-    data: DataOption = DATA,
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],
+    force: ForceOption = False,
+    data: DataOption = GRADER,
 ) -> None:
     """Copy settings, tables and uploads into one file, while the grader goes on."""
     with _database(data) as database:
         from pttt_ooc.grader import backup as copies
         from pttt_ooc.grader.storage import Storage
 
+        check_output(file, [data, *database.files()], force=force)
         count = copies.write_backup(database, Storage(data), file)
         print(f"{file}: {count} submissions.")
 
@@ -214,7 +214,7 @@ def backup(
 @grader.command(epilog="Example: pttt grader restore grader-monday.tar --data fresh")
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")],
-    data: DataOption = DATA,
+    data: DataOption = GRADER,
     database_url: Annotated[
         str | None, typer.Option(metavar="URL", help="Where the tables go; default: as in the copy's settings.")
     ] = None,

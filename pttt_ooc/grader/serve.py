@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.errors import GraderError
 from pttt_ooc.grader.database import Database
 from pttt_ooc.grader.rights import private, tighten
 from pttt_ooc.grader.settings import Settings, make_settings
@@ -13,6 +15,7 @@ from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import check_value_is_known
 from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 
+_BUSY = "Process {{process}} serves the grader in {data} already; stop it first, or name another --data."
 WEBSERVER = "pttt_ooc.grader.webserver"
 
 MakeWeb = Callable[[Path, Settings], AbstractContextManager[Web]]
@@ -38,15 +41,22 @@ def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb 
     Raises
     ------
     PtttError
-        If it cannot start.
+        If it cannot start, as when another process serves this directory.
     """
     with private():  # the children see to themselves
         settings = make_settings(data, game)
-        storage = Storage(data)
-        database = Database.of(data, settings.database_url, settings.game)
-    database.close()
-    tighten([*storage.private_paths(), *database.files()])
-    check_value_is_known(settings)
+        lock = hold(data / "serve.lock", _BUSY.format(data=data), error=GraderError)
+    with lock:
+        with private():
+            storage = Storage(data)
+            database = Database.of(data, settings.database_url, settings.game)
+        database.close()
+        tighten([*storage.private_paths(), *database.files()])
+        check_value_is_known(settings)
+        _serve_alone(data, settings, host, port, make_web)
+
+
+def _serve_alone(data: Path, settings: Settings, host: str, port: int, make_web: MakeWeb) -> None:
     with listen(host, port) as listening, make_web(data, settings) as web:
         worker = Child("worker", ["-m", "pttt_ooc.grader.worker", str(data)])
         children = [web.child([data, listening.fileno()], listening), worker, *web.others]

@@ -84,7 +84,7 @@ class Settings(BaseModel):
     solution: str | None = Field(
         default=None,
         description="Directory of a solution of the game, for the pages that look inside strategies; null: what the "
-        "grader has solved itself, if the game is small.",
+        "grader has solved itself, if the game is small, or else data/GAME/full, if it is there; none: no solution.",
     )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
 

@@ -76,7 +76,7 @@ class Storage:
     def private_paths(self) -> Iterator[Path]:
         """The directory, and all in it that is the grader's own."""
         yield self.data.resolve()
-        for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*"):
+        for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*", "serve.lock"):
             yield from self.data.glob(name)
         for directory in (self.uploads, self.incoming, self.gradients, self.index):
             yield directory

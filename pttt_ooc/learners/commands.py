@@ -6,16 +6,15 @@ What it needs is imported when it runs, so that ``pttt --help`` comes at once.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from pttt_ooc.aliases import Precision, Symmetry
 from pttt_ooc.disk.lives import interruptible
+from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import ConfigError
-
-DATA = Path("data")
+from pttt_ooc.options import DATA, DataOption, GameOption, ThreadsOption
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -25,7 +24,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def learn(
     algorithm: Annotated[str, typer.Argument(metavar="ALGORITHM", help="Its name; a wrong one lists all.")],
-    game: Annotated[str, typer.Option("--game", metavar="NAME", help="`pttt info` lists them.")] = "pttt-abrupt",
+    game: GameOption = "pttt-abrupt",
     max_minutes: Annotated[
         float, typer.Option(min=0, help="Stop after so many minutes of the processor, all threads together.")
     ] = 10.0,
@@ -43,15 +42,13 @@ def learn(
     precision: Annotated[Precision, typer.Option(help="Of gradients, plans and policies.")] = "float32",
     evaluate_every: Annotated[float, typer.Option(help="Factor of iterations between two exact evaluations.")] = 1.25,
     commit_seconds: Annotated[float, typer.Option(min=0, help="Save the state this often.")] = 60.0,
-    threads: Annotated[int, typer.Option(min=1, metavar="N", help="Number of threads.")] = 1,
-    data: Annotated[
-        Path, typer.Option("--output", "--data", metavar="DIR", help="Results go to DIR/GAME/SYMMETRY/learners/NAME.")
-    ] = DATA,
+    threads: ThreadsOption = None,
+    data: DataOption = DATA,
 ) -> None:
     """Let an algorithm learn a game, or go on learning it, and measure it by exact best responses.
 
     After an interruption, or with larger budgets, the same command continues.  `pttt export` writes the result in the
-    course's format, and all other commands read it like a solution.
+    course's format, and all other commands read it like a solution.  Results go to DATA/GAME/SYMMETRY/learners/NAME.
     """
     if evaluate_every <= 1:
         raise ConfigError(f"--evaluate-every is {evaluate_every:g}, but must be greater than 1.")
@@ -65,13 +62,13 @@ def learn(
 
     named_game(game)
     chosen = dict(_setting(text) for text in settings or [])
-    checked_settings(algorithm, chosen)
+    checked_settings(algorithm, chosen, "--set")
     asked = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
     checked = check_section(RunConfig, asked, "The options")
     run = Run(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     with interruptible():
-        directory = run_learner(run, ends, data, threads, _tell)
+        directory = run_learner(run, ends, data, threads or cores(), _tell)
     print(directory)
 
 

@@ -9,14 +9,15 @@ from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.errors import StoreError
-from pttt_ooc.learners.findings import Runs, findings_of, half_gap
+from pttt_ooc.learners.findings import Runs, brief, findings_of, half_gap
 from pttt_ooc.learners.loop import Row
 from pttt_ooc.learners.runs import read_run
+from pttt_ooc.show.numbers import duration
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import PALETTE, figure_bytes
 
 AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "states": "touched states"}
-TIMES = (60, 600, 3600)  # seconds at which the table tells the gap
+TIMES = (1, 10, 60, 600, 3600)  # seconds at which the table tells the gap, if a run came so far
 _COLOURS = ("accent", "warm", "muted", "shade", "ink")
 _STYLES = ("-", "--", ":", "-.")
 LOWEST = 1e-6  # the figure ends here: a run that comes to an exact equilibrium falls out of it
@@ -34,12 +35,18 @@ def half_gap_at(rows: Sequence[Row], seconds: float) -> float | None:
     return half_gap(rows, "seconds", 1.02 * seconds)
 
 
+def times_of(runs: Runs) -> list[int]:
+    """The last three of :data:`TIMES` at which there is a gap to tell; none on a game that all have learnt before."""
+    known = [t for t in TIMES if any(half_gap_at(rows, t) is not None for _, rows in runs.values())]
+    return known[-3:]
+
+
 def table_of(runs: Runs) -> list[dict[str, Any]]:
     """A row of the table for each run, by names; numbers as text."""
     found = []
     for name, (manifest, rows) in runs.items():
         last = rows[-1]
-        gaps = {seconds: half_gap_at(rows, seconds) for seconds in TIMES}
+        gaps = {seconds: half_gap_at(rows, seconds) for seconds in times_of(runs)}
         found.append(
             {
                 "name": name,
@@ -48,7 +55,7 @@ def table_of(runs: Runs) -> list[dict[str, Any]]:
                 "settings": ", ".join(f"{key} {value}" for key, value in manifest["settings"].items()),
                 "gaps": {seconds: "–" if gap is None else f"{gap:.2e}" for seconds, gap in gaps.items()},
                 "last": f"{last['nashconv'] / 2:.2e}",
-                "seconds": f"{last['seconds']:.0f}",
+                "seconds": brief(last["seconds"]),
                 "iterations": f"{last['iteration']:,}",
                 "states": f"{last['states']:.2e}",
                 "gradients": f"{last['gradients']:,}",
@@ -117,7 +124,7 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         game=games[0],
         findings=findings_of(runs, uniform),
         rows=table_of(runs),
-        times=TIMES,
+        times={seconds: duration(seconds) for seconds in times_of(runs)},
         uniform=uniform,
         figure=FIGURE,
     )

@@ -11,7 +11,14 @@ from pttt_ooc.show.numbers import listed
 
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
 """Manifest and rows of each run, by its name."""
+SHORT = 1.0  # seconds; the gap of a run that ended before says nothing about how it goes with time
+STEEP = 4.0  # what falls faster than time to the power of minus this came to an end, and no power describes it
 STILL = 0.1  # what falls more slowly than time to the power of minus this counts as standing still
+
+
+def brief(seconds: float) -> str:
+    """A number of seconds: whole ones, or the first two digits of less than ten."""
+    return f"{seconds:.0f}" if seconds >= 9.5 else f"{seconds:.2g}"
 
 
 def half_gap(rows: Sequence[Row], axis: str, most: float) -> float | None:
@@ -23,9 +30,11 @@ def half_gap(rows: Sequence[Row], axis: str, most: float) -> float | None:
 def exponent(rows: Sequence[Row]) -> float | None:
     """The power of time with which the gap falls in the last three quarters of the run's time, by least squares.
 
-    None, if there are fewer than three evaluations there.
+    None, if there are fewer than three evaluations there, or it ended within :data:`SHORT`.
     """
     end = rows[-1]["seconds"]
+    if end < SHORT:
+        return None
     late = [row for row in rows if row["seconds"] >= end / 4 and row["seconds"] > 0 and row["nashconv"] > 0]
     if len(late) < 3:
         return None
@@ -54,7 +63,7 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
     """
     lasts = {name: rows[-1] for name, (_, rows) in runs.items()}
     gap, best = min((row["nashconv"] / 2, name) for name, row in lasts.items())
-    found = [f"The lowest gap at the end is {gap:.2g}, by {best} after {lasts[best]['seconds']:.0f} seconds."]
+    found = [f"The lowest gap at the end is {gap:.2g}, by {best} after {brief(lasts[best]['seconds'])} seconds."]
     worse = [name for name, row in lasts.items() if row["nashconv"] / 2 >= uniform]
     if worse:
         found.append(f"No better than uniform play ({uniform:.3f}) at the end: {listed(worse)}.")
@@ -62,7 +71,9 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
         found.append(f"All runs end below uniform play ({uniform:.3f}).")
     if len(runs) > 1:
         shortest = min(row["seconds"] for row in lasts.values())
-        found.append(f"At {shortest:.0f} seconds, when all were still at work: {_ranking(runs, 'seconds', shortest)}.")
+        found.append(
+            f"At {brief(shortest)} seconds, when all were still at work: {_ranking(runs, 'seconds', shortest)}."
+        )
         fewest = min(row["states"] for row in lasts.values())
         found.append(
             f"By {fewest:.2g} touched states, the fewest that a run ended with: {_ranking(runs, 'states', fewest)}. "
@@ -75,9 +86,12 @@ def _slopes(runs: Runs) -> list[str]:
     """Who still gets closer, and who stands still."""
     slopes = {name: exponent(rows) for name, (_, rows) in runs.items()}
     known = sorted((slope, name) for name, slope in slopes.items() if slope is not None)
-    falling = [f"{name} {slope:.1f}" for slope, name in known if slope <= -STILL]
+    steep = [name for slope, name in known if slope < -STEEP]
+    falling = [f"{name} {slope:.1f}" for slope, name in known if -STEEP <= slope <= -STILL]
     still = [name for slope, name in known if slope > -STILL]
     found = []
+    if steep:
+        found.append(f"The gap fell at once to where it ended: {listed(steep)}.")
     if falling:
         found.append(
             f"In the last three quarters of its time a run's gap goes with time to the power of: {', '.join(falling)}."

@@ -92,7 +92,7 @@ def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[
     PtttError
         If game, algorithm or settings are refused, the run is at work already, or the disk cannot be written to.
     """
-    settings = checked_settings(run.algorithm, run.settings)
+    settings = checked_settings(run.algorithm, run.settings, f"The settings of the run {run.name}")
     directory, name = directory_of(data, run), run.fingerprint()
     with open_ground(data, run.game, run.symmetry, run.precision, threads) as ground:
         work = directory / "work" / name

@@ -130,7 +130,13 @@ def _kind_of(name: str) -> tuple[Kind, Path]:
     if not name:
         raise StrategyFileError(f"A strategy's name is empty; {_KINDS}.")
     if path.is_dir():
-        return "solution", path / SOLUTION if (path / SOLUTION).is_dir() else path
+        if (path / SOLUTION).is_dir():
+            return "solution", path / SOLUTION
+        if not (path / "zarr.json").exists():
+            below = sorted(path.glob(f"*/*/{SOLUTION}"))
+            hint = f"; did you mean {below[0].parent}?" if below else f"; {_KINDS}."
+            raise StrategyFileError(f"{name}: This directory holds no solution{hint}")
+        return "solution", path
     if not path.exists():
         raise StrategyFileError(f"{name}: There is no such file or directory; {_KINDS}.")
     if path.suffix.lower() not in _SUFFIXES or not path.is_file():

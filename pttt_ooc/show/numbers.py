@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _UNKNOWN = "—"
+_MOST_DIGITS = 12  # of an interval: what double precision tells of a value after thousands of sums
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -19,7 +20,12 @@ def decimals(number: float | None, digits: int = 5) -> str:
 
 
 def interval(bounds: Sequence[float], digits: int = 5) -> str:
-    """An interval whose ends are rounded outward, so that the printed bounds still hold."""
+    """An interval whose ends are rounded outward, so that the printed bounds still hold.
+
+    A narrower one has as many more decimals as its width takes, and one to spare.
+    """
+    if 0 < (width := bounds[1] - bounds[0]) < 10.0**-digits:
+        digits = min(math.ceil(-math.log10(width)) + 1, _MOST_DIGITS)
     low, high = (round(end * 10**digits, 4) for end in bounds)  # 4: no step for an error in the 16th digit
     return f"[{decimals(math.floor(low) / 10**digits, digits)}, {decimals(math.ceil(high) / 10**digits, digits)}]"
 

@@ -108,7 +108,7 @@ class ReportData:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, Any] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
-    commands: Sequence[str] = ("make env", "make solve")
+    commands: Sequence[str] = ("make solve",)
     title: str = "Phantom Tic-Tac-Toe, solved"
     date: str = ""
 

@@ -15,15 +15,20 @@ import typer
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grader.commands import extra
+from pttt_ooc.options import (
+    BrowserOption,
+    HostOption,
+    JsonOption,
+    OutputDirectoryOption,
+    PortOption,
+    ThreadsOption,
+    group,
+)
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
 
-smbc = typer.Typer(
-    help="Tic-tac-toe with secret goals: solve the match, and respond to its solution.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+smbc = group("Tic-tac-toe with secret goals: solve the match, and respond to its solution.")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -40,7 +45,7 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def solve(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Of the results.")] = DATA,
+    output: OutputDirectoryOption = DATA,
     winning_score: Annotated[int, typer.Option(help="The points that win the match.")] = 5,
     maximum_subgame_exploitability: Annotated[
         float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
@@ -66,7 +71,7 @@ def solve(
     ] = 0,
     fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds go on until the board is full.")] = False,
     max_iterations: Annotated[int, typer.Option(help="Of each round.")] = 100_000,
-    threads: Annotated[int | None, typer.Option(min=1, metavar="N", help="Default: all cores.")] = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Solve the match, or go on solving it: after an interruption the same command continues."""
     if discount is not None and algorithm is not None:
@@ -115,7 +120,7 @@ class _Told:
 
 def best_response(
     directory: SolutionArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """What a perfect player gets against a solved match: in each round, and in the whole match, exactly."""
     from pttt_ooc.smbc.findings import best_responses
@@ -123,7 +128,7 @@ def best_response(
 
     found = best_responses(load(directory))
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     print(f"value of the match for the player who moves first  {found['value']:.9f}")
     print(f"the second player wins                             {found['second_player_wins']:.6%}")
@@ -141,7 +146,7 @@ def simulate(
     directory: SolutionArgument,
     matches: Annotated[int, typer.Option(min=1, metavar="N", help="To play.")] = 1_000_000,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the random numbers.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Play matches of the solution against itself, and compare how they end with the exact values."""
     from pttt_ooc.smbc import simulation
@@ -149,7 +154,7 @@ def simulate(
 
     found = simulation.as_json(simulation.simulate(load(directory), matches, seed), seed)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     print(f"{matches} matches, {found['rounds_in_a_match']:.3f} rounds in a match")
     print("\nscores    matches  won by who moves first   expected  standard errors")
@@ -168,7 +173,7 @@ def goals(
     all_equilibria: Annotated[
         bool, typer.Option("--all-equilibria", help="Find ranges in all equilibria too: minutes of linear programs.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """What a round is worth to the first player, by the goals of both players."""
     from pttt_ooc.smbc.findings import goals_of_round, score_numbers
@@ -177,7 +182,7 @@ def goals(
     solution = load(directory)
     found = goals_of_round(solution, score_numbers(scores, solution.settings.winning_score), all_equilibria)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     print(f"value of the round {found['value']:+.9f}; rows: the first player's goal, columns: the second player's")
     print("        " + "".join(f"{goal:>14}" for goal in found["goals"]) + f"{'mean':>14}")
@@ -195,7 +200,7 @@ def study(
     iterations: Annotated[int, typer.Option(min=1, metavar="N", help="Of each run on one round.")] = 1000,
     draws: Annotated[int, typer.Option(min=0, metavar="N", help="Pure strategies to draw for each round.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of these.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """What the solution loses if players do not draw their moves, and what a bonus for small moves changes."""
     from pttt_ooc.smbc.solve import load
@@ -203,7 +208,7 @@ def study(
 
     found = studies(load(directory), iterations, draws, seed)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found))
         return
     rounded = found["rounding"]
     print(f"exploitability of the match                        {rounded['solution']:.3g}")
@@ -256,9 +261,9 @@ def play(directory: SolutionArgument = DATA) -> None:
 
 def serve(
     directory: SolutionArgument = DATA,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: BrowserOption = True,
 ) -> None:
     """Play against the solution, and explore it, in the browser.
 

@@ -73,9 +73,11 @@ def solve(
     Raises
     ------
     StoreError
-        If the disk cannot be written to, another solver is at work, or a saved state is damaged.
+        If the directory holds something else, the disk cannot be written to, another solver is at work, or a saved
+        state is damaged.
     """
     settings = settings.normal
+    _refuse_others(directory)
     with stage("solve", directory, [STORE, LOG], sources) as facts:
         facts["threads"] = threads
         name = fingerprint(settings)
@@ -95,6 +97,16 @@ def solve(
                 both_ways(pair), *(found[-1][key] for key in ("values", "exploitabilities", "iterations")), strict=True
             )
         }
+
+
+def _refuse_others(directory: Path) -> None:
+    """Refuse a directory in which the workflow has solved something else: its manifest has the same name."""
+    try:
+        manifest = read_manifest(directory / MANIFEST, STAGE)
+    except StoreError:  # none, or a damaged one, which is made anew
+        return
+    if "rounds" not in manifest:
+        raise StoreError(f"{directory} holds a solution of something else; name another directory.")
 
 
 def _solve_rounds(

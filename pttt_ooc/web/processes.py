@@ -51,9 +51,10 @@ class Child:
     _again_at: float = 0.0
 
     def _start(self) -> None:
-        # Its standard input closes when this process dies, however it does: then it stops as well.
+        # Its standard input closes when this process dies, however it does: then it stops as well.  In a group of its
+        # own it does not get the terminal's Ctrl-C, which would hit it while it starts: this process ends it.
         command = [sys.executable, *self.arguments]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=self.sockets)
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=self.sockets, process_group=0)
         self._started = time.monotonic()
         log.info("started", extra={"child": self.name, "pid": self._process.pid})
 
@@ -124,7 +125,13 @@ def address_of(listening: socket.socket, host: str) -> str:
 
 
 def serve_until_stopped(
-    name: str, what: str, listening: socket.socket, host: str, children: Sequence[Child], page: str | None = None
+    name: str,
+    what: str,
+    listening: socket.socket,
+    host: str,
+    children: Sequence[Child],
+    page: str | None = None,
+    home: str = "",
 ) -> None:
     """Say where pages are, and keep the processes behind them running until SIGTERM or SIGINT.
 
@@ -136,12 +143,14 @@ def serve_until_stopped(
         Is there, as the sentence names it.
     page
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
+    home
+        The address of the page that the sentence names; empty: the application's home.
     """
     stopping = threading.Event()
     handle_signals(stopping)
     start_logging(name)
     url = address_of(listening, host)
-    print(f"{what} is at {url}; Ctrl-C stops it.", flush=True)
+    print(f"{what} is at {url}{home}; Ctrl-C stops it.", flush=True)
     if page:
         threading.Thread(target=open_browser, args=(f"{url}{page}",), daemon=True).start()
     look_after(children, stopping)

@@ -45,7 +45,7 @@ def test_experiments_are_played_once_and_judged(file, tmp_path, capsys):
     for _ in range(2):
         with pytest.raises(SystemExit, match="0"):
             commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
-        one, two, _ = json.loads(capsys.readouterr().out)
+        one, two, _ = json.loads(capsys.readouterr().out)["experiments"]
         assert one["verdict"].startswith("holds")
         assert one["matches"][0]["wins"] + one["matches"][0]["draws"] + one["matches"][0]["losses"] == 30
         assert [part["value"] for part in two["matches"]] == ["2", "50"]
@@ -57,7 +57,7 @@ def test_experiments_are_played_once_and_judged(file, tmp_path, capsys):
 def test_tables_say_what_the_games_say(file, tmp_path, capsys):
     with pytest.raises(SystemExit, match="0"):
         commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
-    one, two, three = json.loads(capsys.readouterr().out)
+    one, two, three = json.loads(capsys.readouterr().out)["experiments"]
     with pytest.raises(SystemExit, match="0"):
         commands.main(["arena", "claims", str(tmp_path / "out")])
     lines = capsys.readouterr().out.splitlines()

@@ -248,6 +248,27 @@ def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
     lab.close()
 
 
+def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, client, solved, monkeypatch):
+    """What the workflow has solved is found beside the grader, as after `make solve` and `make serve`."""
+    monkeypatch.chdir(tmp_path)
+    lab = Lab(tmp_path / "grader")
+    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
+    lab.sign_in(lab.tokens["Team A"])
+    with lab.database.writing() as session:
+        session.get(Submission, number).status = "Accepted"
+    page, link = f"/submissions/{number}", f'<a href="/submissions/{number}/mistakes">Where it loses</a>'
+    assert link not in lab.client.get(page).text
+    (tmp_path / "data" / GAME).mkdir(parents=True)
+    (tmp_path / "data" / GAME / "full").symlink_to(solved)
+    assert link in lab.client.get(page).text
+    assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "is being").text
+    assert 'value="solution"' in lab.client.get("/explore").text
+    lab.grader.settings.__dict__["solution"] = "none"
+    assert link not in lab.client.get(page).text
+    lab.close()
+
+
 # ---------------------------------------------------------------------------------------------
 # Mistakes
 

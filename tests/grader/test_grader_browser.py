@@ -80,10 +80,18 @@ def test_a_student_uploads_and_sees_verdict_and_leaderboard_change(page, browser
 def test_a_wrong_file_is_rejected_with_its_note(page, tokens):
     sign_in(page, tokens["Team B"])
     mark_document(page)
-    upload(page, 0, b"this is no zip")
-    row = page.locator("#submissions tbody tr").first
-    sync_api.expect(row.locator(".status")).to_have_text("Rejected")
-    sync_api.expect(row.locator(".said")).to_have_text("Not a valid zip file")
+    told, rows = page.locator("#told"), page.locator("#submissions tbody tr")
+    before = rows.count()
+    for content, says in (  # which count as no attempts
+        (b"this is no zip, but it is as long as the header of one would be", "This is no zip file."),
+        (zip_bytes(b"text" * 99, "pttt.txt"), "The zipped file is called pttt.txt; its name must end with .npy."),
+        (zip_bytes(b"text" * 99), "The zipped file is no tensor of numpy."),
+        (strategy_zip(1, 5), "The tensor is 107 × 6, but player 0’s is 189 × 6. Player 1’s is: is that who you mean?"),
+        (zip_bytes(random_tensor(0, 5)[1:], method=0), "The tensor is 188 × 6, but player 0’s is 189 × 6."),
+    ):
+        upload(page, 0, content)
+        sync_api.expect(told).to_have_text(says)
+    assert rows.count() == before
     bad = random_tensor(0, 5)
     bad[17, 2] = -0.25
     upload(page, 0, zip_bytes(bad))

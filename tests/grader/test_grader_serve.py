@@ -54,9 +54,23 @@ def test_submit_from_the_command_line(server):
     assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-1].startswith("Accepted: expl")
     again = submit(server, token, 0, strategy_zip(0, 31))
     assert again.returncode == 0 and again.stdout.startswith("Submitted before: ")
-    wrong = submit(server, token, 0, zip_bytes(random_tensor(1, 31)))
-    assert wrong.returncode == 1
-    assert "Rejected: Invalid tensor shape: found (107, 6), expected (189, 6)" in wrong.stdout
+    before = server.get("/api/submissions")["total"]
+    for content, words in (
+        (
+            zip_bytes(random_tensor(1, 31)),
+            "found (107, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt; it fits",
+        ),
+        (
+            zip_bytes(random_tensor(0, 31)[1:]),
+            "found (188, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt. No",
+        ),
+        (b"no zip at all", "Not a valid zip file"),
+        (zip_bytes(b"no tensor"), "Exception parsing numpy tensor"),
+        (zip_bytes(random_tensor(0, 1).astype("int8")), "Invalid dtype"),
+    ):
+        wrong = submit(server, token, 0, content)
+        assert wrong.returncode == 1 and words in wrong.stderr and not wrong.stdout, wrong
+    assert server.get("/api/submissions")["total"] == before
     fast = submit(server, token, 1, strategy_zip(1, 31), "--no-wait")
     assert fast.returncode == 0 and len(fast.stdout.splitlines()) == 1
 
@@ -139,6 +153,15 @@ def test_a_second_worker_is_refused(server):
     os.close(read)
     os.close(write)
     assert done.returncode == 1 and "Another worker is at work" in done.stderr
+
+
+def test_a_second_server_of_a_directory_is_refused(server):
+    before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
+    done = pttt("serve", "--data", server.data, "--port", 0)
+    sentence = f"Process {server.process.pid} serves the grader in {server.data} already; stop it first, "
+    assert (done.returncode, done.stderr) == (1, f"{sentence}or name another --data.\n") and not done.stdout
+    assert before == {f: f.stat().st_mtime_ns for f in before}
+    assert server.get("/healthz")["worker"] == "ok"
 
 
 def test_serve_tells_what_is_wrong(server, tmp_path):

@@ -5,7 +5,7 @@ from learning import MINI
 
 from pttt_ooc.cli.sections import check_file
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.learners.comparison import compare, half_gap_at
+from pttt_ooc.learners.comparison import compare, half_gap_at, times_of
 from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
 from pttt_ooc.learners.runs import Run, learn
@@ -27,7 +27,9 @@ def test_the_section_of_the_configuration():
         ([{"name": "a", "algorithm": "xpf"}], "did you mean xfp"),
         ([{"name": "a/b", "algorithm": "xfp"}], "at most 64 letters"),
         ([{"name": "a", "algorithm": "xfp"}, {"name": "a", "algorithm": "psro"}], "a is there more than once"),
-        ([{"name": "a", "algorithm": "xfp", "speed": 1}], "no key"),
+        ([{"name": "a", "algorithm": "xfp", "speed": 1}], r"no key learners.runs\[0\].speed \(did you mean seed\?"),
+        # Not solve.alpha, which is another section's.
+        ([{"name": "a", "algorithm": "xfp", "alpha": 1}], r"\(did you mean learners.runs\[0\].settings.alpha\?\)"),
     ],
 )
 def test_what_the_section_refuses(runs, sentence):
@@ -50,7 +52,8 @@ def test_the_page_tells_each_run(tmp_path):
     compare(directories, tmp_path)
     page = (tmp_path / "comparison.html").read_text()
     assert "xfp" in page and "Lanctot et al. 2009" in page and "Uniform play has" in page
-    assert "The lowest gap at the end is" in page
+    assert "The lowest gap at the end is" in page and "after 0 seconds" not in page and "0 min" not in page
+    assert "–</td>" not in page  # no column that has nothing to tell
     assert (tmp_path / "comparison.svg").read_bytes().startswith(b"<?xml")
     first = (tmp_path / "comparison.svg").read_bytes()
     compare(directories, tmp_path)
@@ -91,6 +94,19 @@ def test_findings_are_read_off_the_rows():
     assert len(found) == 8 and "and 0.53000, the most that anybody gets against player 1's of rests" in found[7]
     alone = findings_of({"falls": runs["falls"]}, 0.6)
     assert alone[1] == "All runs end below uniform play (0.600)." and len(alone) == 4
+
+
+def test_runs_that_are_over_at_once():
+    """On a small game, times below a second tell nothing about how a gap goes with time."""
+    short = {name: ({}, rows_of(0.3, 0.1, 1e-8, 1e-12, seconds=(0.01, 0.02, 0.03, 0.0432))) for name in ("a", "b")}
+    found = findings_of(short, 0.6)
+    assert found[0].endswith("after 0.043 seconds.") and found[2].startswith("At 0.043 seconds, when all")
+    assert not [sentence for sentence in found if "to the power of" in sentence or "no longer falls" in sentence]
+    assert times_of(short) == []
+    longer = {"a": ({}, rows_of(0.3, 0.1, 1e-8, 1e-12)), "b": ({}, rows_of(0.3, 0.2, 0.1, 0.05, seconds=(1, 5, 9, 12)))}
+    assert "The gap fell at once to where it ended: a." in findings_of(longer, 0.6)
+    assert times_of(longer) == [1, 10, 60]
+    assert times_of({"c": ({}, rows_of(0.3, 0.2, 0.1, 0.05, seconds=(1, 60, 600, 3600)))}) == [60, 600, 3600]
 
 
 def test_the_exponent_is_that_of_a_power_law():

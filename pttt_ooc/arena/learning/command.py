@@ -9,6 +9,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import ForceOption, JsonOption, OutputFileOption
+
 
 def train(
     iterations: Annotated[int, typer.Option("-i", "--iterations", min=1, help="Games of the training.")] = 100_000,
@@ -31,11 +34,11 @@ def train(
     policies: Annotated[Path, typer.Option(metavar="DIR", help="Of both policies.")] = Path("data/arena/policies"),
     seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
     play: Annotated[bool, typer.Option("--play/--no-play", help="Play against the better bot then.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON; no game is played.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Train two bots by games against each other, and play against the better one; training goes on from what is there.
 
-    The policies are in a directory of the game's name, one file for each player.
+    The policies are in a directory of the game's name, one file for each player.  With --json, no game is played.
     """
     from pttt_ooc.arena.agents.learnt import ValueTable
     from pttt_ooc.arena.games.catalogue import game as by_name
@@ -51,7 +54,7 @@ def train(
         opponent = better(training.results)
         told = _told(chosen.text, training, opponent)
         if as_json:
-            print(json.dumps(told, indent=2))
+            print(json.dumps(told))
             return
         print(_sentences(told))
     bot = ValueTable(str(directory))
@@ -104,7 +107,8 @@ def _sentences(told: dict[str, Any]) -> str:
 
 
 def train_patterns(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Of the weights.")],
+    output: OutputFileOption,
+    force: ForceOption = False,
     games: Annotated[int, typer.Option(min=1, help="Of the evaluation against itself.")] = 60_000,
     need: Annotated[int, typer.Option("-n", "--need", help="Marks in a row that win.")] = 5,
     against: Annotated[
@@ -114,6 +118,7 @@ def train_patterns(
     seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
 ) -> None:
     """Learn an evaluation of k-in-a-row on the infinite board by TD(lambda) from self-play."""
+    check_output(output, [against], force=force)
     from time import process_time
 
     from pttt_ooc.arena.agents.learnt import Patterns, ValueTable
@@ -137,12 +142,14 @@ def train_patterns(
 
 
 def train_ultimate(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Of the weights.")],
+    output: OutputFileOption,
+    force: ForceOption = False,
     games: Annotated[int, typer.Option(min=1, help="Of the evaluation against itself.")] = 4_000_000,
     rules: Annotated[str, typer.Option("--game", help="Ultimate, with its options.")] = "ultimate",
     seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
 ) -> None:
     """Learn an evaluation of Ultimate tic-tac-toe by TD(lambda) from self-play, for the agent tuned:path=FILE."""
+    check_output(output, force=force)
     from time import process_time
 
     from pttt_ooc.arena.games.catalogue import game as by_name

@@ -81,6 +81,8 @@ def _same_match(match: Match, file: Path) -> None:
             differing = ", ".join(key for key in kept | told if key != "games" and kept.get(key) != told.get(key))
             raise ArenaError(f"{file.parent} holds another match ({differing} differ): choose another directory.")
         told["games"] = max(told["games"], kept["games"])
+    elif (file.parent / log.GAMES).exists():
+        raise ArenaError(f"{file.parent} holds {log.GAMES} of something else: choose another directory.")
     atomic_write_text(file, json.dumps(told, indent=2) + "\n")
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from pttt_ooc.options import JsonOption
+
 BoardOption = Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="The size of the board.")]
 NeedOption = Annotated[int, typer.Option(help="Marks in a row that win.")]
 VALUES = {1: "the first player wins", 0: "a draw", -1: "the second player wins"}
@@ -20,7 +22,7 @@ def solve(
         Literal["both", "alpha-beta", "proof-number"], typer.Option(help="Both must agree on the value.")
     ] = "both",
     most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Give up after so many nodes.")] = 10**9,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Solve k-in-a-row exactly: who wins if both play perfectly; for 9 squares or fewer, also count all games."""
     from pttt_ooc.arena.games.base import ArenaError
@@ -46,7 +48,7 @@ def solve(
         everything = whole.walk(game)
         told |= {"positions": everything.positions, "games": everything.games}
         told["games_up_to_symmetry"] = everything.different_games
-    print(json.dumps(told, indent=2) if as_json else _sentences(told))
+    print(json.dumps(told) if as_json else _sentences(told))
 
 
 def _sentences(told: dict[str, Any]) -> str:

@@ -12,18 +12,69 @@
     told.append(p);
   }
 
-  document.addEventListener("htmx:beforeRequest", function (event) {
-    var form = event.target.closest && event.target.closest("form.upload");
-    if (!form || event.target !== form) return;
+  // What is wrong with a file, as far as its ends and its header tell; "" if nothing, or if this browser cannot tell.
+  async function problemOf(form) {
     var file = form.elements.file.files[0];
     var limit = Number(form.dataset.maxBytes);
-    tell(form, "");
-    if (file && file.size > limit) {
-      event.preventDefault();
-      tell(form, "The file has " + file.size.toLocaleString("en") + " bytes; the limit is " + limit.toLocaleString("en") + ".");
-      return;
+    if (!file) return "";
+    if (file.size > limit)
+      return "The file has " + file.size.toLocaleString("en") + " bytes; the limit is " + limit.toLocaleString("en") + ".";
+    var head = new DataView(await file.slice(0, 65536).arrayBuffer());
+    var tail = new DataView(await file.slice(Math.max(0, file.size - 22)).arrayBuffer());
+    if (head.byteLength < 30 || head.getUint32(0, true) !== 0x04034b50) return "This is no zip file.";
+    var ends = tail.byteLength === 22 && tail.getUint32(0, true) === 0x06054b50; // a comment may stand behind
+    var files = ends ? tail.getUint16(10, true) : 1;
+    if (files !== 1) return "The zip has " + files + " files; it must have one.";
+    var named = 30 + head.getUint16(26, true);
+    if (named + head.getUint16(28, true) >= head.byteLength) return "";
+    var name = new TextDecoder().decode(new Uint8Array(head.buffer, 30, named - 30));
+    if (!name.endsWith(".npy")) return "The zipped file is called " + name + "; its name must end with .npy.";
+    return problemOfTensor(form, await beginOf(head, named + head.getUint16(28, true)));
+  }
+
+  // The first bytes of the zipped file; null if they cannot be told.
+  async function beginOf(head, start) {
+    var packed = new Uint8Array(head.buffer, start), method = head.getUint16(8, true);
+    if (method === 0) return packed.slice(0, 1024);
+    if (method !== 8 || !window.DecompressionStream) return null;
+    var size = head.getUint32(18, true); // 0 if it is told behind the data
+    var stream = new DecompressionStream("deflate-raw"), writer = stream.writable.getWriter();
+    var begin = stream.readable.getReader().read(); // waits already: an error at the end takes nothing from it
+    writer.write(size ? packed.slice(0, size) : packed).catch(function () {});
+    writer.close().catch(function () {});
+    try {
+      return (await begin).value || null;
+    } catch (error) {
+      return null; // damaged: the grader says how
     }
-    form.querySelector("progress").hidden = false;
+  }
+
+  function problemOfTensor(form, bytes) {
+    if (!bytes) return "";
+    var text = String.fromCharCode.apply(null, bytes.slice(0, 256));
+    if (text.slice(1, 6) !== "NUMPY") return "The zipped file is no tensor of numpy.";
+    var found = /'shape': \((\d+), (\d+)\)/.exec(text);
+    var shapes = JSON.parse(form.dataset.shapes), player = Number(form.elements.player.value);
+    var shown = found ? found[1] + " × " + found[2] : "of another form";
+    var wanted = shapes[player].join(" × "), other = shapes[1 - player].join(" × ");
+    if (shown === wanted) return "";
+    var hint = shown === other ? " Player " + (1 - player) + "’s is: is that who you mean?" : "";
+    return "The tensor is " + shown + ", but player " + player + "’s is " + wanted + "." + hint;
+  }
+
+  document.addEventListener("htmx:confirm", function (event) {
+    var form = event.target.closest && event.target.closest("form.upload");
+    if (!form || event.target !== form) return;
+    event.preventDefault();
+    problemOf(form).catch(function () { return ""; }).then(function (problem) {
+      tell(form, problem);
+      if (!problem) event.detail.issueRequest(true);
+    });
+  });
+
+  document.addEventListener("htmx:beforeRequest", function (event) {
+    var form = event.target.closest && event.target.closest("form.upload");
+    if (form && event.target === form && form.querySelector("progress")) form.querySelector("progress").hidden = false;
   });
 
   document.addEventListener("htmx:xhr:progress", function (event) {

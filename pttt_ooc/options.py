@@ -1,0 +1,108 @@
+"""Options that several commands have, of whatever room, with the words that `--help` says of them; groups of commands.
+
+An option of one name means one thing in all commands.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from pttt_ooc.aliases import Symmetry
+from pttt_ooc.rules.catalogue import GAMES, named_game
+
+
+class Group(TyperGroup):
+    """Commands whose summaries are told whole, on several lines where the terminal is narrow."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each command."""
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands])
+
+
+def group(summary: str) -> typer.Typer:
+    """A group of commands, for `add_typer`."""
+    return typer.Typer(cls=Group, help=summary, no_args_is_help=True, rich_markup_mode=None)
+
+
+def _games(incomplete: str) -> list[str]:
+    """Games whose names a shell proposes."""
+    return [name for name in GAMES if name.startswith(incomplete)]
+
+
+GameOption = Annotated[
+    str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.", autocompletion=_games)
+]
+ToldGameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--game",
+        metavar="NAME",
+        help="The game; default: found in the files, or else pttt-abrupt.",
+        autocompletion=_games,
+    ),
+]
+CourseGameOption = Annotated[
+    str | None,
+    typer.Option(
+        "--game",
+        metavar="NAME",
+        help="The game; `pttt info` lists them.  [default: pttt-abrupt]",
+        autocompletion=_games,
+    ),
+]
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="A config.yaml; options of this command override it."),
+]
+SymmetryOption = Annotated[
+    Symmetry | None, typer.Option("--symmetry", help="full: 7 times less work.  [default: full]")
+]
+PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
+DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where the command keeps its data.")]
+OutputFileOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
+OutputZipOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE.zip", help="The file to write.")]
+OutputDirectoryOption = Annotated[
+    Path, typer.Option("--output", "-o", metavar="DIR", help="The directory to write to; made if missing.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace a file that is there, except for inputs.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+ThreadsOption = Annotated[
+    int | None, typer.Option("--threads", min=1, metavar="N", help="Number of threads; default: all cores.")
+]
+MemoryOption = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="MB", help="Most memory to use; the rest is mapped from files.  [default: 512]"),
+]
+LevelOption = Annotated[int, typer.Option(min=0, max=9, help="Of the zip files: 0 none, 1 fast, 9 small.")]
+Infosets0Option = Annotated[
+    Path | None, typer.Option("--infosets0", metavar="FILE", help="Player 0's infosets, in the order of the rows.")
+]
+Infosets1Option = Annotated[
+    Path | None, typer.Option("--infosets1", metavar="FILE", help="Player 1's infosets, in the order of the rows.")
+]
+GameValueOption = Annotated[
+    str | None,
+    typer.Option(metavar="X", help="The value of the game: a number or LOW,HIGH; default: the best known."),
+]
+HostOption = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")]
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0: any that is free.")]
+BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")]
+KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
+
+DATA = Path("data")
+"""The directory of the workflow's results."""
+
+GRADER = Path("grader")
+"""The directory of a grader."""
+
+
+def check_game(name: str | None) -> None:
+    """Raise an UnknownGameError unless there is such a game, or none was named."""
+    if name is not None:
+        named_game(name)
