@@ -53,11 +53,11 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(wheel, tmp_path_factory):
-    """The `bin` of a new environment with the wheel, its dependencies and the extra `grader`, and nothing else."""
+    """The `bin` of a new environment with the wheel, all that its commands need, and nothing else."""
     environment = tmp_path_factory.mktemp("alone") / "env"
     uv = (BIN / "uv").exists()
     run([sys.executable, "-m", "venv", *(["--without-pip"] if uv else []), environment], environment.parent)
-    install(uv, environment, "--require-hashes", "-r", ROOT / "envs/requirements-grader.txt")
+    install(uv, environment, "--require-hashes", "-r", ROOT / "envs/requirements.txt")
     install(uv, environment, "--no-deps", wheel)
     return environment / "bin"
 

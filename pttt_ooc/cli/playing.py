@@ -12,7 +12,7 @@ from pttt_ooc.cli.options import DATA, KINDS, DataOption, ToldGameOption, check_
 from pttt_ooc.cli.serving import HostOption, PortOption
 from pttt_ooc.cli.wings import Beside
 from pttt_ooc.errors import ConfigError, StrategyFileError
-from pttt_ooc.grader.commands import extra
+from pttt_ooc.extras import extra
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -53,7 +53,7 @@ def play(
             "In the browser you choose there whom and against whom you play; --player and --best-response are for "
             "--terminal."
         )
-    with extra():
+    with extra("grader", "`pttt play`"):
         from pttt_ooc.explore.local import explore as explored
     page = "/play" if browser else None
     explored([name], game, data, None, host, port, page, lambda structures: nullcontext(Beside().web("explore")))

@@ -14,9 +14,9 @@ import typer
 
 from pttt_ooc.cli.options import DATA, KINDS, CourseGameOption, DataOption, ToldGameOption, check_game
 from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, beside, found_match
+from pttt_ooc.extras import extra
 from pttt_ooc.grader.commands import DATA as GRADER
 from pttt_ooc.grader.commands import DataOption as GraderOption
-from pttt_ooc.grader.commands import extra
 from pttt_ooc.web.processes import Web
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def explore(
         from pttt_ooc.explore.terminal_explore import explore_named
 
         raise typer.Exit(explore_named(strategies, game, data))
-    with extra():
+    with extra("grader", "`pttt explore`"):
         from pttt_ooc.explore.local import explore as explored
 
     @contextmanager
@@ -80,7 +80,7 @@ def serve(
 
     Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops all.
     """
-    with extra():
+    with extra("grader", "`pttt serve`"):
         from pttt_ooc.explore.games_file import games_file
         from pttt_ooc.explore.local import answerer
         from pttt_ooc.grader.serve import serve as served

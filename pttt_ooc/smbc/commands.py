@@ -14,7 +14,7 @@ import typer
 
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.grader.commands import extra
+from pttt_ooc.extras import check_extra, extra
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
@@ -174,6 +174,8 @@ def goals(
     from pttt_ooc.smbc.findings import goals_of_round, score_numbers
     from pttt_ooc.smbc.solve import load
 
+    if all_equilibria:
+        check_extra("smbc", "--all-equilibria")
     solution = load(directory)
     found = goals_of_round(solution, score_numbers(scores, solution.settings.winning_score), all_equilibria)
     if as_json:
@@ -264,6 +266,6 @@ def serve(
 
     Matches are kept in DIR/matches.sqlite.
     """
-    with extra():
+    with extra("grader", "`pttt smbc play`"):
         from pttt_ooc.smbc.pages.local import serve as served
     served(directory, host, port, "/smbc/play" if browser else None)

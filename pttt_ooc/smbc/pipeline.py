@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.extras import check_extra
 from pttt_ooc.smbc.settings import SmbcConfig
 from pttt_ooc.stages.common import Facts, check_writable, forget_future, forget_lost
 from pttt_ooc.stages.described import set_aside_others
@@ -52,6 +53,8 @@ def prepare(directory: Path, config: SmbcConfig, is_main_process: bool) -> list[
     PtttError
         If the directory cannot be written to, or the configuration does not allow a solve.
     """
+    if config.all_equilibria:
+        check_extra("smbc", "smbc.all_equilibria")
     check_writable(directory)
     forget_lost(directory, list(MODULES))
     found = set_aside_others(directory, asked(config), sources) if is_main_process else []
