@@ -96,7 +96,7 @@ install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/p
 # uv leaves byte code to the first import of each module, and so does Python for the package, which is not copied.
 # Where Python is told to write none, as in many containers, that would be every import: a second or two at each start.
 # What cannot be compiled is not imported either.
-bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
+bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/(.*/tests|pip|setuptools|fontTools)/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
 
 $(UV): envs/requirements-uv.txt | $(BIN)/pip
 	@$(PIP) install --only-binary :all: --require-hashes -r envs/requirements-uv.txt || true

@@ -21,9 +21,9 @@ COMMANDS = {
     "play uniform --no-browser": "uvicorn",
     "serve --game mini-2x2k2-abrupt --port 0": "uvicorn",
     "arena serve --no-browser": "uvicorn",
-    "smbc play --no-browser": "uvicorn",
+    "smbc serve --no-browser": "uvicorn",
     "extreme serve data --no-browser": "uvicorn",
-    "extreme open-league": "uvicorn",
+    "extreme open": "uvicorn",
     "arena match random first --games 2": "statsmodels",
     "extreme match one.py two.py": "pyseccomp",
     "learn psro --game mini-2x3k2-abrupt": "scipy",
@@ -94,11 +94,11 @@ def test_the_library_says_it_too(monkeypatch):
 
 
 def test_an_import_that_fails_names_the_library_but_never_this_package():
-    with pytest.raises(
-        MissingExtraError, match=r"^It needs no-library, which is not installed; .* install no-library$"
+    with (
+        pytest.raises(MissingExtraError, match=r"^It needs no-library, which is not installed; .* install no-library$"),
+        imports("It"),
     ):
-        with imports("It"):
-            import no_library.part  # noqa: F401
+        import no_library.part  # noqa: F401
     with pytest.raises(ModuleNotFoundError), imports("It"):
         import pttt_ooc.nothing  # noqa: F401
 

@@ -258,7 +258,7 @@ def open_league(
     """
     from pttt_ooc.extras import extra
 
-    with extra("grader", "`pttt extreme open-league`"):
+    with extra("grader", "`pttt extreme open`"):
         from pttt_ooc.extreme.course.league import LeagueSettings
         from pttt_ooc.extreme.course.league import open_league as opened
         from pttt_ooc.grader.rights import private

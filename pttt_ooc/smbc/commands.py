@@ -266,6 +266,6 @@ def serve(
 
     Matches are kept in DIR/matches.sqlite.
     """
-    with extra("grader", "`pttt smbc play`"):
+    with extra("grader", "`pttt smbc serve`"):
         from pttt_ooc.smbc.pages.local import serve as served
     served(directory, host, port, "/smbc/play" if browser else None)
