@@ -6,8 +6,8 @@ products and, last of all, its own manifest.  The ``Snakefile`` says which stage
 Modules: Beside the stages: ``directories`` (where results are), ``common``, ``engines``, ``comparison`` (other runs),
 ``prepare`` (makes what is missing), ``described`` (is what is there what is asked for?), ``provenance`` (digests of
 sources, fingerprints), ``planning`` (what a run needs), ``rates`` (of this machine), ``budgets`` (refused at once),
-``snapshots`` (of the solver), ``compilation`` (once; ``kernel_calls`` is the program that does it), ``fsck``, ``place``
-(paths that Snakemake copes with).
+``snapshots`` (of the solver), ``compilation`` (once; ``kernel_calls`` is the program that does it), ``fsck``,
+``verification`` (the digest of a run), ``place`` (paths that Snakemake copes with).
 """
 
 STAGES = ("enumerate", "index", "solve", "evaluate", "export", "report")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
 import sys
@@ -28,6 +30,7 @@ if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for nump
 Facts = dict[str, Any]
 LOCK = ".lock"  # of a directory of results
 STRUCTURE_LOCK = ".structure.lock"  # beside an index: runs that read it share it
+MEASURED_FILES = ("measurements.html",)  # products that hold nothing but what a run measured
 ASIDE = ".aside"  # suffix of a manifest that does not describe what the configuration asks for
 
 
@@ -142,9 +145,19 @@ def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
     return {name: d["digest"] for facts in manifests.values() for name, d in facts["products"].items()}
 
 
+def contents(manifests: Mapping[str, Facts]) -> dict[str, str]:
+    """The same, but equal for equal runs: run times do not count, and files that hold nothing else are left out."""
+    described = {name: d for facts in manifests.values() for name, d in facts["products"].items()}
+    return {name: d.get("content", d["digest"]) for name, d in described.items() if name not in MEASURED_FILES}
+
+
 def timeless(facts: Mapping[str, Any]) -> Facts:
     """Facts without run times, so that what is made of them has the same bits in each run."""
-    return {name: value for name, value in facts.items() if "second" not in name}
+    return {
+        name: timeless(value) if isinstance(value, Mapping) else value
+        for name, value in facts.items()
+        if "second" not in name
+    }
 
 
 def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
@@ -208,7 +221,14 @@ def is_whole(file: Path, name: str) -> bool:
 
 
 def _described(path: Path) -> Facts:
-    return {"digest": digest(path), "extent": _extent(path)}
+    """What a manifest says of a product; of rows that tell the time, also a digest of what else they tell."""
+    content = {"content": _digest_without_times(path)} if path.suffix == ".jsonl" else {}
+    return {"digest": digest(path), "extent": _extent(path), **content}
+
+
+def _digest_without_times(path: Path) -> str:
+    rows = [timeless(json.loads(row)) for row in path.read_text(encoding="utf-8").splitlines()]
+    return hashlib.blake2b(json.dumps(rows, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _extent(path: Path) -> list[int]:
