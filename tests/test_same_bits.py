@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -151,10 +152,11 @@ def run_with(version, tmp_path):
     Kernels are left to Python, as compiling them takes minutes for each.
     """
     uv, root = Path(sys.executable).with_name("uv"), Path(__file__).parent.parent
-    environment = tmp_path / version
-    made = [uv, "venv", "--quiet", "--offline", "--python", version, environment]
-    if not uv.exists() or subprocess.run(made, capture_output=True, timeout=PATIENCE).returncode:
+    pyenv = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(f"versions/{version}.*/bin/python"))
+    other, environment = [*pyenv, shutil.which(f"python{version}")][0], tmp_path / version
+    if not uv.exists() or other is None:
         return ""
+    subprocess.run([uv, "venv", "--quiet", "--python", other, environment], check=True, timeout=PATIENCE)
     python = environment / "bin/python"
     lock = ["--require-hashes", "-r", root / "envs/requirements.txt"]
     subprocess.run([uv, "pip", "install", "--quiet", "--python", python, *lock], check=True, timeout=PATIENCE)
