@@ -13,7 +13,6 @@ BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip -qq
 UV      := $(VENV)/.uv
 RUNTIME := $(VENV)/.runtime
-GRADER  := $(VENV)/.grader
 DEV     := $(VENV)/.dev
 DOCS    := $(VENV)/.docs
 REFEREE := $(VENV)/.referee
@@ -33,7 +32,7 @@ solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." fo
 		echo "The workflow needs Snakemake, which is not in $(VENV): run 'make clean', then 'make solve' again." >&2; exit 1; }
 	$(BIN)/snakemake --cores $(CORES) --workflow-profile $(PROFILE) $(TARGETS)
 
-serve: $(GRADER) ## start the course's grader (SERVE="..." adds options, such as --data DIR)
+serve: $(RUNTIME) ## start the course's grader (SERVE="..." adds options, such as --data DIR)
 	$(BIN)/pttt serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests (PYTEST="..." adds options, such as -m full or -k store)
@@ -62,10 +61,9 @@ format: $(DEV) ## format the sources as check wants them
 
 lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest versions)
 	$(COMPILE) --group installer --output-file envs/requirements-uv.txt
-	$(COMPILE) pyproject.toml --group build --extra workflow --output-file envs/requirements.txt
+	$(COMPILE) pyproject.toml --group build --extra all --output-file envs/requirements.txt
 	$(COMPILE) pyproject.toml --group build --extra slurm --constraints envs/requirements.txt --output-file envs/requirements-slurm.txt
-	$(COMPILE) pyproject.toml --group build --extra grader --constraints envs/requirements.txt --output-file envs/requirements-grader.txt
-	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-grader.txt --constraints envs/requirements-slurm.txt --output-file envs/requirements-dev.txt
+	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-slurm.txt --output-file envs/requirements-dev.txt
 	$(COMPILE) pyproject.toml --group build --extra docs --constraints envs/requirements-dev.txt --output-file envs/requirements-docs.txt
 	$(COMPILE) pyproject.toml --group build --extra openspiel --constraints envs/requirements-dev.txt --output-file envs/requirements-referee.txt
 
@@ -99,7 +97,7 @@ install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/p
 # uv leaves byte code to the first import of each module, and so does Python for the package, which is not copied.
 # Where Python is told to write none, as in many containers, that would be every import: a second or two at each start.
 # What cannot be compiled is not imported either.
-bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
+bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/(.*/tests|pip|setuptools|fontTools)/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
 
 $(UV): envs/requirements-uv.txt | $(BIN)/pip
 	@$(PIP) install --only-binary :all: --require-hashes -r envs/requirements-uv.txt || true
@@ -109,12 +107,6 @@ $(RUNTIME): envs/requirements.txt pyproject.toml | $(UV)
 	@echo "Installing envs/requirements.txt (less than a minute) ..."
 	@$(call install,--require-hashes -r envs/requirements.txt)
 	@$(call install,--no-deps --no-build-isolation -e .)
-	@$(bytecode)
-	@touch $@
-
-$(GRADER): envs/requirements-grader.txt $(RUNTIME)
-	@echo "Installing envs/requirements-grader.txt ..."
-	@$(call install,--require-hashes -r envs/requirements-grader.txt)
 	@$(bytecode)
 	@touch $@
 

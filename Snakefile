@@ -103,6 +103,7 @@ rule all:
         f"{RUN}/convergence.svg",
         f"{RUN}/opening.svg",
         f"{RUN}/report.html",
+        f"{RUN}/measurements.html",
     message:
         f"The results are in {RUN}."
 
@@ -217,6 +218,7 @@ rule report:
         ancient(COMPARED),
     output:
         report(f"{RUN}/report.html", caption="workflow/report/report.rst", category="Report"),
+        report(f"{RUN}/measurements.html", caption="workflow/report/measurements.rst", category="Report"),
         report(f"{RUN}/convergence.svg", caption="workflow/report/convergence.rst", category="Pictures"),
         report(f"{RUN}/opening.svg", caption="workflow/report/opening.rst", category="Pictures"),
         manifest=f"{RUN}/report.json",

@@ -82,6 +82,10 @@ class DiskBudgetError(BudgetError):
     """What is to be kept on disk cannot be kept within its budget."""
 
 
+class MissingExtraError(PtttError):
+    """A library is missing that an extra of the package brings."""
+
+
 class GraderError(PtttError):
     """The grader cannot do what it was asked: its directory, its teams, its server."""
 

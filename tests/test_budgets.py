@@ -84,8 +84,9 @@ def test_full_game_under_a_hard_limit(tmp_path, symmetry, limit):
                 stage
             )
         for product, described in little[stage]["products"].items():
-            if product not in ("convergence.jsonl", "report.html", "convergence.svg", "strategies.h5"):  # tell the time
-                assert described["digest"] == plenty[stage]["products"][product]["digest"], product
+            if product != "measurements.html":
+                same = plenty[stage]["products"][product]
+                assert described.get("content", described["digest"]) == same.get("content", same["digest"]), product
     assert little["solve"]["memory"]["mapped_mb"] > plenty["solve"]["memory"]["mapped_mb"] == 0
     assert little["solve"]["result"]["nashconv"] == plenty["solve"]["result"]["nashconv"]
 

@@ -184,6 +184,60 @@ def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     assert [run(1), run(2), run(1)] == [["2", "0"], ["3", "0"], ["2", "1"]]
 
 
+WING = "from pttt_ooc.jit import kernel\n@kernel\ndef two(): return {}\n"
+RUN_WING = "from pttt_ooc.wing import two; print(two(), len(two.stats.cache_hits))"
+
+
+class Clone:
+    """A package with one kernel, outside of those whose sources the digest is of."""
+
+    def __init__(self, place, result, cache):
+        self.place, self.package = place, place / "pttt_ooc"
+        for name in ("__init__", *jit.SOURCES):
+            (self.package / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.package / f"{name}.py").touch()
+        for name in ("compiler", "jit"):
+            (self.package / f"{name}.py").write_text(source_file(name).read_text())
+        (self.package / "wing.py").write_text(WING.format(result))
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "NUMBA"))}
+        self.environment = kept | {"PYTHONPATH": str(place), "XDG_CACHE_HOME": str(cache)}
+
+    def run(self):
+        """What the kernel gives, and how often its code was found in the cache."""
+        command = [sys.executable, "-B", "-c", RUN_WING]
+        return subprocess.check_output(command, cwd=self.place, env=self.environment, text=True).split()
+
+    def beside(self):
+        """Files of compiled code beside the sources."""
+        return list(self.package.rglob("*.nb[ic]"))
+
+
+def test_clones_of_a_version_share_what_was_compiled(tmp_path):
+    one, same, other = (Clone(tmp_path / name, n, tmp_path / "cache") for name, n in (("a", 1), ("b", 1), ("c", 2)))
+    assert [one.run(), same.run(), other.run(), one.run()] == [["1", "0"], ["1", "1"], ["2", "0"], ["1", "1"]]
+    assert list(tmp_path.glob("cache/pttt-ooc/kernels/*.nbi")) and not one.beside() + same.beside() + other.beside()
+
+
+def test_without_a_cache_compiled_code_is_kept_beside_the_sources(tmp_path):
+    (tmp_path / "cache").write_text("no directory")
+    clone = Clone(tmp_path / "a", 1, tmp_path / "cache")
+    assert [clone.run(), clone.run()] == [["1", "0"], ["1", "1"]] and clone.beside()
+
+
+def test_where_the_cache_cannot_be_used_a_sentence_says_so(cache, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(compiler, "user_cache", lambda: tmp_path / "elsewhere")
+    kernels.ensure_compiled()
+    assert capsys.readouterr().err.startswith(f"{tmp_path / 'elsewhere'} cannot be written to: compiled code is kept")
+
+
+def test_a_version_in_use_stays_young(cache):
+    kernels.ensure_compiled()
+    [stamp] = Path(gradient.receive.stats.cache_path).glob("compiled-*")
+    os.utime(stamp, (1000, 1000))
+    kernels.ensure_compiled()
+    assert stamp.stat().st_mtime > 1000 and len(cache) == 1
+
+
 def test_the_digest_is_of_all_sources(monkeypatch, tmp_path):
     for name in jit.SOURCES:
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -226,6 +280,7 @@ def cache(tmp_path, monkeypatch):
             cache_path = str(tmp_path / "cache")
 
     monkeypatch.setattr(kernels.gradient, "receive", Kernel)
+    monkeypatch.setattr(compiler, "user_cache", lambda: tmp_path)
     monkeypatch.setattr(kernels, "_compile", lambda compiling: len(done.append(compiler.DIGEST) or done))
     return done
 

@@ -28,11 +28,11 @@ def spiel():
 
 
 def test_without_openspiel_a_sentence_says_what_to_do(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pyspiel", None)
+    monkeypatch.setitem(__import__("sys").modules, "open_spiel", None)
     mine = pttt.Strategy.uniform(named_game(LATE[0]), 0)
     openspiel._policy_class.cache_clear()
     for call in (mine.to_openspiel, lambda: pttt.Strategy.from_openspiel(mine.game, 0, None)):
-        assert refused("ConfigError", call).startswith("OpenSpiel is not installed; `pip install")
+        assert refused("MissingExtraError", call).startswith("The bridge to OpenSpiel needs open-spiel, which is not")
 
 
 def start(spiel, game):

@@ -53,11 +53,11 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(wheel, tmp_path_factory):
-    """The `bin` of a new environment with the wheel, its dependencies and the extra `grader`, and nothing else."""
+    """The `bin` of a new environment with the wheel, all that its commands need, and nothing else."""
     environment = tmp_path_factory.mktemp("alone") / "env"
     uv = (BIN / "uv").exists()
     run([sys.executable, "-m", "venv", *(["--without-pip"] if uv else []), environment], environment.parent)
-    install(uv, environment, "--require-hashes", "-r", ROOT / "envs/requirements-grader.txt")
+    install(uv, environment, "--require-hashes", "-r", ROOT / "envs/requirements.txt")
     install(uv, environment, "--no-deps", wheel)
     return environment / "bin"
 
@@ -166,15 +166,12 @@ def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
 # What it does alone
 
 
-def give_kernels(python):
-    """Copy this checkout's compiled kernels to an installed package of the same sources, so that it compiles none."""
+def give_kernels(python, place):
+    """Compile all kernels where an installed package of the same sources finds them: in the user's cache."""
     ensure_compiled()
-    package = Path(run([python, "-P", "-c", "import pttt_ooc; print(pttt_ooc.__path__[0])"], "/").stdout.strip())
-    for directory in compiler.DIRECTORIES:
-        target = package / directory.relative_to(ROOT / "pttt_ooc")
-        target.mkdir(exist_ok=True)
-        for file in directory.glob(f"*{compiler.DIGEST}*"):
-            shutil.copy2(file, target)
+    place["env"]["NUMBA_CACHE_DIR"] = str(compiler.user_cache())
+    code = "from pttt_ooc import compiler; print(compiler.DIGEST)"
+    assert run([python, "-P", "-c", code], "/", env=place["env"]).stdout.strip() == compiler.DIGEST
 
 
 @contextmanager
@@ -221,7 +218,7 @@ def works_alone(bin_, place):
 
 def test_the_wheel_works_alone(alone, place):
     """With kernels that are compiled already."""
-    give_kernels(alone / "python")
+    give_kernels(alone / "python", place)
     nothing = "import importlib.util as u; print([m for m in ('snakemake', 'pytest') if u.find_spec(m)])"
     assert run([alone / "python", "-P", "-c", nothing], **place).stdout == "[]\n"
     assert "Compiled" not in works_alone(alone, place)
@@ -230,9 +227,5 @@ def test_the_wheel_works_alone(alone, place):
 @pytest.mark.full
 def test_the_wheel_compiles_its_kernels(alone, place):
     """As the first one who installs it: nothing is compiled yet."""
-    package = next((alone.parent / "lib").glob("python*/site-packages/pttt_ooc"))
-    for file in package.rglob("*.nb[ic]"):
-        file.unlink()
-    for file in package.rglob("compiled-*"):
-        file.unlink()
+    place["env"]["XDG_CACHE_HOME"] = str(place["cwd"] / "cache")
     assert "Compiled" in works_alone(alone, place)

@@ -17,6 +17,7 @@ from pttt_ooc.show.report import (
     ReportData,
     StageFacts,
     infoset_sentence,
+    render_measurements,
     render_report,
     save_figures,
     write_report,
@@ -61,7 +62,7 @@ def sample(**changes: Any) -> ReportData:
         stages=[StageFacts("solve", 80.4, 1180.2, 2), StageFacts("export", 3725.0, None)],
         counts={"histories": 27115470835},
         parameters={"alpha": 1.5, "beta": 0.0, "gamma": 2.0},
-        versions={"numpy": "2.4.0"},
+        machine={"numpy": "2.4.0"},
         digests={"solve.json": "abc123"},
     )
     return replace(data, **changes)
@@ -123,16 +124,29 @@ def test_contains_the_numbers(html: str) -> None:
     for number in ("0.000323", "0.00017", "0.00015", "0.94170", "0.29697", "0.31627", "[0.54999, 0.55032]", "1.23867"):
         assert number in text
     assert "27\u202f115\u202f470\u202f835" in html
-    for words in ("512 iterations of DCFR", "1 min 20 s", "1 h 02 min", "1\u202f180 MB", "abc123", "2.4.0"):
+    for words in ("512 iterations of DCFR", "abc123"):
         assert words in html
     assert "target_nashconv: 0.001" in html
     assert "make solve" in html and "make env" not in html
 
 
+def test_what_was_measured_is_on_a_page_of_its_own(html: str) -> None:
+    measured = render_measurements(sample())
+    for words in ("1 min 20 s", "1 h 02 min", "1\u202f180 MB", "2.4.0", "seconds of iterations"):
+        assert words in measured and words not in html
+    other = sample(
+        convergence=[{**row, "seconds": 7.0 * row["iteration"], "processor_seconds": 1.0} for row in ROWS],
+        stages=[StageFacts("solve", 1.0, 2.0, 3.0, 4)],
+        machine={"numpy": "9"},
+    )
+    assert render_report(other) == html and render_measurements(other) != measured
+
+
 def test_is_self_contained_and_well_formed(html: str) -> None:
     page = Page(html)
     assert html.startswith("<!DOCTYPE html>")
-    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert "measurements.html" in page.links
+    assert all(link == "measurements.html" or link.startswith("#") and link[1:] in page.ids for link in page.links)
     assert len(set(page.ids)) == len(page.ids)
     assert not page.tags & {"script", "link", "img", "iframe", "object"}
     assert "http" not in html
@@ -186,7 +200,7 @@ def test_every_algorithm_has_its_method(algorithm: str | None) -> None:
         },
         {"config": {}},
         {"config": {"solve": None, "report": {"infosets": []}}},
-        {"stages": (), "versions": {}, "digests": {}, "counts": {}, "infosets": ()},
+        {"stages": (), "machine": {}, "digests": {}, "counts": {}, "infosets": ()},
         {"openings": ([0.0] * 9, [0.0] * 9)},
         {"game": named_game("mini-2x3k2-classical"), "openings": ([1 / 6] * 6, [1 / 6] * 6), "infosets": ()},
         {
@@ -196,10 +210,10 @@ def test_every_algorithm_has_its_method(algorithm: str | None) -> None:
     ],
 )
 def test_odd_data_do_not_crash(changes: dict[str, Any]) -> None:
-    html = render_report(sample(**changes))
-    Page(html)
-    assert "None" not in html
-    assert "nan" not in html
+    for html in (render_report(sample(**changes)), render_measurements(sample(**changes))):
+        Page(html)
+        assert "None" not in html
+        assert "nan" not in html
 
 
 def test_shows_only_the_parameters_that_the_algorithm_has() -> None:
@@ -214,10 +228,11 @@ def test_without_uniform_there_is_no_baseline() -> None:
 
 def test_text_is_escaped() -> None:
     nasty = "<script>alert('1')</script> & \"x\""
-    changes = {"title": nasty, "versions": {nasty: nasty}, "digests": {nasty: nasty}, "date": nasty}
-    html = render_report(sample(config={"game": nasty}, stages=[StageFacts(nasty, note=nasty)], **changes))
-    assert "script" not in Page(html).tags
-    assert "&lt;script&gt;" in html
+    changes = {"title": nasty, "machine": {nasty: nasty}, "digests": {nasty: nasty}, "date": nasty}
+    data = sample(config={"game": nasty}, stages=[StageFacts(nasty, note=nasty)], **changes)
+    for html in (render_report(data), render_measurements(data)):
+        assert "script" not in Page(html).tags
+        assert "&lt;script&gt;" in html
 
 
 def test_date_only_when_given(html: str) -> None:
@@ -226,11 +241,10 @@ def test_date_only_when_given(html: str) -> None:
 
 
 def test_write_report_replaces_the_file(tmp_path: Path, html: str) -> None:
-    path = tmp_path / "new" / "report.html"
-    write_report(sample(), path)
-    write_report(sample(), path)
-    assert path.read_text(encoding="utf-8") == html
-    assert [p.name for p in path.parent.iterdir()] == ["report.html"]
+    write_report(sample(), tmp_path / "new")
+    write_report(sample(), tmp_path / "new")
+    assert (tmp_path / "new/report.html").read_text(encoding="utf-8") == html
+    assert {p.name for p in (tmp_path / "new").iterdir()} == {"report.html", "measurements.html"}
 
 
 def test_save_figures(tmp_path: Path) -> None:

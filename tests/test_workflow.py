@@ -149,7 +149,14 @@ def test_full_run_makes_everything(workflow):
     assert all((workflow.data / f"{stage}.json").exists() for stage in STAGES)
     made = {file.name for file in workflow.data.iterdir()}
     zips = {"pttt_pl0.zip", "pttt_pl1.zip"}
-    assert {"report.html", "strategies.h5", "convergence.svg", "opening.svg", "player0-infosets.txt"} | zips <= made
+    assert {
+        "report.html",
+        "measurements.html",
+        "strategies.h5",
+        "convergence.svg",
+        "opening.svg",
+        "player0-infosets.txt",
+    } | zips <= made
     assert not list(workflow.data.rglob("*.wip")) and not list(workflow.data.rglob("*.tmp"))
     for stage in STAGES:
         manifest = workflow.manifest(stage)

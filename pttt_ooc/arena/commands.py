@@ -282,8 +282,8 @@ def serve(
     browser: BrowserOption = True,
 ) -> None:
     """Serve pages: games against agents, games of two agents, and the matches in DIR and its folders, move by move."""
-    from pttt_ooc.grader.commands import extra
+    from pttt_ooc.extras import extra
 
-    with extra():
+    with extra("grader", "`pttt arena serve`"):
         from pttt_ooc.arena.pages.local import serve as served
     served(directory, host, port, "/arena/play" if browser else None)

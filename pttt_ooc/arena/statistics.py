@@ -14,17 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.extras import extra
 
-try:
+with extra("arena", "The arena's statistics"):
     import choix
     from scipy import stats
     from scipy.optimize import brentq
     from scipy.special import logsumexp
     from statsmodels.stats.proportion import proportion_confint
-except ImportError as error:
-    raise ArenaError(
-        f"Statistics need the package {error.name}: install the extra of pttt-ooc, pip install 'pttt-ooc[arena]'."
-    ) from None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import typer
 
 from pttt_ooc.cli.wings import Beside
 from pttt_ooc.errors import ConfigError, StrategyFileError
-from pttt_ooc.grader.commands import extra
+from pttt_ooc.extras import extra
 from pttt_ooc.options import DATA, KINDS, BrowserOption, DataOption, HostOption, PortOption, ToldGameOption, check_game
 from pttt_ooc.web.processes import Web
 
@@ -55,7 +55,7 @@ def play(
             "In the browser you choose there whom and against whom you play; --player and --best-response are for "
             "--terminal."
         )
-    with extra():
+    with extra("grader", "`pttt play`"):
         from pttt_ooc.explore.local import explore as explored
 
     def make_web(structures: Path) -> AbstractContextManager[Web]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, beside, found_match
-from pttt_ooc.grader.commands import extra
+from pttt_ooc.extras import extra
 from pttt_ooc.options import (
     DATA,
     GRADER,
@@ -62,7 +62,7 @@ def explore(
         from pttt_ooc.explore.terminal_explore import explore_named
 
         raise typer.Exit(explore_named(strategies, game, data))
-    with extra():
+    with extra("grader", "`pttt explore`"):
         from pttt_ooc.explore.local import explore as explored
 
     @contextmanager
@@ -86,7 +86,7 @@ def serve(
 
     Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops all.
     """
-    with extra():
+    with extra("grader", "`pttt serve`"):
         from pttt_ooc.explore.games_file import games_file
         from pttt_ooc.explore.local import answerer
         from pttt_ooc.grader.serve import serve as served

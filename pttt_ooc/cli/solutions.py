@@ -1,4 +1,4 @@
-"""Solutions: `pttt export`, `pttt solve`, `pttt fsck`."""
+"""Solutions: `pttt export`, `pttt solve`, `pttt fsck`, `pttt verify-run`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pttt_ooc.cli.console import say
 from pttt_ooc.disk.lives import interruptible
 from pttt_ooc.disk.outputs import check_output_directory, check_outputs
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.errors import StoreError, told_by
+from pttt_ooc.errors import StoreError, on_one_line, told_by
 from pttt_ooc.options import (
     DATA,
     ConfigOption,
@@ -40,6 +40,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")(export)
     app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120")(solve)
     app.command(epilog="Example: pttt fsck data")(fsck)
+    app.command(epilog="Example: pttt verify-run data/pttt-abrupt/full 8a3ad66d6ceaf6c2be6dbd2a0a4d7c3e")(verify_run)
 
 
 def export(
@@ -183,6 +184,23 @@ def fsck(
     print(found.summary)
     if found.problems:
         raise typer.Exit(1)
+
+
+def verify_run(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The results of a run, with its report.")],
+    digest: Annotated[str | None, typer.Argument(metavar="[DIGEST]", help="That somebody published.")] = None,
+) -> None:
+    """Print the digest of a run, or check that it is the one that somebody published.
+
+    It covers all products of all stages and what their manifests say, except times, memory and versions: equal
+    configurations have equal digests on every machine. What is on disk is checked byte by byte.
+    """
+    from pttt_ooc.stages.verification import run_digest
+
+    found = run_digest(directory)
+    if digest is not None and digest.strip().lower() != found:
+        raise StoreError(f"{directory} is another run: its digest is {found}, not {on_one_line(digest)}.")
+    print(found if digest is None else f"{directory} is the run {found}.")
 
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pttt_ooc.errors import GameError, PtttError
+from pttt_ooc.errors import GameError
+from pttt_ooc.extras import check_extra
 
 _SECRET_GOALS = re.compile(r"(?:to([1-9]\d?))?\+?(fill)?")
-
-
-class MissingExtraError(PtttError):
-    """A library is missing that an extra of the package brings."""
 
 
 def environment(text: str, render_mode: str | None = None) -> Any:
@@ -41,12 +38,7 @@ def environment(text: str, render_mode: str | None = None) -> Any:
     (actions,): 1 for what is legal; all zero for who is not to move.  The winner gets 1, the loser -1.  An action that
     is not legal loses the game.
     """
-    try:
-        import pettingzoo  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "Environments need PettingZoo, which is not installed: pip install 'pttt-ooc[environments]'."
-        ) from None
+    check_extra("environments", "An environment")
     name, _, rest = text.partition(":")
     if name == "phantom":
         from pttt_ooc.environments.phantom import PhantomEnvironment

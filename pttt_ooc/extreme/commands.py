@@ -236,9 +236,9 @@ def serve(
     browser: BrowserOption = True,
 ) -> None:
     """Show a tournament in a browser: standings, matches move by move, what teams can learn from theirs."""
-    from pttt_ooc.grader.commands import extra
+    from pttt_ooc.extras import extra
 
-    with extra():
+    with extra("grader", "`pttt extreme serve`"):
         from pttt_ooc.extreme.pages.local import serve as served
     served(directory, host, port, "/extreme/standings" if browser else None)
 
@@ -256,9 +256,9 @@ def open_league(
     Writes extreme.yaml into the grader's directory, which says all that can be chosen: pools, marks, limits, and when
     the tournament begins.  Where there is no grader yet, it is made.
     """
-    from pttt_ooc.grader.commands import extra
+    from pttt_ooc.extras import extra
 
-    with extra():
+    with extra("grader", "`pttt extreme open`"):
         from pttt_ooc.extreme.course.league import LeagueSettings
         from pttt_ooc.extreme.course.league import open_league as opened
         from pttt_ooc.grader.rights import private

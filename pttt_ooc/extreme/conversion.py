@@ -6,6 +6,9 @@ import ast
 import resource
 import sys
 
+from pttt_ooc.errors import MissingExtraError
+from pttt_ooc.extras import imports
+
 LEFT_OUT = {"asserts", "buffer", "idioms", "isinstance", "set_literal", "ws_comma", "callable", "division"}
 """Conversions that change style only, or that this package does in its own way."""
 
@@ -15,13 +18,14 @@ def converted(source: str) -> str:
 
     Raises
     ------
-    ImportError
+    MissingExtraError
         If fissix is missing.
     ValueError
         If the text is no program in Python 2.
     """
-    from fissix import refactor
-    from fissix.pgen2 import parse, tokenize
+    with imports("A program in Python 2"):
+        from fissix import refactor
+        from fissix.pgen2 import parse, tokenize
 
     names = refactor.get_fixers_from_package("fissix.fixes")
     kept = [name for name in names if name.rpartition("fix_")[2] not in LEFT_OUT]
@@ -49,9 +53,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
     try:
         sys.stdout.write(converted(sys.stdin.read()))
-    except ImportError:
-        sys.exit("Programs in Python 2 need Python 2.7, or the package fissix: install 'pttt-ooc[extreme]'.")
-    except ValueError as error:
+    except (MissingExtraError, ValueError) as error:
         sys.exit(str(error))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pttt_ooc.extras import check_extra
 from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError, plain
 from pttt_ooc.extreme.programs import Program
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Move, Referee
@@ -213,11 +214,14 @@ def check_walls() -> None:
 
     Raises
     ------
+    MissingExtraError
+        If the Python binding of libseccomp is missing.
     ExtremeError
         That says why, and what the switch is called that allows bots without walls.
     """
     from pttt_ooc.extreme.programs import program
 
+    check_extra("extreme", "The wall around bots")
     try:
         bot = program("nobody.py", b"class Nobody:\n    def move(self, *_): pass\n")
         process = BotProcess(bot, bot.interpreters()[-1], Conditions())

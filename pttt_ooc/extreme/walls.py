@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.errors import PtttError
+from pttt_ooc.extras import check_extra
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 RUNNER = Path(__file__).with_name("runner.py")
@@ -189,15 +190,17 @@ def filter_code() -> str:
 
     Raises
     ------
+    MissingExtraError
+        If its Python binding is missing.
     ExtremeError
-        If libseccomp or its Python binding is missing.
+        If libseccomp is missing.
     """
+    check_extra("extreme", "The wall around bots")
     try:
         import pyseccomp
     except (ImportError, OSError, RuntimeError) as error:
         raise ExtremeError(
-            "The walls around bots need libseccomp and its Python binding; install the package libseccomp2 (Debian) "
-            "and 'pttt-ooc[extreme]'."
+            "The walls around bots need the library libseccomp: install the package libseccomp2 (Debian)."
         ) from error
     made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(1))
     for action, names in ((pyseccomp.ALLOW, ALLOWED), (pyseccomp.KILL_PROCESS, FORBIDDEN)):

@@ -9,14 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pttt_ooc.disk.outputs import check_output
-from pttt_ooc.errors import GraderError
+from pttt_ooc.extras import extra
 from pttt_ooc.options import GRADER, DataOption, ForceOption, group
 
 if TYPE_CHECKING:
@@ -33,36 +32,6 @@ def add_commands(app: typer.Typer) -> None:
         submit
     )
     app.add_typer(grader, name="grader")
-
-
-# What the extra installs, by the names under which it is imported.  All of it is looked for at once: web server and
-# worker, which import it, run in processes of their own that are started again whenever they die.
-EXTRA = (
-    *("anyio", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
-    "uvicorn",
-)
-
-
-@contextmanager
-def extra() -> Iterator[None]:
-    """Import what the extra installs; a GraderError that says how to get it if it is missing."""
-    missing = [name for name in EXTRA if find_spec(name) is None]
-    if missing:
-        raise GraderError(_install(*missing))
-    try:
-        yield
-    except ModuleNotFoundError as error:  # what these need in turn
-        missing = [(error.name or "").partition(".")[0]]
-        if missing == ["pttt_ooc"]:
-            raise
-        raise GraderError(_install(*missing)) from error
-
-
-def _install(*missing: str) -> str:
-    return (
-        f"The grader needs the extra 'grader', but {', '.join(missing)} cannot be found; install it with: "
-        "pip install 'pttt-ooc[grader]'."
-    )
 
 
 def submit(
@@ -91,7 +60,7 @@ def submit(
 
 @contextmanager
 def _database(data: Path) -> Iterator[Database]:
-    with extra():
+    with extra("grader", "The grader"):
         from pttt_ooc.grader.database import Database
         from pttt_ooc.grader.rights import private
         from pttt_ooc.grader.settings import read_settings
@@ -220,7 +189,7 @@ def restore(
     ] = None,
 ) -> None:
     """Make a grader from a copy, in a directory that holds none."""
-    with extra():
+    with extra("grader", "The grader"):
         from pttt_ooc.grader import backup as copies
         from pttt_ooc.grader.rights import private
     with private():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.config import check_section
 from pttt_ooc.errors import ConfigError, did_you_mean
+from pttt_ooc.extras import imports
 from pttt_ooc.stages.provenance import code_digest, dependencies
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numerics
@@ -34,7 +35,6 @@ ALGORITHMS = {
     "escher-deep": ("deep.escher", "DeepEscher"),
 }
 """Name: module in this room, class."""
-_EXTRAS = {"jax": ("JAX", "deep"), "jaxlib": ("JAX", "deep"), "scipy": ("scipy", "learners")}
 
 
 def learner_class(algorithm: str) -> type[Learner[Any]]:
@@ -43,20 +43,15 @@ def learner_class(algorithm: str) -> type[Learner[Any]]:
     Raises
     ------
     ConfigError
-        If there is no such algorithm, or a library that it needs is not installed.
+        If there is no such algorithm.
+    MissingExtraError
+        If a library that it needs is not installed.
     """
     if algorithm not in ALGORITHMS:
         raise ConfigError(f"There is no learner {algorithm!r}{guess(algorithm)}.")
     module, name = ALGORITHMS[algorithm]
-    try:
+    with imports(f"The learner {algorithm}"):
         found: type[Learner[Any]] = getattr(import_module(f"pttt_ooc.learners.{module}"), name)
-    except ModuleNotFoundError as error:
-        library, extra = _EXTRAS.get((error.name or "").split(".")[0], ("", ""))
-        if not library:
-            raise
-        raise ConfigError(
-            f"The learner {algorithm} needs {library}, which is not installed: pip install 'pttt-ooc[{extra}]'."
-        ) from None
     return found
 
 

@@ -1,6 +1,6 @@
 """A bridge to OpenSpiel's ``phantom_ttt``: its policies as strategies, strategies as its policies.
 
-OpenSpiel is optional: ``pip install 'pttt-ooc[openspiel]'``.  Its game with ``obstype=reveal-nothing``, which is its
+OpenSpiel is optional, the extra ``openspiel``.  Its game with ``obstype=reveal-nothing``, which is its
 default, is ours: players learn only whether their own attempts are placed.  ``gameversion`` is the turn rule.
 """
 
@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from pttt_ooc.errors import ConfigError, GameError, StrategyError
+from pttt_ooc.errors import GameError, StrategyError
+from pttt_ooc.extras import extra
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.rules.game import Game, lines
 from pttt_ooc.show.pictures import attempts_of
@@ -35,10 +36,8 @@ def load_game(game: Game) -> Any:
 
 
 def _pyspiel() -> Any:
-    try:
+    with extra("openspiel", "The bridge to OpenSpiel"):
         import pyspiel
-    except ImportError:
-        raise ConfigError("OpenSpiel is not installed; `pip install 'pttt-ooc[openspiel]'` installs it.") from None
     return pyspiel
 
 

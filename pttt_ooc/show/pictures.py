@@ -147,14 +147,11 @@ def opening_figure(game: Game, openings: tuple[Sequence[float], Sequence[float]]
         return figure
 
 
-def convergence_figure(
-    rows: Sequence[Row], target: float | None = None, panels: Sequence[str] = ("iteration", "seconds")
-) -> Figure:
-    """The gap (NashConv) over iterations and over time, log-log, a panel for each."""
+def convergence_figure(rows: Sequence[Row], target: float | None, x: str) -> Figure:
+    """The gap (NashConv) over ``"iteration"`` or ``"seconds"``, log-log."""
     with style():
-        figure = new_figure(4.2 * len(panels), 3.1)
-        for i, x in enumerate(panels):
-            _draw_gap(figure.add_subplot(1, len(panels), i + 1), {"": rows}, x, target)
+        figure = new_figure(4.2, 3.1)
+        _draw_gap(figure.add_subplot(1, 1, 1), {"": rows}, x, target)
         figure.tight_layout(pad=0.5)
         return figure
 

@@ -1,8 +1,10 @@
-"""The report on a solution: one self-contained HTML page, and its pictures as files.
+"""The report on a solution: one self-contained HTML page, its pictures as files, and a page with what was measured.
+
+Equal runs leave equal reports, on any machine: what differs between them, times and memory, is on the other page.
 
 The page is made from plain data only (:class:`ReportData`), holds its pictures as inline SVG and needs
 neither scripts nor a network.  The same data give the same bytes.  Text and layout are in
-``templates/report.html.j2``; this module prepares numbers and sentences.
+``templates/report.html.j2`` and ``templates/measurements.html.j2``; this module prepares numbers and sentences.
 
 Jinja and YAML are imported on use, so that commands start quickly.
 """
@@ -35,6 +37,8 @@ from pttt_ooc.show.pictures import (
     value_figure,
 )
 
+PAGE = "report.html"
+MEASUREMENTS = "measurements.html"  # seconds, memory, versions: it differs between equal runs
 FIGURES = ("convergence.svg", "opening.svg")  # files beside the page
 PARAMETERS = (
     "alpha",
@@ -87,8 +91,8 @@ class ReportData:
         For each player, the probability of each square at its first infoset.
     stages
         In the order in which they ran.
-    counts, versions, digests
-        Sizes of the game, versions of libraries, content hashes: label by label.
+    counts, digests, machine
+        Sizes of the game, content hashes, and versions of libraries with the machine's kind: label by label.
     parameters
         The algorithm's :data:`PARAMETERS` in effect; those that are missing are taken from `config`.
     commands
@@ -106,8 +110,8 @@ class ReportData:
     stages: Sequence[StageFacts] = ()
     counts: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, Any] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
+    machine: Mapping[str, Any] = field(default_factory=dict)
     commands: Sequence[str] = ("make solve",)
     title: str = "Phantom Tic-Tac-Toe, solved"
     date: str = ""
@@ -163,21 +167,21 @@ def _infoset(data: ReportData, number: int) -> dict[str, Any]:
     return {**vars(shown), "sentence": sentence, "svg": inline_svg(figure, f"infoset{number}", sentence)}
 
 
-def _comparison(data: ReportData) -> dict[str, Any]:
+def _curves(data: ReportData, x: str) -> dict[str, Any]:
+    """How the gap closed over `x`, ``"iteration"`` or ``"seconds"``: of this run, and of those to compare it with."""
+    own = convergence_figure(data.convergence, _target(data), x)
+    found: dict[str, Any] = {"panel": inline_svg(own, x, f"Gap over {x}, both axes logarithmic")}
     runs = data.runs if len(data.runs) > 1 else ()
-    curves = {run.name: run.rows for run in runs}
-    panels = [
-        inline_svg(comparison_figure(curves, x), f"compared-{x}", f"Gaps of {len(runs)} runs over {x}")
-        for x in ("iteration", "seconds")
-        if runs
-    ]
-    return {"runs": compared(runs), "common_gap": common_gap(runs), "comparison": panels}
+    if runs:
+        figure = comparison_figure({run.name: run.rows for run in runs}, x)
+        found["comparison"] = inline_svg(figure, f"compared-{x}", f"Gaps of {len(runs)} runs over {x}")
+    return {**found, "runs": compared(runs), "common_gap": common_gap(runs)}
 
 
 def _context(data: ReportData) -> dict[str, Any]:
     import yaml
 
-    game, target, solve = data.game, _target(data), data.config.get("solve") or {}
+    game, solve = data.game, data.config.get("solve") or {}
     return {
         "data": data,
         "palette": PALETTE,
@@ -186,15 +190,12 @@ def _context(data: ReportData) -> dict[str, Any]:
         "bounds": value_bounds(data.evaluation),
         "aim": aim(game),
         "yaml": yaml.safe_dump(dict(data.config), sort_keys=False, allow_unicode=True),
-        "panels": [
-            inline_svg(convergence_figure(data.convergence, target, [x]), x, f"Gap over {x}, both axes logarithmic")
-            for x in ("iteration", "seconds")
-        ],
+        "measurements": MEASUREMENTS,
         "boards": [
             inline_svg(board_figure(game, p, "|", data.openings[p], 3), f"opening{p}", f"Opening of player {p}")
             for p in (0, 1)
         ],
-        **_comparison(data),
+        **_curves(data, "iteration"),
         "value_svg": inline_svg(value_figure(data.evaluation), "value", "Bounds on the value of the game"),
         "infosets": [_infoset(data, i) for i in range(len(data.infosets))],
     }
@@ -205,17 +206,22 @@ def render_report(data: ReportData) -> str:
     return rendered("report.html.j2", **_context(data))
 
 
-def write_report(data: ReportData, path: Path) -> None:
-    """Write the report; a reader finds the old file or the new one, whole.
+def render_measurements(data: ReportData) -> str:
+    """What the run took, as one HTML page."""
+    return rendered("measurements.html.j2", data=data, palette=PALETTE, **_curves(data, "seconds"))
+
+
+def write_report(data: ReportData, directory: Path) -> None:
+    """Write the report and the measurements; a reader finds an old file or the new one, whole.
 
     Raises
     ------
     StoreError
         If the file cannot be written.
     """
-    text = render_report(data)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write_text(path, text)
+    directory.mkdir(parents=True, exist_ok=True)
+    atomic_write_text(directory / PAGE, render_report(data))
+    atomic_write_text(directory / MEASUREMENTS, render_measurements(data))
 
 
 def save_figures(data: ReportData, directory: Path) -> list[Path]:
@@ -227,7 +233,10 @@ def save_figures(data: ReportData, directory: Path) -> list[Path]:
         If a file cannot be written.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    figures = (convergence_figure(data.convergence, _target(data)), opening_figure(data.game, data.openings))
+    figures = (
+        convergence_figure(data.convergence, _target(data), "iteration"),
+        opening_figure(data.game, data.openings),
+    )
     paths = [directory / name for name in FIGURES]
     for path, figure in zip(paths, figures, strict=True):
         atomic_write_bytes(path, figure_bytes(figure, "svg"))

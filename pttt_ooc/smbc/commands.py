@@ -14,7 +14,7 @@ import typer
 
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.grader.commands import extra
+from pttt_ooc.extras import check_extra, extra
 from pttt_ooc.options import (
     BrowserOption,
     HostOption,
@@ -179,6 +179,8 @@ def goals(
     from pttt_ooc.smbc.findings import goals_of_round, score_numbers
     from pttt_ooc.smbc.solve import load
 
+    if all_equilibria:
+        check_extra("smbc", "--all-equilibria")
     solution = load(directory)
     found = goals_of_round(solution, score_numbers(scores, solution.settings.winning_score), all_equilibria)
     if as_json:
@@ -269,6 +271,6 @@ def serve(
 
     Matches are kept in DIR/matches.sqlite.
     """
-    with extra():
+    with extra("grader", "`pttt smbc serve`"):
         from pttt_ooc.smbc.pages.local import serve as served
     served(directory, host, port, "/smbc/play" if browser else None)

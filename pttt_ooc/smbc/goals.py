@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pttt_ooc.extras import check_extra
 from pttt_ooc.smbc import programs
 from pttt_ooc.smbc.programs import Range
 from pttt_ooc.smbc.round import Floats, Payoffs, Profile, outcomes
@@ -52,11 +53,12 @@ def equilibria(tree: Tree, payoffs: Payoffs) -> Equilibria:
 
     Raises
     ------
-    PtttError
-        If SciPy is missing.
+    MissingExtraError
+        If scipy is missing.
     GameError
         If a program is not solved.
     """
+    check_extra("smbc", "The search through all equilibria")
     values, margins = [], []
     for player in (1, 0):  # the plans of the second player tell about the goals of the first
         sign = 1 if player == 0 else -1
@@ -80,7 +82,8 @@ def entry_ranges(payoffs: Payoffs, rows: list[Range], columns: list[Range]) -> l
     By two small linear programs for each entry.  An entry lies between the smallest and the largest payoff that its
     goals allow.
     """
-    linprog = programs.scipy("optimize").linprog
+    from scipy.optimize import linprog  # slow to import, and an extra
+
     table = payoffs.table()
     limits = [(float(cell.min()), float(cell.max())) for cell in table[:, :, :3].reshape(9, 3)]
     sums = [np.kron(np.eye(3)[goal], np.ones(3)) for goal in range(3)]

@@ -12,13 +12,12 @@ optimal plans, as the game is zero-sum.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.errors import GameError, PtttError
+from pttt_ooc.errors import GameError
 from pttt_ooc.smbc.round import PAIRS, Floats, Payoffs
 from pttt_ooc.smbc.tree import Tree
 
@@ -65,14 +64,9 @@ class Range:
 
 
 def program(tree: Tree, player: int, payoffs: Payoffs) -> Program:
-    """The linear program of a player's plans.
+    """The linear program of a player's plans."""
+    from scipy import sparse  # slow to import, and an extra
 
-    Raises
-    ------
-    PtttError
-        If SciPy is missing.
-    """
-    sparse = scipy("sparse")
     ply, parent, outcome = plies_of(tree), tree.shape.parent.astype(np.int64), tree.shape.outcome
     is_end, is_own = outcome >= 0, (ply > 0) & ((ply - 1) % 2 == player)
     own, theirs = np.flatnonzero(is_own), np.flatnonzero((ply > 0) & ~is_own)  # moves of both
@@ -141,7 +135,9 @@ def extreme(given: Program, amounts: Floats, value: float | None, sign: int) -> 
     GameError
         If it is not found.
     """
-    linprog, sparse = scipy("optimize").linprog, scipy("sparse")
+    from scipy import sparse
+    from scipy.optimize import linprog
+
     below, limits = given.below, np.zeros(given.below.shape[0])
     if value is not None:
         below = sparse.vstack([below, -given.by_goal.sum(axis=0)[None, :]]).tocsr()
@@ -175,19 +171,3 @@ class _Entries:
     def matrix(self, sparse: Any, shape: tuple[int, int]) -> Any:
         rows, columns, values = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
         return sparse.csr_matrix((values, (rows, columns)), shape=shape)
-
-
-def scipy(name: str) -> ModuleType:
-    """A part of SciPy.
-
-    Raises
-    ------
-    PtttError
-        If SciPy is missing.
-    """
-    from importlib import import_module
-
-    try:
-        return import_module(f"scipy.{name}")
-    except ModuleNotFoundError:
-        raise PtttError("Linear programs need SciPy; install it with: pip install 'pttt-ooc[smbc]'.") from None

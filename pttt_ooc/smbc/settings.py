@@ -168,7 +168,7 @@ class SmbcConfig(Section):
     all_equilibria: bool = Field(
         default=False,
         description="The report bounds what goals are worth in all equilibria, by linear programs, which take minutes "
-        "and need the extra smbc.",
+        "and need scipy.",
     )
     compared_iterations: Whole = Field(
         default=1000,

@@ -8,7 +8,7 @@ Modules: Beside the stages: ``directories`` (where results are), ``common``, ``e
 ``verified`` (products that need not be read again), ``decisions`` (of what Snakemake runs), ``beginning`` (of a run),
 ``provenance`` (digests of sources, fingerprints), ``planning`` (what a run needs), ``rates`` (of this machine),
 ``budgets`` (refused at once), ``snapshots`` (of the solver), ``compilation`` (once; ``kernel_calls`` is the program
-that does it), ``fsck``, ``place`` (paths that Snakemake copes with).
+that does it), ``fsck``, ``verification`` (the digest of a run), ``place`` (paths that Snakemake copes with).
 """
 
 STAGES = ("enumerate", "index", "solve", "evaluate", "export", "report")

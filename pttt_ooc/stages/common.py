@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for nump
 Facts = dict[str, Any]
 LOCK = ".lock"  # of a directory of results
 STRUCTURE_LOCK = ".structure.lock"  # beside an index: runs that read it share it
+MEASURED_FILES = ("measurements.html",)  # products that hold nothing but what a run measured
 
 
 @contextmanager
@@ -157,9 +158,10 @@ def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
     return {name: d["digest"] for facts in manifests.values() for name, d in facts["products"].items()}
 
 
-def timeless(facts: Mapping[str, Any]) -> Facts:
-    """Facts without run times, so that what is made of them has the same bits in each run."""
-    return {name: value for name, value in facts.items() if "second" not in name}
+def contents(manifests: Mapping[str, Facts]) -> dict[str, str]:
+    """The same, but equal for equal runs: run times do not count, and files that hold nothing else are left out."""
+    described = {name: d for facts in manifests.values() for name, d in facts["products"].items()}
+    return {name: d.get("content", d["digest"]) for name, d in described.items() if name not in MEASURED_FILES}
 
 
 def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:

@@ -1,4 +1,4 @@
-"""Compilation of all kernels, once for each machine and version of the sources.
+"""Compilation of all kernels, once for each user and version of the sources.
 
 Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.compiler` gives.  Filling it takes
 some time and much memory, so that it is done by a program of its own, :mod:`pttt_ooc.stages.kernel_calls`: before a
@@ -17,7 +17,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Self
@@ -75,15 +75,23 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
     directory = Path(cache.cache_path)
     stamp = directory / f"compiled-{compiler.DIGEST}"
     if stamp.exists():
+        with suppress(OSError):
+            os.utime(stamp)  # the versions that were used last are kept
         return
     directory.mkdir(parents=True, exist_ok=True)
     waiting = "Waiting for another process, which compiles the kernels ..."
     with hold(directory / "compiling.lock", waiting, wait=True):
         if not stamp.exists():
+            if not directory.is_relative_to(compiler.user_cache()):
+                print(
+                    f"{compiler.user_cache()} cannot be written to: compiled code is kept in {_PACKAGE}.",
+                    file=sys.stderr,
+                )
             stamp.write_text(f"{_compile(compiling or Compiling())}\n", encoding="ascii")
             for name in jit.SOURCES:
                 import_module(f"pttt_ooc.{name.replace('/', '.')}")
-            forget_versions(compiler.DIRECTORIES)
+            below = {file.parent for file in compiler.user_cache().rglob("*.nbi")}  # of wings too
+            forget_versions(compiler.DIRECTORIES | below)
 
 
 @contextmanager
@@ -170,7 +178,7 @@ class _Count:
             print(self._line(count), file=sys.stderr, flush=True)
 
     def _line(self, count: int) -> str:
-        return f"Compiling kernels, once for this machine: {count} of {max(count, KERNELS)} ..."
+        return f"Compiling kernels, once for this version of the package: {count} of {max(count, KERNELS)} ..."
 
 
 @contextmanager

@@ -15,16 +15,15 @@ from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_ex
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.names import BUNDLE
 from pttt_ooc.products.solution import Strategies, read_solution
-from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage, timeless, workspace_of
+from pttt_ooc.stages.common import Facts, allocated, contents, digests, inputs, stage, workspace_of
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.normal_form import normal_export, row_orders
+from pttt_ooc.stages.verified import timeless
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import unfold
 from pttt_ooc.structure.views import Ints
 from pttt_ooc.sweep.parallel import in_order
-
-_LOG = "convergence.jsonl"
 
 
 def needs(
@@ -100,9 +99,9 @@ def _rows(
 def _told(before: Mapping[str, Facts]) -> dict[str, Any]:
     """The facts for the bundle, without run times: equal runs leave equal files."""
     solve = before["solve"]
-    told = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters", "versions")}
+    told = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters")}
     return {
         "evaluation": timeless(before["evaluate"]["solution"]),
         "solve": {**told, "result": timeless(solve["result"])},
-        "digests": {name: one for name, one in digests(before).items() if name != _LOG},  # it holds run times
+        "digests": contents(before),
     }

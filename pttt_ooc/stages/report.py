@@ -1,4 +1,4 @@
-"""Stage "report": one page with everything that the stages found, and its pictures."""
+"""Stage "report": one page with everything that the stages found, its pictures, and one with what they measured."""
 
 from __future__ import annotations
 
@@ -19,9 +19,18 @@ from pttt_ooc.products.solution import Strategies, read_solution
 from pttt_ooc.products.tables import read_index
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.play import first_infoset
-from pttt_ooc.show.report import FIGURES, InfosetPicture, ReportData, StageFacts, save_figures, write_report
+from pttt_ooc.show.report import (
+    FIGURES,
+    MEASUREMENTS,
+    PAGE,
+    InfosetPicture,
+    ReportData,
+    StageFacts,
+    save_figures,
+    write_report,
+)
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import Facts, allocated, digests, inputs, stage
+from pttt_ooc.stages.common import Facts, allocated, contents, digests, inputs, stage
 from pttt_ooc.stages.comparison import read_comparison
 from pttt_ooc.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
 from pttt_ooc.structure.index import Index, Layout
@@ -37,14 +46,14 @@ def needs(layout: Layout) -> MemoryNeeds[tuple[Floats, Floats]]:
 
 
 def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
-    """Write ``report.html`` and its pictures.
+    """Write ``report.html``, its pictures, and ``measurements.html``.
 
     Raises
     ------
     PtttError
         If it cannot be done with `memory_mb` MB, an input is missing or damaged, or the disk cannot be written to.
     """
-    with stage("report", directory, ["report.html", *FIGURES]) as facts:
+    with stage("report", directory, [PAGE, MEASUREMENTS, *FIGURES]) as facts:
         read = inputs(directory, "index", "solve")
         # Of the other stages only the manifests are read, so that their files need no check.
         before = {name: read.get(name) or read_manifest(manifest_of(directory, name), name) for name in STAGES[:-1]}
@@ -55,7 +64,7 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         arrays = allocated(needs(index), memory_mb, directory, facts)
         solution = read_solution(directory / "solution.zarr", index, arrays)
         data = replace(_data(config, directory, before, solution), runs=runs)
-        write_report(data, directory / "report.html")
+        write_report(data, directory)
         save_figures(data, directory)
 
 
@@ -76,8 +85,8 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], solution
         stages=[_spent(name, facts) for name, facts in before.items()],
         counts=_counts(before),
         parameters=before["solve"]["parameters"],
-        versions=before["solve"]["versions"],
-        digests=digests(before),
+        digests=contents(before),
+        machine=_machine(before["solve"]),
         title=config.report.title,
     )
 
@@ -87,12 +96,11 @@ def _shown(report: ReportConfig) -> Facts:
 
 
 def in_force(before: Mapping[str, Facts], report: Facts, run: str = DEFAULT_RUN) -> Facts:
-    """The configuration that the products were made with, as their manifests tell it."""
-    solve, budget = before["solve"], before["solve"]["memory"]["budget_mb"]
-    memory = {} if budget is None else {"memory_mb": budget}
+    """The configuration that the products were made with, as their manifests tell it, without its budget of memory."""
+    solve = before["solve"]
     sections = {"solve": solve["settings"], "export": before["export"]["settings"], "report": report}
     named = {} if run == DEFAULT_RUN else {"run": run}
-    return {"game": solve["game"], "symmetry": solve["symmetry"], **named, **memory, **sections}
+    return {"game": solve["game"], "symmetry": solve["symmetry"], **named, **sections}
 
 
 def _has(whole: Index, player: int, text: str) -> bool:
@@ -112,6 +120,11 @@ def _spent(name: str, facts: Facts) -> StageFacts:
     usage = facts["usage"]
     projected = facts["memory"]["projected_mb"]
     return StageFacts(name, usage["seconds"], usage["peak_anonymous_mb"], projected, usage["threads"])
+
+
+def _machine(solve: Facts) -> Facts:
+    budget = solve["memory"]["budget_mb"]
+    return {**solve["versions"], **({} if budget is None else {"memory budget": f"{budget:g} MB"})}
 
 
 def _counts(before: Mapping[str, Facts]) -> dict[str, Any]:

@@ -23,12 +23,13 @@ from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.solving.held import room_bytes
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve
-from pttt_ooc.stages.common import Facts, digests, inputs, stage, timeless, workspace_of
+from pttt_ooc.stages.common import Facts, digests, inputs, stage, workspace_of
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.normal_form import normal_solve
 from pttt_ooc.stages.provenance import fingerprint
 from pttt_ooc.stages.snapshots import Snapshots
+from pttt_ooc.stages.verified import timeless
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.sweep.engine import engine_needs
 

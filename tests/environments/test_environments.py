@@ -1,13 +1,12 @@
 """Environments of PettingZoo: its own test, and what its test does not look at."""
 
-import builtins
 import warnings
 
 import numpy as np
 import pytest
 
 from pttt_ooc.arena.games.base import ArenaError
-from pttt_ooc.environments.catalogue import MissingExtraError, environment
+from pttt_ooc.environments.catalogue import environment
 from pttt_ooc.errors import GameError, UnknownGameError
 
 GAMES = (
@@ -171,19 +170,6 @@ def test_players_with_bonus_moves_move_again():
         again += env.agent_selection == agent
         assert env.agent_selection == f"player_{int(env.state[0])}" or any(env.terminations.values())
     assert again > 0
-
-
-def test_without_pettingzoo_there_is_a_sentence(monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *rest, **more):
-        if name == "pettingzoo":
-            raise ImportError
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(MissingExtraError, match=r"pttt-ooc\[environments\]"):
-        environment("mnk")
 
 
 def test_unknown_games_are_sentences():

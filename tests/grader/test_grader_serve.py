@@ -318,8 +318,8 @@ main(sys.argv[1:])
     for arguments, code, words in (
         (["--help"], 0, "grader"),
         (["submit", "f.zip", "--player", "0", "--server", server], 1, "cannot be reached"),
-        (["serve"], 1, "pip install 'pttt-ooc[grader]'"),
-        (["grader", "list-teams"], 1, "pip install 'pttt-ooc[grader]'"),
+        (["serve"], 1, "which are not installed; install with: "),
+        (["grader", "list-teams"], 1, "which are not installed; install with: "),
     ):
         command = [sys.executable, "-c", script, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=PATIENCE)

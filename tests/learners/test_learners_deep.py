@@ -1,7 +1,6 @@
 """Deep learners: what networks see, the games that they play, what they go down, and how well they learn."""
 
 import math
-import sys
 
 import helpers
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 from learning import HIDDEN, MINI, gap, small_ground, started
 
 import naive
-from pttt_ooc.errors import ConfigError
-from pttt_ooc.learners.catalogue import ALGORITHMS, learner_class
+from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.checkpoints import Checkpoints
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: deep learners go without tests")
@@ -181,14 +179,6 @@ def test_padding_changes_nothing():
     parts = np.concatenate([seen.look(network, infosets[:5]), seen.look(network, infosets[5:])])
     # Sums of other lengths may be added up in another order, as the processor likes it.
     np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6 * np.abs(whole).max())
-
-
-def test_what_is_missing_is_said(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("pttt_ooc.learners.deep")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(ConfigError, match=r"needs JAX, which is not installed: pip install 'pttt-ooc\[deep\]'"):
-        learner_class("ppo")
 
 
 def test_the_newest_rows_are_remembered():

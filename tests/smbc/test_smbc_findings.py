@@ -9,7 +9,6 @@ import pytest
 from cli_runner import Done
 
 from pttt_ooc.cli.commands import main
-from pttt_ooc.errors import PtttError
 from pttt_ooc.smbc import goals, kernels, programs, simulation, study
 from pttt_ooc.smbc import solve as solving
 from pttt_ooc.smbc.findings import expected_visits, signed
@@ -149,12 +148,6 @@ def test_entries_follow_from_rows_and_columns():
 
 def test_numbers_have_signs_and_zero_has_one():
     assert [signed(number) for number in (-1e-9, -0.25, 2 / 3)] == ["+0.0000000", "-0.2500000", "+0.6666667"]
-
-
-def test_without_scipy_there_is_a_sentence(small, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
-    with pytest.raises(PtttError, match=r"install it with: pip install 'pttt-ooc\[smbc\]'"):
-        programs.program(small, 0, WORTH)
 
 
 @pytest.mark.full

@@ -6,10 +6,17 @@
 #
 # Its results are in data/smbc; its manifests are the edges between its rules, as in the Snakefile.
 
+from pttt_ooc.extras import check_extra
 from pttt_ooc.smbc import pipeline
 
 SMBC = WINGS["smbc"]
 SMBC_DIR = "data/smbc"
+
+try:
+    if SMBC.all_equilibria:
+        check_extra("smbc", "smbc.all_equilibria")
+except PtttError as error:
+    sys.exit(str(error))
 
 DECISIONS.add(SMBC_DIR, partial(pipeline.asked, SMBC), prefix="smbc_")
 

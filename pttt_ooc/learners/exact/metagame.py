@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.errors import ConfigError
-
 Matrix = NDArray[np.float64]
 Mixtures = tuple[Matrix, Matrix]
 
@@ -30,24 +28,14 @@ def uniform(payoffs: Matrix) -> Mixtures:
 
 
 def nash(payoffs: Matrix) -> Mixtures:
-    """An equilibrium of the matrix game, by linear programming; then PSRO is a double oracle (McMahan et al. 2003).
-
-    Raises
-    ------
-    ConfigError
-        If scipy is not installed.
-    """
+    """An equilibrium of the matrix game, by linear programming; then PSRO is a double oracle (McMahan et al. 2003)."""
     return _maximin(payoffs), _maximin(-payoffs.T)
 
 
 def _maximin(payoffs: Matrix) -> Matrix:
     """The mixture of the rows that gets most in the worst case."""
-    try:
-        from scipy.optimize import linprog
-    except ImportError:
-        raise ConfigError(
-            "The meta-solver nash needs scipy, which is not installed; install the extra pttt-ooc[learners]."
-        ) from None
+    from scipy.optimize import linprog
+
     m, n = payoffs.shape
     # Variables: the mixture, and the value, which is maximised.
     costs = np.append(np.zeros(m), -1.0)

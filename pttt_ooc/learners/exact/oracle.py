@@ -11,12 +11,13 @@ lists of these, 8 bytes for each, and the payoffs of a new strategy against all 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact.metagame import META_SOLVERS
 from pttt_ooc.learners.ground import Ground
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
@@ -37,6 +38,12 @@ class OracleSettings(Settings):
     meta_solver: Literal["nash", "uniform", "projected-replicator", "regret-matching"] = Field(
         default="nash", description="How the populations are mixed."
     )
+
+    @model_validator(mode="after")
+    def _has_its_library(self) -> Self:
+        if self.meta_solver == "nash":
+            check_extra("learners", "The meta-solver nash")
+        return self
 
 
 Chosen = TypeVar("Chosen", bound=OracleSettings)

@@ -1,0 +1,86 @@
+"""The extras of the package: what each installs, and a sentence with the line that installs it where it is missing.
+
+A command looks for its extra before it reads, compiles or computes anything.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from pttt_ooc.errors import MissingExtraError
+
+EXTRAS = {
+    "arena": ("choix", "scipy", "statsmodels"),
+    "deep": ("jax",),
+    "environments": ("gymnasium", "pettingzoo"),
+    "extreme": ("fissix", "pyseccomp"),
+    "grader": (
+        *("anyio", "fastapi", "h11", "prometheus_client", "python_multipart", "sqlalchemy", "starlette"),
+        "uvicorn",
+    ),
+    "learners": ("scipy",),
+    "openspiel": ("open_spiel",),
+    "smbc": ("scipy",),
+}
+"""What each extra of pyproject.toml installs, by the names under which it is imported."""
+
+
+def check_extra(name: str, user: str) -> None:
+    """Look for all that an extra installs.
+
+    Servers import some of it in processes that are started again whenever they die, so that each of it is looked for.
+
+    Parameters
+    ----------
+    name
+        Of the extra.
+    user
+        What needs it, to begin a sentence.
+
+    Raises
+    ------
+    MissingExtraError
+        If something is missing; it names the line that installs it.
+    """
+    missing = [module for module in EXTRAS[name] if find_spec(module) is None]
+    if missing:
+        raise MissingExtraError(_sentence(user, missing))
+
+
+@contextmanager
+def imports(user: str) -> Iterator[None]:
+    """Raise a MissingExtraError, as :func:`check_extra` does, where the block imports what is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        if module in ("", "pttt_ooc"):
+            raise
+        raise MissingExtraError(_sentence(user, [module])) from error
+
+
+@contextmanager
+def extra(name: str, user: str) -> Iterator[None]:
+    """Look for an extra, and guard the imports of the block: what it brings may need more."""
+    check_extra(name, user)
+    with imports(user):
+        yield
+
+
+def _sentence(user: str, missing: list[str]) -> str:
+    packages = [name.replace("_", "-") for name in missing]
+    listed = " and ".join(filter(None, [", ".join(packages[:-1]), packages[-1]]))
+    verb = "is" if len(packages) == 1 else "are"
+    return f"{user} needs {listed}, which {verb} not installed; install with: {_installer()} {' '.join(packages)}"
+
+
+def _installer() -> str:
+    """The command that installs packages for this Python, however the package itself was installed."""
+    program, here = Path(sys.executable), Path.cwd()
+    shown = shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
+    return f"{shown} -m pip install" if find_spec("pip") else f"uv pip install --python {shown}"

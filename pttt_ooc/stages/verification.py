@@ -1,0 +1,40 @@
+"""The digest of a run: of all that equal runs have in common, whatever machine, Python or budgets they had."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from pttt_ooc.stages import STAGES
+from pttt_ooc.stages.common import Facts, contents, inputs, undisturbed
+from pttt_ooc.stages.verified import timeless
+
+MEASURED = ("usage", "memory", "versions")
+"""What manifests say about a run and not about its results."""
+NAMES = ("sources", "work", "made_from")
+"""Digests of code, which comments change, and of products, whose own digests count already."""
+
+
+def content_of(manifest: Facts) -> Facts:
+    """The part of a manifest that is the same in all equal runs."""
+    kept = {name: value for name, value in manifest.items() if name not in (*MEASURED, *NAMES)}
+    return timeless({**kept, "products": contents({"": manifest})})
+
+
+def run_digest(directory: Path) -> str:
+    """One digest of a whole run, whose products are checked first to be the ones that its manifests describe.
+
+    Parameters
+    ----------
+    directory
+        Of the results, with the report in it.
+
+    Raises
+    ------
+    StoreError
+        If a manifest or product is missing or damaged, or a stage is at work there.
+    """
+    with undisturbed(directory):
+        found = {name: content_of(manifest) for name, manifest in inputs(directory, *STAGES).items()}
+    return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,119 @@
+"""Where an extra is missing: one sentence with a line that installs it, before anything is read, made or started."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pttt_ooc.cli import commands as cli
+from pttt_ooc.environments.catalogue import environment
+from pttt_ooc.errors import MissingExtraError
+from pttt_ooc.extras import EXTRAS, check_extra, imports
+from pttt_ooc.library import openspiel
+from pttt_ooc.rules.catalogue import named_game
+
+ROOT = Path(__file__).parent.parent
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+ONE = [(name, module) for name, modules in EXTRAS.items() for module in modules]
+COMMANDS = {
+    "explore data/pttt-abrupt/full --no-browser": "uvicorn",
+    "play uniform --no-browser": "uvicorn",
+    "serve --game mini-2x2k2-abrupt --port 0": "uvicorn",
+    "arena serve --no-browser": "uvicorn",
+    "smbc serve --no-browser": "uvicorn",
+    "extreme serve data --no-browser": "uvicorn",
+    "extreme open": "uvicorn",
+    "arena match random first --games 2": "statsmodels",
+    "extreme match one.py two.py": "pyseccomp",
+    "learn psro --game mini-2x3k2-abrupt": "scipy",
+    "learn double-oracle --game mini-2x3k2-abrupt": "scipy",
+    "learn ppo --game mini-2x3k2-abrupt": "jax",
+    "smbc goals data/smbc --all-equilibria": "scipy",
+}
+
+IMPORTERS = tuple(
+    f"pttt_ooc.{name}"
+    for name in ("arena.statistics", "learners.deep.", "learners.exact.restricted", "learners.exact.sequence_oracle")
+)
+"""Modules that need an extra to be imported at all."""
+
+
+def test_the_extras_are_those_of_the_project():
+    for name, modules in EXTRAS.items():
+        assert [line.partition(">")[0].replace("-", "_") for line in DECLARED[name]] == list(modules)
+    assert {*DECLARED} - {*EXTRAS} == {"workflow", "slurm", "all", "dev", "docs"}
+
+
+def test_what_make_installs_runs_all_commands():
+    [everything] = DECLARED["all"]
+    named = everything.removeprefix("pttt-ooc[").removesuffix("]").split(",")
+    assert {*named} == {"workflow", *EXTRAS} - {"deep", "openspiel"}
+
+
+@pytest.mark.parametrize(("name", "module"), ONE, ids=" ".join)
+def test_all_of_an_extra_is_looked_for(monkeypatch, name, module):
+    for other in EXTRAS[name]:
+        monkeypatch.setitem(sys.modules, other, type(sys)(other))
+        sys.modules[other].__spec__ = object()
+    check_extra(name, "This")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=f"^This needs {module.replace('_', '-')}, which is not installed; "):
+        check_extra(name, "This")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_says_what_is_missing_before_it_does_anything(capsys, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text("class Team1:\n    pass\n")
+    before = sorted(tmp_path.rglob("*"))
+    for name in list(sys.modules):
+        if name.startswith(IMPORTERS):
+            monkeypatch.delitem(sys.modules, name)
+        elif name.startswith(f"{COMMANDS[command]}."):
+            monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, COMMANDS[command], None)
+    monkeypatch.setattr("subprocess.Popen", lambda *a, **o: pytest.fail("a process was started"))
+    with pytest.raises(SystemExit) as end:
+        cli.main(command.split())
+    out, err = capsys.readouterr()
+    assert (end.value.code, out) == (1, "") and err.count("\n") == 1
+    assert f" needs {COMMANDS[command]}, which is not installed; install with: " in err
+    assert err.endswith(f" install {COMMANDS[command]}\n") and sys.executable in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_library_says_it_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pettingzoo", None)
+    with pytest.raises(MissingExtraError, match="^An environment needs pettingzoo, which"):
+        environment("mnk")
+    monkeypatch.setitem(sys.modules, "open_spiel", None)
+    with pytest.raises(MissingExtraError, match="^The bridge to OpenSpiel needs open-spiel, which"):
+        openspiel.load_game(named_game("pttt-abrupt"))
+
+
+def test_an_import_that_fails_names_the_library_but_never_this_package():
+    with (
+        pytest.raises(MissingExtraError, match=r"^It needs no-library, which is not installed; .* install no-library$"),
+        imports("It"),
+    ):
+        import no_library.part  # noqa: F401
+    with pytest.raises(ModuleNotFoundError), imports("It"):
+        import pttt_ooc.nothing  # noqa: F401
+
+
+def test_the_line_is_for_this_python_and_for_what_it_has(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.setitem(sys.modules, "h11", None)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "my env/bin/python"))
+    monkeypatch.chdir(tmp_path)
+    line = "The grader needs h11 and uvicorn, which are not installed; install with: "
+    found = {True: "'my env/bin/python' -m pip install", False: "uv pip install --python 'my env/bin/python'"}
+    for pip, installer in found.items():
+        monkeypatch.setitem(sys.modules, "pip", type(sys)("pip") if pip else None)
+        if pip:
+            sys.modules["pip"].__spec__ = object()
+        with pytest.raises(MissingExtraError) as told:
+            check_extra("grader", "The grader")
+        assert str(told.value) == f"{line}{installer} h11 uvicorn"
