@@ -196,7 +196,9 @@ class Tournament:
     def __init__(self, directory: Path, entries: Sequence[Entry], settings: Settings) -> None:
         league.check_sizes(settings.stages, len(entries))
         make_directory(directory)
-        self._lock = hold(directory / "lock", f"The tournament in {directory} is being played by process {{process}}.")
+        self._lock = hold(
+            directory / "lock", lambda process: f"The tournament in {directory} is being played by process {process}."
+        )
         try:
             settle(directory, entries, settings)
             self.record = Record(directory)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -223,9 +224,9 @@ def _locked(directory: Path, name: str) -> Iterator[None]:
     with ExitStack() as stack:
         with explained(f"lock the directory {directory}"):
             directory.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(hold(structure / STRUCTURE_LOCK, _busy(structure), shared=shared))
+            stack.enter_context(hold(structure / STRUCTURE_LOCK, partial(_busy, structure), shared=shared))
             if shared:
-                stack.enter_context(hold(directory / LOCK, _busy(directory)))
+                stack.enter_context(hold(directory / LOCK, partial(_busy, directory)))
         yield
 
 
@@ -242,12 +243,12 @@ def undisturbed(directory: Path) -> Iterator[None]:
         for file in (directory / LOCK, directory / STRUCTURE_LOCK):
             if file.exists():
                 with explained(f"lock the directory {directory}"):
-                    stack.enter_context(hold(file, _busy(directory), shared=True, touch=False))
+                    stack.enter_context(hold(file, partial(_busy, directory), shared=True, touch=False))
         yield
 
 
-def _busy(directory: Path) -> str:
-    return f"Another run is at work in {directory} (process {{process}}); wait for it or stop it."
+def _busy(directory: Path, process: str) -> str:
+    return f"Another run is at work in {directory} (process {process}); wait for it or stop it."
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
         return
     directory.mkdir(parents=True, exist_ok=True)
     waiting = "Waiting for another process, which compiles the kernels ..."
-    with hold(directory / "compiling.lock", waiting, wait=True):
+    with hold(directory / "compiling.lock", lambda _: waiting, wait=True):
         if not stamp.exists():
             stamp.write_text(f"{_compile(compiling or Compiling())}\n", encoding="ascii")
             for name in jit.SOURCES:

@@ -96,7 +96,7 @@ class Worker:
             self.bots.put_back(bot.id)
             raise
         self.bots.finish(bot.id, **verdict)
-        log.info("checked", extra={**facts, "status": verdict["status"], "message": verdict["message"]})
+        log.info("checked", extra={**facts, "status": verdict["status"], "verdict": verdict["message"]})
         return True
 
     def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def run(data: Path, stopping: threading.Event) -> None:
     pulse = Pulse(league.alive)
     busy = f"Another worker of the league is at work in {data}; stop it first."
     with (
-        hold(data / "worker.extreme.lock", busy, error=ExtremeError),
+        hold(data / "worker.extreme.lock", lambda _: busy, error=ExtremeError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
         closing(Bots(league)) as bots,
         pulse.beating(),
