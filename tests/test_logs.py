@@ -1,4 +1,4 @@
-"""What the servers log: `logging` raises an error for facts with the names of its own, but only where it writes them."""
+"""What the servers log: `logging` refuses facts with the names of its own, but only where it writes them."""
 
 import ast
 import logging

@@ -50,8 +50,8 @@ def steps(match: dict[str, Any]) -> list[Step]:
             chances = winning_cells(referee)
             if not referee.play(cell):
                 raise ExtremeError(f"The log of a match is damaged: move {len(found) + 1} is not valid.")
-            seconds, again = float(move["seconds"]), int(move["again"])
-            found.append(Step(player, cell, bonus, seconds, again, cell in chances, chances))
+            spent = [float(move[name]) for name in ("seconds", "processor", "waited")]
+            found.append(Step(player, cell, bonus, *spent, won=cell in chances, chances=chances))
     except (KeyError, TypeError, ValueError, IndexError):
         raise ExtremeError("The log of a match is damaged: it has moves that cannot be read.") from None
     return found

@@ -83,12 +83,12 @@ def match(
     from pttt_ooc.extreme.programs import read_program
     from pttt_ooc.extreme.walls import ExtremeError
 
-    programs = read_program(first), read_program(second)
     if log is not None and (log.is_dir() or not log.parent.is_dir()):
         raise ExtremeError(f"Cannot write {log}: name a file in a directory that is there.")
     opening = _opening(moves)
     if sandbox:
         check_walls()
+    programs = read_program(first, sandbox), read_program(second, sandbox)
     played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox), opening=opening)
     if log is not None:
         atomic_write_text(log, json.dumps(played.as_json()) + "\n")
@@ -164,9 +164,9 @@ def check(
     from pttt_ooc.extreme.process import Conditions
     from pttt_ooc.extreme.programs import read_program
 
-    program = read_program(file)
     if sandbox:
         check_walls()
+    program = read_program(file, sandbox)
     found = checking.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
     if as_json:
         print(json.dumps(asdict(found)))
@@ -218,7 +218,7 @@ def tournament(
     if sandbox:
         check_walls()
     settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
-    played = Tournament(output or directory / "tournament", entries_of(files), settings)
+    played = Tournament(output or directory / "tournament", entries_of(files, sandbox), settings)
     try:
         tables = played.play(cores[:workers], showing.tell_match)
     finally:

@@ -28,7 +28,7 @@ from pttt_ooc.extreme.tables import marks_rows, standings_rows
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Entry:
     content: bytes
 
 
-def entries_of(files: Iterable[Path]) -> list[Entry]:
+def entries_of(files: Iterable[Path], walls: bool = True) -> list[Entry]:
     """A team for each file, with the file's name.
 
     Raises
@@ -84,7 +84,7 @@ def entries_of(files: Iterable[Path]) -> list[Entry]:
             content = file.read_bytes()
         except OSError as error:
             raise ExtremeError(f"The bot {file} cannot be read: {error.strerror}.") from error
-        program(file.name, content)
+        program(file.name, content, walls)
         found.append(Entry(file.stem, file.stem, file.name, content))
     if len({entry.key for entry in found}) < len(found):
         raise ExtremeError("Two teams have files of the same name.")
@@ -171,7 +171,7 @@ class Player:
                 content = self.record.bot(key).read_bytes()
             except OSError as error:
                 raise ExtremeError(f"The bot {self.record.bot(key)} cannot be read: {error.strerror}.") from error
-            self._programs[key] = program(self.record.teams[key].file, content)
+            self._programs[key] = program(self.record.teams[key].file, content, self.conditions.walls)
         return self._programs[key]
 
 

@@ -18,7 +18,8 @@ def log_of(pairing, seed, forfeits=False, secret="secret"):
     while referee.result()[1] == "-" and not (forfeits and len(moves) == 11):
         cell = draw.choice(referee.valid_cells())
         seconds = round(draw.uniform(0.001, 0.2), 6)
-        move = {"player": referee.player, "cell": list(cell), "bonus": referee.bonus, "seconds": seconds, "again": 0}
+        spent = {"seconds": seconds, "processor": seconds, "waited": 0.0}
+        move = {"player": referee.player, "cell": list(cell), "bonus": referee.bonus, **spent}
         moves.append(move)
         referee.play(cell)
     flag, message = referee.result()
