@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import ast
 import base64
+import os
 import re
 import sys
 from difflib import unified_diff
+from functools import partial
 from typing import Any
 
 LONGEST, SHOWN = 3000, 400  # lines of a program that are compared, and of the comparison that are shown
@@ -106,8 +108,12 @@ def converted(source: str) -> str:
     ValueError
         If the text is no program in Python 2.
     """
+    import fissix
+    from fissix.pgen2 import driver, parse, tokenize
+
+    # Its tables are made anew, as nothing can be written where they would be kept.
+    driver.load_grammar = partial(fissix.load_grammar, gp="/nowhere", save=False)
     from fissix import refactor
-    from fissix.pgen2 import parse, tokenize
 
     names = refactor.get_fixers_from_package("fissix.fixes")
     tool = refactor.RefactoringTool([name for name in names if name.rpartition("fix_")[2] not in _LEFT_OUT])
@@ -168,8 +174,12 @@ def main() -> None:
     sys.dont_write_bytecode = True
     if asked["filter"]:
         runner.close_door(asked["filter"])
-    for answer in answers(base64.b64decode(asked["content"])):
-        runner.send(outgoing, answer)
+    try:
+        for answer in answers(base64.b64decode(asked["content"])):
+            runner.send(outgoing, answer)
+    except (MemoryError, RecursionError):
+        runner.send(outgoing, {"refused": "there is not enough memory to read it"})
+    os._exit(0)  # Python would set handlers of signals at its end, which is forbidden
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ SECONDS = 10.0
 TRIES = 3
 """So often a file is read if the machine ends the process that reads it."""
 _MEMORY_MB = 2048
+_UNCOMPARED = "What was converted takes too long to compare."
 _LONGEST = 1 << 24  # bytes of a message: a text of 1 MB as JSON has it, and more
 
 
@@ -109,9 +110,9 @@ def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
             return Reading(found.source, (3,), found.why)
         raise ProgramError(f"no program in Python 3 nor 2. {found.why}. As Python 2: {answer['refused']}.")
     try:
-        changes = process.receive(clock, _LONGEST)["changes"]
+        changes = process.receive(clock, _LONGEST).get("changes", _UNCOMPARED)
     except SilentError:
-        changes = "What was converted takes too long to compare."
+        changes = _UNCOMPARED
     return Reading(found.source, found.pythons, found.why, answer["text"], changes)
 
 

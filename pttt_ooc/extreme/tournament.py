@@ -19,6 +19,7 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.checking import ENOUGH
 from pttt_ooc.extreme.cores import taken_core
+from pttt_ooc.extreme.enclosed import MachineError
 from pttt_ooc.extreme.league import Pairing, Stage, Table
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import Conditions
@@ -226,6 +227,11 @@ class Tournament:
         Returns
         -------
         The standings in the end.
+
+        Raises
+        ------
+        MachineError
+            If the machine has broken off a match again and again; the others of its stage have been played.
         """
         player = Player(self.record)
         stopping = stopping or threading.Event()
@@ -252,23 +258,30 @@ class Tournament:
             to_play.put(None)
             work = (player, cores, to_play, done, stopping)
             threading.Thread(target=_work, args=work, daemon=True).start()
-        left = len(waiting)
+        left, broken_off = len(waiting), list[MachineError]()
         while left and not stopping.is_set():
             try:
                 pairing, found = done.get(timeout=0.1)
             except queue.Empty:
                 continue
+            left -= 1
+            if isinstance(found, MachineError):  # which may have to do with these bots; the others go on
+                broken_off.append(found)
+                continue
             if isinstance(found, BaseException):
                 raise found
             write_standings(self.record)
             tell(pairing, found)
-            left -= 1
+        if broken_off:
+            raise broken_off[0]
 
 
 def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stopping: threading.Event) -> None:
     while not stopping.is_set() and (pairing := to_play.get()):
         try:
             done.put((pairing, player.play(pairing, cores, stopping)))
+        except MachineError as error:
+            done.put((pairing, MachineError(f"The match {pairing.name} was broken off again and again: {error}")))
         except BaseException as error:
             done.put((pairing, error))
             return

@@ -90,9 +90,11 @@ def test_a_bot_that_computes_less_than_its_limit_is_kept_waiting_at_no_cost():
 
 
 def test_a_bot_that_sleeps_is_not_kept_waiting():
-    with started(bot("import time; time.sleep(600)"), time_limit=0.2) as process:
-        with pytest.raises(ForfeitError, match="TIME OUT"):
-            process.ask(REQUEST)
+    with (
+        started(bot("import time; time.sleep(600)"), time_limit=0.2) as process,
+        pytest.raises(ForfeitError, match="TIME OUT"),
+    ):
+        process.ask(REQUEST)
 
 
 def test_what_a_bot_computes_after_its_answer_is_charged_with_the_next_one():
