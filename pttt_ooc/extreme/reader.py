@@ -118,7 +118,7 @@ def converted(source: str) -> str:
     names = refactor.get_fixers_from_package("fissix.fixes")
     tool = refactor.RefactoringTool([name for name in names if name.rpartition("fix_")[2] not in _LEFT_OUT])
     try:
-        text = str(tool.refactor_string(_untabbed(source) + "\n", "bot"))
+        text = str(tool.refactor_string(_untabbed(source).removesuffix("\n") + "\n", "bot"))
         ast.parse(text)
     except (parse.ParseError, tokenize.TokenError, *_REFUSED) as error:
         raise ValueError(_reason(error)) from error
