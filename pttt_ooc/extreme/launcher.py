@@ -107,10 +107,12 @@ def _furnish(root: str, shown: list[list[str]]) -> None:
 
 
 def _limit(limits: dict[str, tuple[int, int]]) -> None:
-    for name, values in limits.items():
+    for name, (told, end) in limits.items():
         kind = getattr(resource, name)
         hard = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, [value if hard == resource.RLIM_INFINITY else min(value, hard) for value in values])
+        if hard != resource.RLIM_INFINITY:
+            told, end = min(told, hard), min(end, hard)
+        resource.setrlimit(kind, (told, end))
 
 
 def _become_nobody() -> None:
