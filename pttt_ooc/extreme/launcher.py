@@ -61,7 +61,8 @@ def _separate() -> None:
     """Leave the machine's namespaces; processes started from now on are in a new one of processes."""
     user, group = os.geteuid(), os.getegid()
     kinds = _NEW_MOUNTS | _NEW_IPC | _NEW_NAMES | _NEW_PROCESSES | _NEW_NETWORK
-    _checked(_LIBC.unshare(kinds if user == 0 else kinds | _NEW_USERS), "unshare")
+    why = "it cannot have namespaces of its own, for which an ordinary user needs the system's leave (sysctl user)"
+    _checked(_LIBC.unshare(kinds if user == 0 else kinds | _NEW_USERS), why)
     if user != 0:
         for name, text in (
             ("setgroups", "deny"),

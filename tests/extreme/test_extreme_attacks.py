@@ -4,6 +4,7 @@ import dataclasses
 import os
 import re
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -412,6 +413,37 @@ def test_a_bot_of_ours_that_fails_is_an_error_of_the_machine(where):
     ours = dataclasses.replace(bot(**{where: "raise PermissionError('kernels')"}), trusted=True)
     with pytest.raises(MachineError, match="Our bot team1.py cannot play on this machine: PermissionError: kernels"):
         play_match((ours, bot(file="team2.py")), CONDITIONS)
+
+
+ORDINARY = """
+import ctypes, os
+from pttt_ooc.errors import PtttError
+from pttt_ooc.extreme.match import check_walls
+user, group = os.geteuid(), os.getegid()
+if ctypes.CDLL(None).unshare(0x10000000):
+    raise SystemExit("no user namespaces")
+for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {user} 1"), ("gid_map", f"1000 {group} 1")):
+    with open(f"/proc/self/{name}", "w") as file:
+        file.write(text)
+MORE
+try:
+    check_walls()
+    print("walls for the user", os.geteuid())
+except PtttError as error:
+    print(error)
+"""
+FORBID = "with open('/proc/sys/user/max_user_namespaces', 'w') as file: file.write('0')"
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [("", "walls for the user 1000"), (FORBID, "it cannot have namespaces of its own, for which an ordin")],
+)
+def test_an_ordinary_user_has_walls_or_is_told_why_not(more, words):
+    done = subprocess.run([sys.executable, "-c", ORDINARY.replace("MORE", more)], capture_output=True, text=True)
+    if "no user namespaces" in done.stderr:
+        pytest.skip("this machine has no user namespaces")
+    assert words in done.stdout and not done.stderr, done.stdout + done.stderr
 
 
 # ---------------------------------------------------------------------------------------------
