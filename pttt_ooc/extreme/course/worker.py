@@ -102,15 +102,14 @@ class Worker:
         if claimed is None:
             return False
         bot, content = claimed
-        facts = {"bot": bot.id, "team": bot.team_id}
-        log.info("checking", extra=facts)
+        log.info("checking", extra={"bot": bot.id, "team": bot.team_id})
         self._checked.add(bot.id)
         try:
             with taken_core(free_cores(), self._stopping) as core:
                 if core is None:
                     self.bots.put_back(bot.id)
                     return False
-                self._judge(bot, content, facts)
+                self._judge(bot, content)
         except (PtttError, OSError) as error:  # it is the machine's fault, of which the bot may be the cause
             self.bots.put_back(bot.id, counts=isinstance(error, MachineError))
             raise
@@ -121,8 +120,9 @@ class Worker:
             self._checked.discard(bot.id)
         return True
 
-    def _judge(self, bot: Bot, content: bytes, facts: dict[str, int]) -> None:
+    def _judge(self, bot: Bot, content: bytes) -> None:
         """Check a bot and write down the verdict; an error that nobody expected is one too."""
+        facts = {"bot": bot.id, "team": bot.team_id}
         try:
             verdict = self._verdict(bot, content)
             self.bots.finish(bot.id, **verdict)
