@@ -76,8 +76,10 @@ class Enclosed:
 
     Raises
     ------
-    MachineError
+    ExtremeError
         If no process can be made.
+    MachineError
+        If the machine ends it before the program begins.
     """
 
     def __init__(
@@ -135,8 +137,9 @@ class Enclosed:
             told += part
         number, _, problem = told.decode(errors="replace").partition("!")
         if problem or not number.strip():
-            reason = problem.strip() or f"it ended at once, {_ending(self._launcher.wait())}"
-            raise MachineError(f"No process can be made for a bot on this machine: {reason}.")
+            if not problem:
+                raise MachineError(f"A bot's process ended before its program began, {_ending(self._launcher.wait())}.")
+            raise ExtremeError(f"No process can be made for a bot on this machine: {problem.strip()}.")
         return int(number)
 
     # -----------------------------------------------------------------------------------------

@@ -93,9 +93,10 @@ class BotProcess:
 
     Raises
     ------
+    ExtremeError
+        If no process can be made.
     MachineError
-        If no process can be made, or the machine ends it, or a bot of ours fails: that is no fault of a stranger's.
-        So do the methods.
+        If the machine ends it, or a bot of ours fails: that is no fault of a stranger's.  So do the methods.
     """
 
     def __init__(self, program: Program, interpreter: Interpreter, conditions: Conditions) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import LargeBinary, String, func, select, update
+from sqlalchemy import LargeBinary, String, func, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_column
 
 from pttt_ooc.extreme.course.league import League
@@ -240,16 +241,21 @@ class Bots:
     # -----------------------------------------------------------------------------------------
     # The worker
 
-    def claim(self) -> tuple[Bot, bytes] | None:
-        """The next bot that waits for a check, which is being checked from now on; None if there is none.
+    def claim(self, under_way: Collection[int] = ()) -> tuple[Bot, bytes] | None:
+        """The next bot without a verdict, which is being checked from now on; None if there is none.
 
         A team has one check at a time, so that its slow bots do not take all that there is from others.
+
+        Parameters
+        ----------
+        under_way
+            The bots whose checks go on; other checks that were begun have ended without a verdict.
         """
         with self._kept.writing() as session:
             while True:
                 line = self._line(session)
-                busy = {bot.team_id for bot in line if bot.status == CHECKING}
-                found = next((bot for bot in line if bot.status == QUEUED and bot.team_id not in busy), None)
+                busy = {bot.team_id for bot in line if bot.id in under_way}
+                found = next((bot for bot in line if bot.team_id not in busy), None)
                 if found is None:
                     return None
                 found.attempts += 1
@@ -288,11 +294,6 @@ class Bots:
             found = session.get(Bot, number)
             if found is not None and found.unfinished:
                 found.status, found.attempts = QUEUED, max(0, found.attempts - (not counts))
-
-    def take_up(self) -> None:
-        """Put all bots back into the queue whose checks ended with the process that made them; their attempts count."""
-        with self._kept.writing() as session:
-            session.execute(update(Bot).where(Bot.status == CHECKING).values(status=QUEUED))
 
     def entries(self) -> list[tuple[int, str, bytes]]:
         """Each team's latest accepted bot: the team's number, the file's name and content."""

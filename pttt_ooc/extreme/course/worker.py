@@ -58,9 +58,8 @@ class Worker:
         self.league, self.bots, self._database = league, bots, database
         self._pulse, self._stopping = pulse, stopping
         self._checked: set[int] = set()  # the bots whose checks are under way
-        self._telling = threading.Lock()
+        self._lock = threading.Lock()
         self._over = False
-        bots.take_up()
 
     def work(self) -> None:
         """Check and play until it is to stop: as many bots at a time as the machine holds, of all teams in turn."""
@@ -76,14 +75,14 @@ class Worker:
             try:
                 if self.league.settings.sandbox:
                     check_walls()
-                with self._telling:
+                with self._lock:
                     self._pulse.ready()
                 while not self._stopping.is_set():
                     if not step():
                         self._stopping.wait(_POLL)
             except (PtttError, OSError) as error:  # such as walls that this machine lacks: nothing is lost
                 log.error(str(error))
-                with self._telling:
+                with self._lock:
                     self._pulse.wait_for(str(error))
             except Exception:
                 log.exception("an error that nobody expected")
@@ -98,12 +97,13 @@ class Worker:
 
     def check_next(self) -> bool:
         """Check the next bot that has no verdict; whether there was one."""
-        claimed = self.bots.claim()
-        if claimed is None:
-            return False
-        bot, content = claimed
+        with self._lock:
+            claimed = self.bots.claim(self._checked)
+            if claimed is None:
+                return False
+            bot, content = claimed
+            self._checked.add(bot.id)
         log.info("checking", extra={"bot": bot.id, "team": bot.team_id})
-        self._checked.add(bot.id)
         try:
             with taken_core(free_cores(), self._stopping) as core:
                 if core is None:
