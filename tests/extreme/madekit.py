@@ -46,7 +46,7 @@ def log_of(pairing, seed, forfeits=False, secret="secret"):
         "seconds": sum(move["seconds"] for move in moves),
         "load_seconds": [0.1, 0.1],
         "pythons": ["3.11", "converted"],
-        "printed": [f"{pairing.first} says {secret}", f"{pairing.second} says {secret}"],
+        "printed": [f"{pairing.first} says <i>{secret}</i>\x1b[31m\u202e", f"{pairing.second} says <i>{secret}"],
     }
 
 
