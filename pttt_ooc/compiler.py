@@ -14,8 +14,10 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,20 @@ class _Cache(FunctionCache):
         with open(place / "saving.lock", "a", encoding="ascii") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             super().save_overload(sig, data)
+        make_readable(place)
+
+
+def make_readable(place: Path) -> None:
+    """Let all users read the files of a cache, whatever files the process keeps private: compiled code is no secret.
+
+    Bots of ours run as another user.  What belongs to somebody else stays as it is.
+    """
+    for path in (place, *place.glob("*.nb[ic]")):
+        with suppress(FileNotFoundError, PermissionError):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            wanted = mode | (0o055 if path == place else 0o044)
+            if wanted != mode:
+                path.chmod(wanted)
 
 
 def compiled(function: Callable[..., Any], **more: bool) -> Any:

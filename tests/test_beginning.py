@@ -54,9 +54,9 @@ def test_whoever_makes_the_index_is_alone(structure, stage):
 @pytest.mark.parametrize("lock", [LOCK, STRUCTURE_LOCK])
 def test_a_stage_that_is_at_work_alone(structure, lock):
     """As it is when its run has been killed."""
-    with hold(structure / lock, ""):
+    with hold(structure / lock, str):
         refused(structure, "solve.json")
-    with hold(structure / STRUCTURE_LOCK, "", shared=True):
+    with hold(structure / STRUCTURE_LOCK, str, shared=True):
         started(structure, "runs/a/solve.json").close()
         refused(structure, "index.json")
 

@@ -9,7 +9,7 @@ import pytest
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import GraderError, StoreError
 
-BUSY = "Somebody is at work (process {process})."
+BUSY = "Process {} is at work.".format
 
 
 def test_one_process_at_a_time_is_let_in_and_the_other_is_named(tmp_path):
@@ -52,7 +52,7 @@ def test_a_lock_of_another_day_is_told_with_its_date(tmp_path):
 def test_a_lock_ends_with_its_process(tmp_path):
     script = (
         f"import os; from pathlib import Path; from pttt_ooc.disk.locks import hold\n"
-        f"lock = hold(Path({str(tmp_path / 'lock')!r}), 'busy'); os._exit(3)"
+        f"lock = hold(Path({str(tmp_path / 'lock')!r}), str); os._exit(3)"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 3
     hold(tmp_path / "lock", BUSY).close()

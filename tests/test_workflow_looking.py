@@ -65,7 +65,7 @@ def test_a_second_run_says_who_is_at_work_and_disturbs_nothing(workflow):
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert f"Another run is at work in data/{GAME}/full (process {os.getpid()}, since " in done.stderr
     assert state(workflow) == before
-    with hold(workflow.data / LOCK, ""):  # the run was killed, but not the stage
+    with hold(workflow.data / LOCK, str):  # the run was killed, but not the stage
         before = state(workflow)
         done = workflow.run(*OTHER)
     assert done.returncode != 0 and "Another run is at work" in done.stderr

@@ -21,6 +21,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -109,7 +110,7 @@ class State:
         """
         with explained(f"open the work directory {path}"):
             make_directory(path)
-            lock = hold(path / "lock", _busy(path))
+            lock = hold(path / "lock", partial(_busy, path))
             try:
                 current = _current_or_new(path, fingerprint)
                 choice = choose(current.saved)
@@ -213,8 +214,8 @@ class State:
         self.close()
 
 
-def _busy(path: Path) -> str:
-    return f"Another solver is at work on {path} (process {{process}}); wait for it or stop it."
+def _busy(path: Path, process: str) -> str:
+    return f"Another solver is at work on {path} (process {process}); wait for it or stop it."
 
 
 def _current_or_new(path: Path, fingerprint: str) -> Current:
@@ -329,7 +330,7 @@ def fsck(path: Path) -> list[str]:
     """
     with explained(f"check the work directory {path}"), ExitStack() as stack:
         if (path / "lock").exists():
-            stack.enter_context(hold(path / "lock", _busy(path), shared=True, touch=False))
+            stack.enter_context(hold(path / "lock", partial(_busy, path), shared=True, touch=False))
         if not _was_created(path):
             return []
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import IO
@@ -45,7 +46,7 @@ def lock_open(file: IO[bytes], *, shared: bool = False, wait: bool = False) -> b
 
 def hold(
     file: Path,
-    busy: str,
+    busy: Callable[[str], str],
     *,
     shared: bool = False,
     touch: bool = True,
@@ -59,8 +60,8 @@ def hold(
     file
         The file of the lock; its content is the number of the process that has taken it last.
     busy
-        One sentence for the case that another process holds the lock; ``{process}`` in it becomes that process's
-        number and the time at which it took the lock, such as "123, since 14:03".
+        Makes one sentence for the case that another process holds the lock, from that process's number and the time at
+        which it took the lock, such as "123, since 14:03".
     shared
         Whether others may hold the lock at the same time, if they share it too.
     touch
@@ -80,7 +81,7 @@ def hold(
     lock = open(file, "a+b" if touch else "rb", buffering=0)  # noqa: SIM115  (closing it is what unlocks)
     try:
         if not lock_open(lock, shared=shared):
-            sentence = busy.replace("{process}", _holder(lock))
+            sentence = busy(_holder(lock))
             if not wait:
                 raise error(sentence)
             print(sentence, file=sys.stderr, flush=True)

@@ -12,12 +12,20 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 MB = 1_000_000
 _STATUS = Path("/proc/self/status")
+_GROUPS = [
+    (Path("/sys/fs/cgroup", most), Path("/sys/fs/cgroup", used))
+    for most, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    )
+]
+"""Where control groups of both versions say how much memory a container may have, and has."""
 
 
 @dataclass
@@ -71,6 +79,24 @@ def peak_rss_bytes() -> int:
     if found is not None:
         return found
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def available_bytes() -> int:
+    """Memory that programs can have now: what the machine has left, and no more than a control group leaves."""
+    left = [_number(Path("/proc/meminfo"), "MemAvailable:") or sys.maxsize]
+    for most, used in _GROUPS:
+        limit, taken = _number(most), _number(used)
+        if limit is not None and taken is not None:
+            left.append(max(0, limit - taken))
+    return min(left)
+
+
+def _number(file: Path, key: str = "") -> int | None:
+    """A number of bytes that the system tells in a file, in the line of a key in kB; None if it does not."""
+    with suppress(OSError, ValueError, IndexError):
+        lines = [line for line in file.read_text().splitlines() if line.startswith(key)]
+        return int(lines[0].split()[1]) * 1024 if key else int(lines[0])
+    return None
 
 
 def _status(key: str) -> int | None:

@@ -1,10 +1,11 @@
 """The Extreme TicTacToe tournament.
 
-A bot runs in a process of its own behind walls: ``launcher`` and ``runner`` are programs that stand alone, the first
-builds the walls and the second calls the bot.  Neither imports the package.
+A bot runs in a process of its own behind walls: ``launcher``, ``runner`` and ``reader`` are programs that stand alone.
+The first builds the walls, the second calls the bot, the third reads its file.  None imports the package.
 
-Modules: ``walls`` (what a bot sees and may do), ``launcher``, ``runner`` (with the board that bots get), ``programs``
-(bots as files, Python 2 and 3), ``conversion`` (from one to the other), ``process`` (a bot, asked for moves in time),
+Modules: ``walls`` (what a bot sees and may do), ``launcher``, ``runner`` (with the board that bots get), ``reader`` and
+``reading`` (files behind walls, Python 2 and 3), ``programs`` (bots as files), ``clock`` (of a move), ``enclosed`` (a
+process behind walls, and its messages), ``process`` (a bot, asked for moves in time),
 ``referee`` (the rules), ``match``, ``checking`` (does a bot play?), ``league`` (pools and standings), ``record`` and
 ``tournament`` (the same on disk), ``cores`` (one bot on each), ``tables`` (standings as CSV), ``terms`` (what a course
 says before), ``settings`` and ``pipeline`` (a tournament as jobs of the workflow), ``analysis`` (what a log tells

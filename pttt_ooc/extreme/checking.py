@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import unified_diff
 from pathlib import Path
 
 from pttt_ooc.extreme.match import Match, play_match
 from pttt_ooc.extreme.process import Conditions
-from pttt_ooc.extreme.programs import NAMES, Program, convert, read_program
-from pttt_ooc.extreme.referee import Move
+from pttt_ooc.extreme.programs import NAMES, Program, read_program
 
 ENOUGH = 10
 """Moves that a bot has to play."""
-LONGEST, SHOWN = 3000, 400  # lines of a program that are compared, and of the comparison that are shown
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def check(program: Program, conditions: Conditions) -> Finding:
     ExtremeError
         If bots cannot be run on this machine as the conditions say.
     """
-    random = read_program(Path(NAMES[0]))
+    random = read_program(Path(NAMES[0]), conditions.walls)
     found = [_play(program, random, side, conditions) for side in (0, 1)]
     failed = [match for side, match in enumerate(found) if _has_forfeited(match, side)]
     first = failed[0] if failed else found[0]
@@ -74,17 +71,8 @@ def check(program: Program, conditions: Conditions) -> Finding:
         load_seconds=round(max(match.load_seconds[own] for own, match in enumerate(found)), 6),
         slowest=round(max(used, default=0.0), 6),
         printed=first.printed[side],
-        changes=_changes(program) if first.pythons[side] == "converted" else "",
+        changes=program.changes if first.pythons[side] == "converted" else "",
     )
-
-
-def _changes(program: Program) -> str:
-    """What the conversion from Python 2 has changed, as far as a team wants to read it."""
-    before, after = program.source.splitlines(), convert(program.source).splitlines()
-    if max(len(before), len(after)) > LONGEST:
-        return f"{len(before)} lines were converted, which are too many to compare."
-    lines = list(unified_diff(before, after, "as handed in", "as it runs", lineterm="", n=1))
-    return "\n".join(lines[:SHOWN] + ["..."] * (len(lines) > SHOWN))
 
 
 def _has_forfeited(match: Match, side: int) -> bool:
@@ -93,12 +81,5 @@ def _has_forfeited(match: Match, side: int) -> bool:
 
 def _play(program: Program, other: Program, side: int, conditions: Conditions) -> Match:
     """A match that ends when the bot on this side has played enough."""
-    played = 0
-
-    def watch(move: Move) -> bool:
-        nonlocal played
-        played += move.player == side
-        return played < ENOUGH
-
     pair = (program, other) if side == 0 else (other, program)
-    return play_match(pair, conditions, watch)
+    return play_match(pair, conditions, lambda match: len(match.used(side)) < ENOUGH)

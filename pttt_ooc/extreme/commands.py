@@ -82,12 +82,12 @@ def match(
     from pttt_ooc.extreme.process import Conditions
     from pttt_ooc.extreme.programs import read_program
 
-    programs = read_program(first), read_program(second)
     if log is not None:
         check_output(log, [first, second], force=force)
     opening = _opening(moves)
     if sandbox:
         check_walls()
+    programs = read_program(first, sandbox), read_program(second, sandbox)
     played = play_match(programs, Conditions(time_limit, load_limit, memory_mb, sandbox), opening=opening)
     if log is not None:
         atomic_write_text(log, json.dumps(played.as_json()) + "\n")
@@ -163,9 +163,9 @@ def check(
     from pttt_ooc.extreme.process import Conditions
     from pttt_ooc.extreme.programs import read_program
 
-    program = read_program(file)
     if sandbox:
         check_walls()
+    program = read_program(file, sandbox)
     found = checking.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
     if as_json:
         print(json.dumps(asdict(found)))
@@ -202,7 +202,7 @@ def tournament(
     After an interruption, the same command goes on: no match is played twice.
     """
     from pttt_ooc.extreme import showing
-    from pttt_ooc.extreme.cores import free_cores
+    from pttt_ooc.extreme.cores import cores_with_memory, free_cores
     from pttt_ooc.extreme.match import check_walls
     from pttt_ooc.extreme.process import Conditions
     from pttt_ooc.extreme.tournament import Settings, Tournament, entries_of
@@ -215,12 +215,22 @@ def tournament(
     cores = free_cores()
     if workers is not None and workers > len(cores):
         raise ExtremeError(f"There are {len(cores)} cores; with {workers} workers, two bots would share one.")
+    held = cores_with_memory(memory_mb)
+    if workers is not None and workers > len(held):
+        raise ExtremeError(
+            f"The memory that is free holds {len(held)} matches at a time, of two bots with {memory_mb} MB."
+        )
+    if len(held) < len(cores):
+        print(
+            f"The memory that is free holds {len(held)} matches at a time; there are {len(cores)} cores.",
+            file=sys.stderr,
+        )
     if sandbox:
         check_walls()
     settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
-    played = Tournament(output or directory / "tournament", entries_of(files), settings)
+    played = Tournament(output or directory / "tournament", entries_of(files, sandbox), settings)
     try:
-        tables = played.play(cores[:workers], showing.tell_match)
+        tables = played.play(held[:workers], showing.tell_match)
     finally:
         played.close()
     if as_json:

@@ -1,4 +1,4 @@
-"""Cores for bots that are timed: one bot on each, whoever plays matches on this machine."""
+"""Cores and memory for bots that are timed: one bot on each core, whoever plays matches on this machine."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import IO
 
 from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.locks import lock_open
+from pttt_ooc.disk.resources import available_bytes
 
 _POLL = 0.02  # seconds between two looks
 
@@ -32,6 +33,18 @@ def free_cores() -> list[int]:
             seen.add(siblings)
             found.append(number)
     return found
+
+
+def cores_with_memory(memory_mb: int) -> list[int]:
+    """The cores of :func:`free_cores`, as many as the memory that is free now holds matches; at least one.
+
+    Parameters
+    ----------
+    memory_mb
+        That each of the two bots of a match may take, in MiB.
+    """
+    matches = available_bytes() // (2 * memory_mb << 20)
+    return free_cores()[: max(1, matches)]
 
 
 @contextmanager

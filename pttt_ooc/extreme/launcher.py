@@ -61,7 +61,8 @@ def _separate() -> None:
     """Leave the machine's namespaces; processes started from now on are in a new one of processes."""
     user, group = os.geteuid(), os.getegid()
     kinds = _NEW_MOUNTS | _NEW_IPC | _NEW_NAMES | _NEW_PROCESSES | _NEW_NETWORK
-    _checked(_LIBC.unshare(kinds if user == 0 else kinds | _NEW_USERS), "unshare")
+    why = "it cannot have namespaces of its own, for which an ordinary user needs the system's leave (sysctl user)"
+    _checked(_LIBC.unshare(kinds if user == 0 else kinds | _NEW_USERS), why)
     if user != 0:
         for name, text in (
             ("setgroups", "deny"),
@@ -106,12 +107,13 @@ def _furnish(root: str, shown: list[list[str]]) -> None:
     _protect("/", _ATTRIBUTE_READ_ONLY | _ATTRIBUTE_NO_SUID | _ATTRIBUTE_NO_DEVICES, 0)
 
 
-def _limit(limits: dict[str, int]) -> None:
-    for name, value in limits.items():
+def _limit(limits: dict[str, tuple[int, int]]) -> None:
+    for name, (told, end) in limits.items():
         kind = getattr(resource, name)
         hard = resource.getrlimit(kind)[1]
-        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (most, most))
+        if hard != resource.RLIM_INFINITY:
+            told, end = min(told, hard), min(end, hard)
+        resource.setrlimit(kind, (told, end))
 
 
 def _become_nobody() -> None:
@@ -126,7 +128,7 @@ def _die_with_parent() -> None:
 
 
 def main() -> None:
-    """Do it, and end as the command ends: with its code, or with 128 and the number of the signal."""
+    """Do it, and end as the command ends: with its code, or by the same signal."""
     spec: dict[str, Any] = marshal.loads(bytes.fromhex(sys.argv[1]))
     status = int(sys.argv[2])
     parent = os.getppid()
@@ -150,12 +152,18 @@ def main() -> None:
         os.close(descriptor)
     _, result = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(result)
-    os._exit(code if code >= 0 else 128 - code)
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _LIBC.signal(-code, None)  # Python ignores some
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 def _become_bot(spec: dict[str, Any], status: int) -> None:
     try:
         _die_with_parent()
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # where memory ends, the kernel takes it from bots first
         if spec["walls"]:
             _furnish("/tmp", spec["shown"])
             _become_nobody()

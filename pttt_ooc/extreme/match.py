@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Any
 
 from pttt_ooc.extras import check_extra
-from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError, plain
+from pttt_ooc.extreme.enclosed import MachineError, plain
+from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError
 from pttt_ooc.extreme.programs import Program
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Move, Referee
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walls import ExtremeError
+
+log = logging.getLogger("pttt.extreme.match")
+TRIES = 4
+"""So often a match is begun that the machine breaks off."""
 
 
 @dataclass
@@ -42,6 +48,8 @@ class Match:
         How each program was run: ``2.7``, ``3.11``, ``converted``.
     printed
         The beginning of what each program printed.
+    broken_off
+        What the machine did when it broke the match off, each time before it was played to its end.
     """
 
     names: tuple[str, str]
@@ -54,6 +62,7 @@ class Match:
     load_seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
     pythons: list[str] = field(default_factory=lambda: ["", ""])
     printed: list[str] = field(default_factory=lambda: ["", ""])
+    broken_off: list[str] = field(default_factory=list)
 
     @property
     def plies(self) -> int:
@@ -72,11 +81,11 @@ class Match:
 def play_match(
     programs: tuple[Program, Program],
     conditions: Conditions,
-    watch: Callable[[Move], bool] | None = None,
+    watch: Callable[[Match], bool] | None = None,
     opening: Sequence[Cell] = (),
     tried: int | None = None,
 ) -> Match:
-    """Play one match.
+    """Play one match; what the machine breaks off is played again, a few times, and the log tells.
 
     A program that may be Python 2 or 3, and raises an error as Python 3, is taken for Python 2, and the match begins
     anew; so does a match in which a Python 2 that is installed lacks a module that the program imports.
@@ -86,7 +95,7 @@ def play_match(
     programs
         The bots; the first one plays x and begins.
     watch
-        Is told each move, and says whether to go on; a match that is left has no message.
+        Sees the match after each move, and says whether to go on; a match that is left has no message.
     opening
         Moves that are made for the players, before they are asked.
     tried
@@ -97,9 +106,33 @@ def play_match(
     ------
     ExtremeError
         If bots cannot be run on this machine as the conditions say, or the opening is against the rules.
+    MachineError
+        If the machine breaks the match off each time.
     """
     for program in programs:
         program.prepare()
+    broken_off: list[str] = []
+    while True:
+        try:
+            match = _play(programs, conditions, watch, opening, tried)
+        except MachineError as error:
+            broken_off.append(str(error))
+            if len(broken_off) == TRIES:
+                raise
+            log.warning("%s The match is played again.", error, extra={"bots": [one.name for one in programs]})
+        else:
+            match.broken_off = broken_off
+            return match
+
+
+def _play(
+    programs: tuple[Program, Program],
+    conditions: Conditions,
+    watch: Callable[[Match], bool] | None,
+    opening: Sequence[Cell],
+    tried: int | None,
+) -> Match:
+    """A match with the Pythons that the programs turn out to need."""
     skipped = [0, 0]
     while True:
         match, loser = _play_once(programs, skipped, conditions, watch, opening)
@@ -122,7 +155,7 @@ def _play_once(
     programs: tuple[Program, Program],
     skipped: list[int],
     conditions: Conditions,
-    watch: Callable[[Move], bool] | None,
+    watch: Callable[[Match], bool] | None,
     opening: Sequence[Cell],
 ) -> tuple[Match, int | None]:
     """A match with these interpreters, and who has forfeited it."""
@@ -152,7 +185,7 @@ def _play_once(
 def _play_moves(
     match: Match,
     bots: list[BotProcess],
-    watch: Callable[[Move], bool] | None,
+    watch: Callable[[Match], bool] | None,
     opening: Sequence[Cell],
 ) -> int | None:
     """Play to the end; returns who has forfeited."""
@@ -169,18 +202,18 @@ def _play_moves(
         request = {"moves": told[known[player] :], "old_move": before, "flag": flag}
         known[player] = len(told)
         try:
-            answer, seconds, again = bots[player].ask(request)
-            cell = _checked(answer, referee.board, seconds)
+            answer, spent = bots[player].ask(request)
+            cell = _checked(answer, referee.board)
         except ForfeitError as error:
             _forfeit(match, player, error)
             return player
-        move = Move(player, cell, referee.bonus, seconds, again)
+        move = Move(player, cell, referee.bonus, *astuple(spent))
         if not referee.play(cell):
-            _forfeit(match, player, ForfeitError("INVALID MOVE", f"It answered {cell} after {before}.", seconds))
+            _forfeit(match, player, ForfeitError("INVALID MOVE", f"It answered {cell} after {before}."))
             return player
         told.append((before, cell, flag))
         match.moves.append(move)
-        if watch and not watch(move):
+        if watch and not watch(match):
             return None
     winner, match.message = referee.result()
     if match.message == "WON":
@@ -191,14 +224,14 @@ def _play_moves(
     return None
 
 
-def _checked(answer: dict[str, Any], board: BigBoard, seconds: float) -> Cell:
+def _checked(answer: dict[str, Any], board: BigBoard) -> Cell:
     """The cell that a bot has answered; a ForfeitError if it is none, or the bot has changed its board."""
     if answer.get("big") != [*board.big_boards_status] or answer.get("small") != [*board.small_boards_status]:
-        raise ForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.", seconds)
+        raise ForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")
     move = answer.get("move")
     if not isinstance(move, list) or len(move) != 3 or any(type(number) is not int for number in move):
         shown = plain(answer.get("shown"), 200)
-        raise ForfeitError("INVALID MOVE", f"It answered {shown}, which is no tuple of three integers.", seconds)
+        raise ForfeitError("INVALID MOVE", f"It answered {shown}, which is no tuple of three integers.")
     return move[0], move[1], move[2]
 
 
@@ -219,11 +252,9 @@ def check_walls() -> None:
     ExtremeError
         That says why, and what the switch is called that allows bots without walls.
     """
-    from pttt_ooc.extreme.programs import program
-
     check_extra("extreme", "The wall around bots")
+    bot = Program("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")
     try:
-        bot = program("nobody.py", b"class Nobody:\n    def move(self, *_): pass\n")
         process = BotProcess(bot, bot.interpreters()[-1], Conditions())
         try:
             process.load()

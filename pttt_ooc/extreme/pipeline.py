@@ -51,7 +51,9 @@ def draw(config: ExtremeConfig, directory: Path) -> None:
         check_walls()
     make_directory(directory)
     try:
-        settle(directory, entries_of(map(Path, files)), Settings(config.stages, config.seed, conditions))
+        settle(
+            directory, entries_of(map(Path, files), config.sandbox), Settings(config.stages, config.seed, conditions)
+        )
     except ExtremeError as error:
         raise ExtremeError(str(error).replace("directory with --output", "extreme.run")) from error
     lots = Record(directory).lots

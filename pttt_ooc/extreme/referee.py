@@ -25,17 +25,16 @@ class Move:
         Big board, row, column.
     bonus
         Whether it was a bonus move.
-    seconds
-        What the bot took; 0 for a move of the opening.
-    again
-        How often it was asked again, as something kept its process from running.
+    seconds, processor, waited
+        What the bot took, as of :class:`~pttt_ooc.extreme.process.Spent`; 0 for a move of the opening.
     """
 
     player: int
     cell: Cell
     bonus: bool
     seconds: float
-    again: int = 0
+    processor: float = 0.0
+    waited: float = 0.0
 
 
 class Referee:

@@ -72,5 +72,14 @@ def ready(searcher: Searcher) -> Searcher:
     return searcher
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Compile the kernels, and let bots behind walls read them, who are another user."""
+    from pttt_ooc.compiler import DIRECTORIES, make_readable
+
     ready(Searcher(1 << 10))
+    for place in DIRECTORIES:
+        make_readable(place)
+
+
+if __name__ == "__main__":
+    main()

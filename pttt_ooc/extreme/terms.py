@@ -29,7 +29,10 @@ class Terms(Section):
     )
     time_limit: Real = Field(default=24.0, ge=0.001, le=86400, description="Seconds for a move.")
     load_limit: Real = Field(default=60.0, ge=0.1, le=86400, description="Seconds for starting a bot.")
-    memory_mb: Memory = Field(default=2048, description="Memory that a bot may have.")
+    memory_mb: Memory = Field(
+        default=2048,
+        description="Memory that a bot may have; a match has two, and no more are played at once than memory holds.",
+    )
     sandbox: bool = Field(default=True, description="false: bots run without walls; only for files that you trust.")
 
     @field_validator("pools")

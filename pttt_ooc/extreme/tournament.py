@@ -19,6 +19,7 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.checking import ENOUGH
 from pttt_ooc.extreme.cores import taken_core
+from pttt_ooc.extreme.enclosed import MachineError
 from pttt_ooc.extreme.league import Pairing, Stage, Table
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.process import Conditions
@@ -28,7 +29,7 @@ from pttt_ooc.extreme.tables import marks_rows, standings_rows
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 
-VERSION = 2
+VERSION = 3
 RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 
@@ -71,7 +72,7 @@ class Entry:
     content: bytes
 
 
-def entries_of(files: Iterable[Path]) -> list[Entry]:
+def entries_of(files: Iterable[Path], walls: bool = True) -> list[Entry]:
     """A team for each file, with the file's name.
 
     Raises
@@ -85,7 +86,7 @@ def entries_of(files: Iterable[Path]) -> list[Entry]:
             content = file.read_bytes()
         except OSError as error:
             raise ExtremeError(f"The bot {file} cannot be read: {error.strerror}.") from error
-        program(file.name, content)
+        program(file.name, content, walls)
         found.append(Entry(file.stem, file.stem, file.name, content))
     if len({entry.key for entry in found}) < len(found):
         raise ExtremeError("Two teams have files of the same name.")
@@ -175,7 +176,7 @@ class Player:
                 content = self.record.bot(key).read_bytes()
             except OSError as error:
                 raise ExtremeError(f"The bot {self.record.bot(key)} cannot be read: {error.strerror}.") from error
-            self._programs[key] = program(self.record.teams[key].file, content)
+            self._programs[key] = program(self.record.teams[key].file, content, self.conditions.walls)
         return self._programs[key]
 
 
@@ -200,7 +201,9 @@ class Tournament:
     def __init__(self, directory: Path, entries: Sequence[Entry], settings: Settings) -> None:
         league.check_sizes(settings.stages, len(entries))
         make_directory(directory)
-        self._lock = hold(directory / "lock", f"The tournament in {directory} is being played by process {{process}}.")
+        self._lock = hold(
+            directory / "lock", lambda process: f"The tournament in {directory} is being played (process {process})."
+        )
         try:
             settle(directory, entries, settings)
             self.record = Record(directory)
@@ -228,6 +231,11 @@ class Tournament:
         Returns
         -------
         The standings in the end.
+
+        Raises
+        ------
+        MachineError
+            If the machine has broken off a match again and again; the others of its stage have been played.
         """
         player = Player(self.record)
         stopping = stopping or threading.Event()
@@ -254,23 +262,30 @@ class Tournament:
             to_play.put(None)
             work = (player, cores, to_play, done, stopping)
             threading.Thread(target=_work, args=work, daemon=True).start()
-        left = len(waiting)
+        left, broken_off = len(waiting), list[MachineError]()
         while left and not stopping.is_set():
             try:
                 pairing, found = done.get(timeout=0.1)
             except queue.Empty:
                 continue
+            left -= 1
+            if isinstance(found, MachineError):  # which may have to do with these bots; the others go on
+                broken_off.append(found)
+                continue
             if isinstance(found, BaseException):
                 raise found
             write_standings(self.record)
             tell(pairing, found)
-            left -= 1
+        if broken_off:
+            raise broken_off[0]
 
 
 def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stopping: threading.Event) -> None:
     while not stopping.is_set() and (pairing := to_play.get()):
         try:
             done.put((pairing, player.play(pairing, cores, stopping)))
+        except MachineError as error:
+            done.put((pairing, MachineError(f"The match {pairing.name} was broken off again and again: {error}")))
         except BaseException as error:
             done.put((pairing, error))
             return

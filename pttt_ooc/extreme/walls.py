@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,10 +22,8 @@ from pttt_ooc.extras import check_extra
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 RUNNER = Path(__file__).with_name("runner.py")
-INSIDE = "/bot/runner.py"  # the runner, in the bot's world
 OUTPUT = 1 << 24
 """Bytes that a bot may print in a match."""
-SIGSYS = 31  # ends a process that calls what the filter forbids
 
 
 class ExtremeError(PtttError):
@@ -129,11 +128,18 @@ def python2() -> Interpreter | None:
     return None
 
 
-def visible(interpreter: Interpreter, package: bool) -> list[list[str]]:
+def inside(script: Path) -> str:
+    """The path of a file that runs behind the walls, in its own world."""
+    return f"/bot/{script.name}"
+
+
+def visible(interpreter: Interpreter, scripts: Iterable[Path], package: bool) -> list[list[str]]:
     """What a bot's file system holds: pairs of a path that is there, and its path inside.
 
     Parameters
     ----------
+    scripts
+        The files that run there.
     package
         Whether the bot sees this package: bots of our own do.
     """
@@ -144,7 +150,7 @@ def visible(interpreter: Interpreter, package: bool) -> list[list[str]]:
     for path in sorted(set(wanted), key=lambda path: path.split("/")):
         if not any(path.startswith(other + "/") for other, _ in shown if not os.path.islink(other)):
             shown.append([path, path])
-    shown.append([str(RUNNER), INSIDE])
+    shown += [[str(script), inside(script)] for script in scripts]
     root = Path(__file__).resolve().parent.parent
     if package:
         shown.append([str(root), "/package/pttt_ooc"])
@@ -162,16 +168,18 @@ def _empty_directory() -> str:
     return str(path)
 
 
-def limits(memory_mb: int, seconds: float) -> dict[str, int]:
-    """Limits of a bot's process, for a match in which all its moves together may take so many seconds."""
-    return {
+def limits(memory_mb: int, seconds: float) -> dict[str, tuple[int, int]]:
+    """Limits of a bot's process, which may compute so many seconds in all: where it is told, and where it ends."""
+    told = math.ceil(seconds) + 1
+    most = {
         "RLIMIT_AS": memory_mb << 20,
         "RLIMIT_CORE": 0,
-        "RLIMIT_CPU": math.ceil(seconds),
         "RLIMIT_FSIZE": OUTPUT,
         "RLIMIT_NOFILE": 64,
         "RLIMIT_MEMLOCK": 0,
     }
+    # What goes on after the signal, the kernel ends with SIGKILL much later; that would look like the machine's doing.
+    return {name: (value, value) for name, value in most.items()} | {"RLIMIT_CPU": (told, told + 3600)}
 
 
 ENVIRONMENT = {

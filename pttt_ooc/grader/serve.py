@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from pttt_ooc.disk.locks import hold
@@ -15,7 +16,6 @@ from pttt_ooc.grader.storage import Storage
 from pttt_ooc.grader.value import check_value_is_known
 from pttt_ooc.web.processes import Child, Web, listen, serve_until_stopped
 
-_BUSY = "Process {{process}} serves the grader in {data} already; stop it first, or name another --data."
 WEBSERVER = "pttt_ooc.grader.webserver"
 
 MakeWeb = Callable[[Path, Settings], AbstractContextManager[Web]]
@@ -45,7 +45,7 @@ def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb 
     """
     with private():  # the children see to themselves
         settings = make_settings(data, game)
-        lock = hold(data / "serve.lock", _BUSY.format(data=data), error=GraderError)
+        lock = hold(data / "serve.lock", partial(_busy, data), error=GraderError)
     with lock:
         with private():
             storage = Storage(data)
@@ -61,3 +61,7 @@ def _serve_alone(data: Path, settings: Settings, host: str, port: int, make_web:
         worker = Child("worker", ["-m", "pttt_ooc.grader.worker", str(data)])
         children = [web.child([data, listening.fileno()], listening), worker, *web.others]
         serve_until_stopped("serve", f"The grader for {settings.game}", listening, host, children)
+
+
+def _busy(data: Path, process: str) -> str:
+    return f"The grader in {data} is being served already (process {process}); stop it first, or name another --data."

@@ -53,7 +53,7 @@ def run(data: Path, stopping: threading.Event) -> None:
     pulse = Pulse(storage.alive)
     busy = f"Another worker is at work in {data}; stop it first."
     with (
-        hold(data / "worker.lock", busy, error=GraderError),
+        hold(data / "worker.lock", lambda _: busy, error=GraderError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
         pulse.beating(),
         lines_logged(log),

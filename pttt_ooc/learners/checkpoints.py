@@ -44,7 +44,9 @@ class Checkpoints:
         self._shapes: Shapes = {}
         with explained(f"open the work directory {path}"):
             make_directory(path)
-            self._lock = hold(path / "lock", f"Another run is at work on {path} (process {{process}}); wait for it.")
+            self._lock = hold(
+                path / "lock", lambda process: f"Another run is at work on {path} (process {process}); wait for it."
+            )
 
     def __enter__(self) -> Self:
         return self

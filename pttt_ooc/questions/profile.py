@@ -147,8 +147,7 @@ class Profile:
         path = directory / name_of(given, engine.index)
         with explained(f"make the directory {directory}"):
             make_directory(directory)
-        waiting = "Waiting for process {process}, which prepares a profile ..."
-        with hold(directory / _LOCK, waiting, wait=True):
+        with hold(directory / _LOCK, "Waiting for process {}, which prepares a profile ...".format, wait=True):
             if not (path / _MANIFEST).exists():
                 needs = MemoryNeeds(process_needs(), _working(engine), engine_needs(engine))
                 workspace = needs.within(memory_mb, directory, engine.threads)

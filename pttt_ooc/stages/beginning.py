@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from pttt_ooc.disk.files import explained
@@ -49,9 +50,9 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
             makes_structure = any(manifest_of(home, stage) in files for stage in SHARED)
             with explained(f"lock the directory {home}"):
                 home.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(hold(home / RUN_LOCK, busy(home)))
+                stack.enter_context(hold(home / RUN_LOCK, partial(busy, home)))
                 shared = not makes_structure
-                stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, busy(structure), shared=shared))
+                stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, partial(busy, structure), shared=shared))
                 _check_free(home / LOCK, home)
                 _check_free(structure / STRUCTURE_LOCK, structure, shared)
             for directory in {home, structure}:
@@ -62,4 +63,4 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
 def _check_free(lock: Path, directory: Path, shared: bool = False) -> None:
     """Raise a StoreError if a stage is at work, which may have outlived its run."""
     if lock.exists():
-        hold(lock, busy(directory), shared=shared, touch=False).close()
+        hold(lock, partial(busy, directory), shared=shared, touch=False).close()

@@ -202,9 +202,9 @@ def _locked(directory: Path, name: str) -> Iterator[None]:
     with ExitStack() as stack:
         with explained(f"lock the directory {directory}"):
             directory.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(hold(structure / STRUCTURE_LOCK, busy(structure), shared=shared))
+            stack.enter_context(hold(structure / STRUCTURE_LOCK, partial(busy, structure), shared=shared))
             if shared:
-                stack.enter_context(hold(directory / LOCK, busy(directory)))
+                stack.enter_context(hold(directory / LOCK, partial(busy, directory)))
         yield
 
 
@@ -221,13 +221,13 @@ def undisturbed(directory: Path) -> Iterator[None]:
         for file in (directory / LOCK, directory / STRUCTURE_LOCK):
             if file.exists():
                 with explained(f"lock the directory {directory}"):
-                    stack.enter_context(hold(file, busy(directory), shared=True, touch=False))
+                    stack.enter_context(hold(file, partial(busy, directory), shared=True, touch=False))
         yield
 
 
-def busy(directory: Path) -> str:
+def busy(directory: Path, process: str) -> str:
     """What is said where another process holds a lock of a directory."""
-    return f"Another run is at work in {directory} (process {{process}}); wait for it or stop it."
+    return f"Another run is at work in {directory} (process {process}); wait for it or stop it."
 
 
 def tell(sentence: str, log: Path | None = None) -> None:

@@ -80,7 +80,7 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
         return
     directory.mkdir(parents=True, exist_ok=True)
     waiting = "Waiting for another process, which compiles the kernels ..."
-    with hold(directory / "compiling.lock", waiting, wait=True):
+    with hold(directory / "compiling.lock", lambda _: waiting, wait=True):
         if not stamp.exists():
             if not directory.is_relative_to(compiler.user_cache()):
                 print(

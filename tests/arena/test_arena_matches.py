@@ -19,6 +19,7 @@ from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.statistics import rate_of
 from pttt_ooc.cli import commands
+from pttt_ooc.disk.locks import hold
 
 FAST = ("alphabeta:heur=1,depth=1", "random")
 
@@ -90,6 +91,14 @@ def test_a_directory_holds_one_match(tmp_path):
     for other in (Match("ultimate", FAST, 2, seed=1), Match("ultimate:open", FAST, 2)):
         with pytest.raises(ArenaError, match="holds another match"):
             run(other, tmp_path)
+
+
+def test_who_plays_in_a_directory_is_named(tmp_path):
+    with (
+        hold(tmp_path / "lock", str),
+        pytest.raises(ArenaError, match=rf"is in use \(process {os.getpid()}, since .*\)\.$"),
+    ):
+        run(Match("ultimate", FAST, 1), tmp_path)
 
 
 def test_logs_are_replayed_and_foreign_ones_refused(tmp_path):

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from pttt_ooc.extreme.match import check_walls
-from pttt_ooc.extreme.programs import program
+from pttt_ooc.extreme.programs import Program, program
 from pttt_ooc.extreme.walls import ExtremeError
 
 FIRST = "return board.find_valid_move_cells(old_move)[0]"
@@ -33,5 +33,10 @@ def bot_text(body=FIRST, before="", init="pass", name="Team1"):
     )
 
 
+def read(text, file="team1.py"):
+    """A bot from the text of its file, as it is read when it is handed in."""
+    return program(file, text if isinstance(text, bytes) else text.encode(), walls=False)
+
+
 def bot(body=FIRST, before="", init="pass", file="team1.py"):
-    return program(file, bot_text(body, before, init, file[0].upper() + file[1:-3]).encode())
+    return Program(file, bot_text(body, before, init, file[0].upper() + file[1:-3]), (3,), "a test says so")

@@ -18,7 +18,8 @@ def log_of(pairing, seed, forfeits=False, secret="secret"):
     while referee.result()[1] == "-" and not (forfeits and len(moves) == 11):
         cell = draw.choice(referee.valid_cells())
         seconds = round(draw.uniform(0.001, 0.2), 6)
-        move = {"player": referee.player, "cell": list(cell), "bonus": referee.bonus, "seconds": seconds, "again": 0}
+        spent = {"seconds": seconds, "processor": seconds, "waited": 0.0}
+        move = {"player": referee.player, "cell": list(cell), "bonus": referee.bonus, **spent}
         moves.append(move)
         referee.play(cell)
     flag, message = referee.result()
@@ -45,7 +46,7 @@ def log_of(pairing, seed, forfeits=False, secret="secret"):
         "seconds": sum(move["seconds"] for move in moves),
         "load_seconds": [0.1, 0.1],
         "pythons": ["3.11", "converted"],
-        "printed": [f"{pairing.first} says {secret}", f"{pairing.second} says {secret}"],
+        "printed": [f"{pairing.first} says <i>{secret}</i>\x1b[31m\u202e", f"{pairing.second} says <i>{secret}"],
     }
 
 

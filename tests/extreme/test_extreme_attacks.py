@@ -1,17 +1,25 @@
 """Attacks by bots: each forfeits or fails; referee and opponent are unharmed, and nothing is left behind."""
 
+import dataclasses
 import os
+import re
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
-from botkit import FIRST, bot, walls_missing
+from botkit import FIRST, bot, bot_text, walls_missing
+from patience import wait_until
 
 import pttt_ooc
+from pttt_ooc.extreme import reading
+from pttt_ooc.extreme.enclosed import Enclosed, MachineError
 from pttt_ooc.extreme.match import play_match
-from pttt_ooc.extreme.process import Conditions
+from pttt_ooc.extreme.process import BotProcess, Conditions
+from pttt_ooc.extreme.programs import program
+from pttt_ooc.extreme.reading import ProgramError
 
 REASON = walls_missing()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "there are walls")
@@ -334,3 +342,154 @@ def test_numpy_works_behind_the_walls():
 
 def test_a_team_is_told_where_its_bot_failed():
     assert "line" in attack("raise ValueError('mine')").detail
+
+
+# ---------------------------------------------------------------------------------------------
+# What the machine does is nobody's fault
+
+
+class Killer:
+    """Ends a process of a match with SIGKILL from outside, a few times, once so many moves have been played."""
+
+    def __init__(self, times, launcher=False):
+        self.left, self.launcher = times, launcher
+
+    def __call__(self, match):
+        if match.plies == 3 and self.left:
+            self.left -= 1
+            launchers = psutil.Process().children()
+            victim = launchers[0] if self.launcher else launchers[0].children()[0]
+            victim.kill()
+            wait_until(lambda: not psutil.pid_exists(victim.pid) or victim.status() == psutil.STATUS_ZOMBIE)
+        return True
+
+
+@pytest.mark.parametrize("launcher", [False, True])
+def test_a_process_that_is_killed_from_outside_costs_nobody_the_match(launcher, caplog):
+    killer = Killer(2, launcher)
+    match = play_match((bot(), bot(file="team2.py")), CONDITIONS, killer)
+    assert match.message == "WON" and killer.left == 0
+    assert len(match.broken_off) == 2 and "SIGKILL" in match.broken_off[0]
+    assert caplog.text.count("The match is played again.") == 2 and "SIGKILL" in caplog.text
+
+
+def test_a_match_that_is_broken_off_each_time_is_no_forfeit():
+    killer, before = Killer(9), children()
+    with pytest.raises(MachineError, match="SIGKILL"):
+        play_match((bot(), bot(file="team2.py")), CONDITIONS, killer)
+    assert killer.left == 5 and children() == before
+
+
+def test_no_code_with_which_a_bot_ends_looks_like_the_machines_doing():
+    match = attack("import os; os._exit(137)")
+    assert lost(match) and match.detail == "Its process ended with the code 137." and not match.broken_off
+
+
+def test_the_memory_of_the_machine_is_taken_from_bots_first():
+    with_process(lambda process: Path(f"/proc/{process.enclosed.pid}/oom_score_adj").read_text() == "1000\n")
+
+
+def test_a_bot_that_ignores_the_end_of_its_processor_time_is_no_fault_of_the_machines():
+    """The kernel would end it with SIGKILL, as somebody else may, if both limits were one."""
+    told = with_process(lambda process: Path(f"/proc/{process.enclosed.pid}/limits").read_text())
+    most = [int(number) for number in re.search(r"Max cpu time +(\d+) +(\d+)", told).groups()]
+    assert most[0] >= 60 + 162 * CONDITIONS.time_limit and most[1] > most[0] + 600
+
+
+def with_process(look):
+    one = bot()
+    process = BotProcess(one, one.interpreters()[0], CONDITIONS)
+    try:
+        process.load()
+        found = look(process)
+        assert found
+        return found
+    finally:
+        process.end()
+
+
+@pytest.mark.parametrize("where", ["init", "body"])
+def test_a_bot_of_ours_that_fails_is_an_error_of_the_machine(where):
+    ours = dataclasses.replace(bot(**{where: "raise PermissionError('kernels')"}), trusted=True)
+    with pytest.raises(MachineError, match="Our bot team1.py cannot play on this machine: PermissionError: kernels"):
+        play_match((ours, bot(file="team2.py")), CONDITIONS)
+
+
+ORDINARY = """
+import ctypes, os
+from pttt_ooc.errors import PtttError
+from pttt_ooc.extreme.match import check_walls
+user, group = os.geteuid(), os.getegid()
+if ctypes.CDLL(None).unshare(0x10000000):
+    raise SystemExit("no user namespaces")
+for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {user} 1"), ("gid_map", f"1000 {group} 1")):
+    with open(f"/proc/self/{name}", "w") as file:
+        file.write(text)
+MORE
+try:
+    check_walls()
+    print("walls for the user", os.geteuid())
+except PtttError as error:
+    print(error)
+"""
+FORBID = "with open('/proc/sys/user/max_user_namespaces', 'w') as file: file.write('0')"
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [("", "walls for the user 1000"), (FORBID, "it cannot have namespaces of its own, for which an ordin")],
+)
+def test_an_ordinary_user_has_walls_or_is_told_why_not(more, words):
+    done = subprocess.run([sys.executable, "-c", ORDINARY.replace("MORE", more)], capture_output=True, text=True)
+    if "no user namespaces" in done.stderr:
+        pytest.skip("this machine has no user namespaces")
+    assert words in done.stdout and not done.stderr, done.stdout + done.stderr
+
+
+# ---------------------------------------------------------------------------------------------
+# Files that are dangerous to read
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x=" + b"-" * 200_000 + b"1",
+        b"x=" + b"(" * 200_000,
+        b"# coding: punycode\n" + b"x" * 256_000 + b"-" + b"a" * 256_000,
+    ],
+    ids=["minus signs", "brackets", "an encoding that takes minutes"],
+)
+def test_a_file_that_is_dangerous_to_read_is_no_program(content, monkeypatch):
+    monkeypatch.setattr(reading, "SECONDS", 0.5)
+    before = children()
+    with pytest.raises(ProgramError, match="team1.py is no program in Python"):
+        program("team1.py", content)
+    assert children() == before
+
+
+def test_a_file_is_read_behind_walls(monkeypatch):
+    """The reader is put in the place of a bot that looks around."""
+    seen = []
+    monkeypatch.setattr(reading, "Enclosed", lambda *arguments: seen.append(arguments) or Enclosed(*arguments))
+    content = bot_text("print 1; return 0").encode() + b"# %d" % os.getpid()
+    one = program("team1.py", content)
+    assert one.pythons == (2,) and "print(1)" in one.text and "+        print(1)" in one.changes
+    ((scripts, _, most, walls),) = seen
+    assert walls and [path.name for path in scripts] == ["reader.py", "runner.py"] and most["RLIMIT_CPU"][0] <= 21
+
+
+def test_a_reader_that_the_machine_ends_is_started_again(monkeypatch):
+    tries = []
+
+    def read(content, walls):
+        tries.append(content)
+        if len(tries) < 3:
+            raise MachineError("SIGKILL")
+        return "read"
+
+    monkeypatch.setattr(reading, "_read", read)
+    assert reading.read.__wrapped__(b"", True) == "read" and len(tries) == 3
+    tries.clear()
+    monkeypatch.setattr(reading, "TRIES", 2)
+    with pytest.raises(MachineError):
+        reading.read.__wrapped__(b"", True)

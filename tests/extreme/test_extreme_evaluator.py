@@ -7,13 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import textwrap
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from botkit import FIRST, bot, bot_text, need_walls
+from botkit import FIRST, bot, bot_text, need_walls, read
 from naive_extreme import Game
 from patience import wait_until
 from random_extreme import random_games
@@ -21,10 +19,10 @@ from random_extreme import random_games
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
-from pttt_ooc.extreme import process as process_module
 from pttt_ooc.extreme import programs, walls
 from pttt_ooc.extreme.match import check_walls, play_match
-from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError
+from pttt_ooc.extreme.process import BotProcess, Conditions
+from pttt_ooc.extreme.reader import dialect, text_of
 from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walls import ExtremeError
@@ -209,7 +207,7 @@ def test_the_second_player_forfeits_too():
 
 @pytest.mark.parametrize("text", ["raise RuntimeError", "class Team1:\n    pass", "import nothing_like_it", "x = 1"])
 def test_a_file_that_gives_no_player_forfeits(text):
-    match = play(programs.program("team1.py", text.encode()), bot(file="team2.py"))
+    match = play(read(text), bot(file="team2.py"))
     assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
 
 
@@ -226,7 +224,7 @@ def test_the_class_is_the_one_with_the_name_of_the_file():
         + bot_text(name="Team07")
         + bot_text("raise ValueError", name="Team8")
     )
-    assert play(programs.program("team07.py", text.encode()), bot()).message == "WON"
+    assert play(read(text, "team07.py"), bot()).message == "WON"
 
 
 def test_what_a_bot_prints_is_kept_and_harms_nothing():
@@ -270,7 +268,7 @@ def runs_python2():
 
 def test_a_file_in_python_2_runs_converted_where_there_is_no_python_2(monkeypatch):
     monkeypatch.setattr(programs, "python2", lambda: None)
-    one = programs.program("team1.py", OLD.encode())
+    one = read(OLD)
     assert one.pythons == (2,) and "Python 3 does not accept it" in one.why
     match = play(one, bot(file="team2.py"))
     assert match.message in ("WON", "DRAW"), match.detail
@@ -280,7 +278,7 @@ def test_a_file_in_python_2_runs_converted_where_there_is_no_python_2(monkeypatc
 
 @pytest.mark.skipif(not runs_python2(), reason="no Python 2.7 is installed")
 def test_a_file_in_python_2_runs_in_python_2_and_plays_the_same(monkeypatch):
-    one, two = programs.program("team1.py", OLD.encode()), bot(file="team2.py")
+    one, two = read(OLD), bot(file="team2.py")
     real = play(one, two)
     assert real.pythons[0] == "2.7" and real.message in ("WON", "DRAW"), real.detail
     monkeypatch.setattr(programs, "python2", lambda: None)
@@ -290,7 +288,7 @@ def test_a_file_in_python_2_runs_in_python_2_and_plays_the_same(monkeypatch):
 @pytest.mark.skipif(not runs_python2(), reason="no Python 2.7 is installed")
 def test_a_module_that_python_2_lacks_is_looked_for_in_python_3():
     text = OLD.replace("import random", "import numpy, random").replace("7 / 2.0", "numpy.float64(7) / 2")
-    match = play(programs.program("team1.py", text.encode()), bot(file="team2.py"))
+    match = play(read(text), bot(file="team2.py"))
     assert match.message in ("WON", "DRAW"), match.detail
 
 
@@ -309,22 +307,22 @@ def test_a_module_that_python_2_lacks_is_looked_for_in_python_3():
     ],
 )
 def test_which_python_a_file_is_written_in(body, pythons):
-    assert bot(body).pythons == pythons
+    assert dialect(bot_text(body))[0] == pythons
 
 
 def test_a_file_that_may_be_either_is_tried():
     body = "return board.find_valid_move_cells(old_move)[len(flag) / 2]"
-    one = bot(body)
+    one = read(bot_text(body))
     assert one.pythons == (3, 2)
     match = play(one, bot(file="team2.py"))
     assert match.message == "WON", match.detail
     assert match.pythons[0] in ("2.7", "converted")
-    match = play(bot(body + " + undefined"), bot(file="team2.py"))
+    match = play(read(bot_text(body + " + undefined")), bot(file="team2.py"))
     assert (match.winner, match.message) == ("P2", "THREW AN EXCEPTION")
 
 
 def test_an_error_after_the_moves_that_were_tried_begins_no_other_match():
-    one = bot(
+    text = bot_text(
         """
         self.moves += 1
         if self.moves > 2:
@@ -333,6 +331,7 @@ def test_an_error_after_the_moves_that_were_tried_begins_no_other_match():
     """,
         init="self.moves = 0",
     )
+    one = read(text)
     assert one.pythons == (3, 2)
     for tried, pythons in ((None, ("2.7", "converted")), (3, ("2.7", "converted")), (2, ("3.",))):
         match = play_match((one, bot(file="team2.py")), OPEN, tried=tried)
@@ -343,25 +342,20 @@ def test_an_error_after_the_moves_that_were_tried_begins_no_other_match():
 @pytest.mark.parametrize("text", [b"def (:\n", b"class Team1:\n\0", b"print 'a\n"])
 def test_what_is_no_program_is_a_sentence(text):
     with pytest.raises(ExtremeError, match="no program in Python"):
-        programs.program("team1.py", text)
+        read(text)
 
 
 @pytest.mark.parametrize("coding", ["undefined", "punycode", "idna", "unicode_escape", "utf_7", "rot13", "utf-8"])
 @pytest.mark.parametrize("text", ["x = 1", "x = '\\ud800'", "x = '+2AA-'", "x = '\xff'"])
-def test_a_file_in_any_encoding_is_a_program_or_none(coding, text, monkeypatch):
-    monkeypatch.setattr(programs, "convert", lambda source: source.encode())
-    try:
-        one = programs.program("team1.py", f"# coding: {coding}\n{text}\n".encode("latin-1"))
-    except ExtremeError as error:
-        assert "no program in Python" in str(error)
-    else:
-        assert one.source.encode()
+def test_a_file_in_any_encoding_has_a_text(coding, text):
+    found = text_of(f"# coding: {coding}\n{text}\n".encode("latin-1"))
+    assert found.encode() and "x = " in found
 
 
 @pytest.mark.parametrize("name", ["team1.txt", "../team1.py", "team 1.py", ".py"])
 def test_a_bad_name_of_a_file_is_a_sentence(name):
     with pytest.raises(ExtremeError, match="no name for a bot's file"):
-        programs.program(name, b"")
+        read(b"", name)
 
 
 def test_what_a_bot_tells_can_be_written_down():
@@ -390,122 +384,7 @@ def test_a_bot_that_is_not_ready_in_time_forfeits():
     assert (match.winner, match.message) == ("P2", "TIME OUT")
 
 
-@pytest.fixture
-def thinker(tmp_path):
-    """A bot that thinks for a quarter of a second of processor time, and writes down when it begins."""
-    body = f"""
-        import time
-        with open({str(tmp_path / "calls")!r}, "a") as file:
-            file.write("x")
-        end = time.process_time() + 0.25
-        while time.process_time() < end:
-            pass
-        return board.find_valid_move_cells(old_move)[0]
-    """
-    one = bot(body)
-    process = BotProcess(one, one.interpreters()[0], Conditions(time_limit=2, walls=False))
-    process.load()
-    yield process, tmp_path / "calls"
-    process.end()
-
-
 REQUEST = {"moves": [], "old_move": (-1, -1, -1), "flag": "x"}
-
-
-def test_a_move_that_the_machine_interrupted_is_played_again(thinker):
-    process, calls = thinker
-    script = f"""
-        import os, signal, time
-        while not os.path.exists({str(calls)!r}):
-            time.sleep(0.01)
-        os.kill({process._pid}, signal.SIGSTOP)
-        time.sleep(3)
-        os.kill({process._pid}, signal.SIGCONT)
-    """
-    machine = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)])
-    answer, seconds, again = process.ask(REQUEST)
-    machine.wait()
-    assert again >= 1 and answer["move"] == [0, 0, 0] and seconds < 2
-    assert len(calls.read_text()) == again + 1
-
-
-def test_a_move_within_the_limit_is_asked_for_once(thinker):
-    process, calls = thinker
-    answer, seconds, again = process.ask(REQUEST)
-    assert (answer["move"], again, calls.read_text()) == ([0, 0, 0], 0, "x") or again > 0  # a busy machine interrupts
-    assert 0.2 < seconds < 2
-
-
-def test_a_referee_that_does_not_run_costs_no_bot_its_match(monkeypatch):
-    """It sees the answer just after the time has ended, as it was kept from running itself."""
-    ready, slept = process_module._ready, []
-
-    def late(descriptor, event, seconds):
-        if event == process_module.select.POLLIN and seconds is not None and not slept:
-            slept.append(time.sleep(0.205))
-        return ready(descriptor, event, seconds)
-
-    one = bot()
-    process = BotProcess(one, one.interpreters()[0], Conditions(time_limit=0.2, walls=False))
-    try:
-        process.load()
-        monkeypatch.setattr(process_module, "_ready", late)
-        answer, _, again = process.ask(REQUEST)
-        assert slept and again >= 1 and answer["move"] == [0, 0, 0]
-    finally:
-        process.end()
-
-
-def test_a_wait_for_a_processor_counts_though_it_is_not_over_when_the_time_ends(monkeypatch):
-    """The system tells of a wait when the process runs again."""
-    told = iter([(5, 0)] * 6 + [(6, 250_000_000)] * 100)
-    monkeypatch.setattr(process_module._Watch, "_schedule", lambda self: next(told))
-    monkeypatch.setattr(process_module._Watch, "_state", lambda self: "R")
-    assert process_module._Watch(0, 1.0).kept_from_running()
-    told = iter([(5 + n, 0) for n in range(100)])  # it runs, and is just slow
-    assert not process_module._Watch(0, 1.0).kept_from_running()
-
-
-def test_a_wait_in_the_system_excuses_a_bot_a_few_times_in_a_match(monkeypatch):
-    """It can read a disk, past the system's memory of it, for no other reason."""
-    monkeypatch.setattr(process_module._Watch, "kept_from_running", lambda self, stalls=False: stalls)
-    restarts = []
-    monkeypatch.setattr(process_module._Watch, "restart", lambda self: restarts.append(self._begin_again()))
-    one = bot("while True: pass")
-    process = BotProcess(one, one.interpreters()[0], Conditions(time_limit=0.05, walls=False))
-    try:
-        process.load()
-        with pytest.raises(ForfeitError, match="TIME OUT"):
-            process.ask(REQUEST)
-        assert len(restarts) == process_module.STALLS == 3
-    finally:
-        process.end()
-
-
-def test_a_wait_in_the_system_is_told_from_what_others_do(monkeypatch):
-    def watched(state):
-        monkeypatch.setattr(process_module._Watch, "_state", lambda self: state)
-        watch = process_module._Watch(0, 1.0)
-        watch._last -= 0.15  # a look comes a little late
-        return watch.kept_from_running(), watch.kept_from_running(stalls=True)
-
-    monkeypatch.setattr(process_module._Watch, "_schedule", lambda self: (0, 0))
-    assert watched("T") == (True, True) and watched("D") == (False, True)
-
-
-def test_an_answer_that_is_begun_when_the_time_ends_is_read_to_its_end():
-    process = object.__new__(BotProcess)
-    process._from, to = os.pipe()
-    process._unread, data = b"", b'\0\0\0\x0d{"number": 1}'
-    os.set_blocking(process._from, False)
-    for part in (data[:4], data[4:9]):
-        os.write(to, part)
-        with pytest.raises(process_module._TooLateError):
-            process._receive(time.monotonic() + 0.05)
-    os.write(to, data[9:])
-    assert process._receive(time.monotonic() + 60) == {"number": 1} and process._unread == b""
-    os.close(to)
-    os.close(process._from)
 
 
 def test_a_bot_does_not_think_while_it_is_not_asked(tmp_path):
@@ -514,10 +393,10 @@ def test_a_bot_does_not_think_while_it_is_not_asked(tmp_path):
     try:
         process.load()
         process.ask(REQUEST)
-        wait_until(lambda: Path(f"/proc/{process._pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        wait_until(lambda: Path(f"/proc/{process.enclosed.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
     finally:
         process.end()
-    assert not Path(f"/proc/{process._pid}").exists()
+    assert not Path(f"/proc/{process.enclosed.pid}").exists()
 
 
 # ---------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from patience import wait_until
 
 from pttt_ooc.cli import commands
 from pttt_ooc.extreme import cores, league, showing, tournament
+from pttt_ooc.extreme.enclosed import MachineError
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.extreme.match import Match
 from pttt_ooc.extreme.walls import ExtremeError
@@ -230,12 +231,14 @@ class Instant:
     """In place of `play_match`: the first team wins, or the machine fails."""
 
     def __init__(self):
-        self.cores, self.fail = [], False
+        self.cores, self.fail, self.breaks_off = [], False, None
 
     def __call__(self, programs, conditions, tried):
         assert tried == 10  # as many moves as are tried when a bot is handed in
         if self.fail:
             raise ExtremeError("No process can be made.")
+        if self.breaks_off in [one.name for one in programs]:
+            raise MachineError("SIGKILL.")
         self.cores.append(conditions.core)
         return Match((programs[0].name, programs[1].name), "P1", "WON", points=(86, 0))
 
@@ -265,6 +268,32 @@ def test_no_two_matches_share_a_core(tmp_path, instant, monkeypatch):
     assert set(cores.free_cores()) <= {0, 7}
 
 
+def test_no_more_matches_are_played_at_once_than_memory_holds(tmp_path, instant, monkeypatch, capsys):
+    monkeypatch.setattr(cores, "free_cores", lambda: [0, 3, 7])
+    monkeypatch.setattr(cores, "available_bytes", lambda: 2 * 2 * (1000 << 20) + 5)
+    assert [cores.cores_with_memory(size) for size in (666, 1000, 1001, 9999)] == [[0, 3, 7], [0, 3], [0], [0]]
+    bots, out = hand_in(tmp_path / "bots", 4), tmp_path / "out"
+    assert run(*options(bots, out, *SMALL, "--memory-mb", "1001")) == 0
+    assert set(instant.cores) == {0}
+    assert "holds 1 matches at a time; there are 3 cores" in capsys.readouterr().err
+    assert run(*options(bots, out, *SMALL, "--memory-mb", "1001", "--workers", "2")) == 1
+    assert "holds 1 matches at a time, of two bots with 1001 MB" in capsys.readouterr().err
+
+
+def test_a_match_that_the_machine_breaks_off_again_and_again_keeps_no_other_from_being_played(
+    tmp_path, instant, capsys
+):
+    bots, out = hand_in(tmp_path / "bots", 4), tmp_path / "out"
+    instant.breaks_off = "team2.py"
+    assert run(*options(bots, out, *SMALL)) == 1
+    told = capsys.readouterr().err
+    assert "was broken off again and again: SIGKILL." in told and "team2" in told
+    names = sorted(file.name for file in (out / "matches").glob("*.json"))
+    assert len(names) == 2 and not any("team2" in name for name in names)
+    instant.breaks_off = None
+    assert run(*options(bots, out, *SMALL)) == 0
+
+
 def test_other_bots_or_another_seed_are_refused(tmp_path, instant, capsys):
     bots, out = hand_in(tmp_path / "bots", 4), tmp_path / "out"
     assert run(*options(bots, out, *SMALL)) == 0
@@ -283,7 +312,7 @@ def test_a_tournament_is_played_by_one_process_at_a_time(tmp_path, instant, caps
     with open(out / "lock", "ab") as lock:
         tournament.hold.__globals__["lock_open"](lock)
         assert run(*options(bots, out, *SMALL)) == 1
-    assert "is being played by process" in capsys.readouterr().err
+    assert "is being played (process " in capsys.readouterr().err
 
 
 def test_a_damaged_log_is_a_sentence(tmp_path, instant, capsys):

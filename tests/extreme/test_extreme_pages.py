@@ -254,6 +254,7 @@ def test_what_bots_say_is_text(over, client):
     lost = next(one for one in over.state().played if one.message == "THREW AN EXCEPTION")
     page = client.get(f"/extreme/matches/{lost.pairing.name}").text
     assert "&lt;b&gt;Boom&lt;/b&gt; secret" in page and "<b>Boom" not in page
+    assert page.count("says &lt;i&gt;secret") == 2 and "<i>secret" not in page
 
 
 def test_a_team_is_told_all_of_its_matches(over, client):

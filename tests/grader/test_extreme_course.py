@@ -7,15 +7,20 @@ import sqlite3
 import subprocess
 import sys
 import tarfile
+import threading
+from contextlib import nullcontext
 
 import pytest
 from coursekit import BAD, GOOD, OLD, Course
 from kit import GAME, ROOT, bearer, form_token, pttt
-from patience import PATIENCE
+from patience import PATIENCE, wait_until
 
 from pttt_ooc.errors import PtttError
+from pttt_ooc.extreme import reading
 from pttt_ooc.extreme.course import league, worker
+from pttt_ooc.extreme.course.bots import UNCHECKED, Bot
 from pttt_ooc.extreme.course.league import LeagueSettings
+from pttt_ooc.extreme.enclosed import MachineError
 from pttt_ooc.extreme.record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.grader import inflight
@@ -77,21 +82,110 @@ def test_the_file_is_stored_as_it_was(course):
     assert not list(course.lab.storage.incoming.iterdir()) and not list(course.lab.storage.uploads.iterdir())
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RecursionError])
-def test_a_check_that_takes_the_worker_down_ends(course, monkeypatch, error):
-    """It is killed, or raises an error that nobody expects."""
+def told_of(course, number, team="Team A"):
+    return course.browser().get(f"/api/extreme/bots/{number}", headers=bearer(course.tokens[team])).json()
+
+
+def rows(course):
+    """What the database holds of the bots, by their numbers."""
+    with course.bots._kept.reading() as session:
+        return {bot.id: bot for bot in session.query(Bot)}
+
+
+def failing(monkeypatch, error):
+    """Let each check raise an error."""
 
     def die(self, bot, content):
         raise error
 
-    number = course.post("Team A", GOOD).json()["number"]
     monkeypatch.setattr(worker.Worker, "_verdict", die)
+
+
+def test_a_check_that_takes_the_worker_down_ends(course, monkeypatch):
+    number = course.post("Team A", GOOD).json()["number"]
+    failing(monkeypatch, KeyboardInterrupt)
     for _ in range(3):
-        with pytest.raises(error):
+        with pytest.raises(KeyboardInterrupt):
             course.worker.check_next()
     assert not course.worker.check_next()
-    told = course.browser().get(f"/api/extreme/bots/{number}", headers=bearer(course.tokens["Team A"])).json()
+    told = told_of(course, number)
     assert told["status"] == "Rejected" and "could not check" in told["message"].lower()
+
+
+def test_a_check_during_which_the_worker_is_killed_is_begun_again_three_times(course):
+    number = course.post("Team A", GOOD).json()["number"]
+    for _ in range(3):
+        assert course.bots.claim()[0].id == number and course.bots.claim({number}) is None
+    assert course.bots.claim() is None and told_of(course, number)["message"] == "THE SERVER COULD NOT CHECK IT"
+
+
+def test_an_error_that_nobody_expects_is_a_verdict_and_a_line_in_the_log(course, monkeypatch, caplog):
+    number = course.post("Team A", GOOD).json()["number"]
+    failing(monkeypatch, RecursionError("4711"))
+    assert course.worker.check_next() and not course.worker.check_next()
+    told = told_of(course, number)
+    assert (told["status"], told["message"]) == ("Rejected", "THE SERVER COULD NOT CHECK IT")
+    assert f"the number {number}" in told["detail"] and "4711" not in told["detail"]
+    assert "a check failed" in caplog.text and "RecursionError: 4711" in caplog.text
+
+
+def test_a_machine_that_breaks_off_the_checks_of_a_bot_does_not_do_so_for_ever(course, monkeypatch):
+    """It is no forfeit, and others are checked meanwhile."""
+    number, other = (course.post(team, GOOD).json()["number"] for team in ("Team A", "Team B"))
+    failing(monkeypatch, MachineError("killed"))
+    for _ in range(6):
+        with pytest.raises(MachineError):
+            course.worker.check_next()
+    assert not course.worker.check_next()
+    assert told_of(course, number)["message"] == told_of(course, other, "Team B")["message"] == UNCHECKED
+
+
+def test_what_is_nested_too_deeply_is_no_program(course, monkeypatch):
+    monkeypatch.setattr(reading, "SECONDS", 0.5)
+    told = course.hand_in("Team A", b"x=" + b"-" * 200_000)
+    assert (told["status"], told["message"]) == ("Rejected", "NO PROGRAM IN PYTHON"), told["detail"]
+
+
+def test_the_teams_take_turns(course):
+    """A team has one check at a time, and who was served last waits longest."""
+    course.restarted(waiting_per_team=9)
+    first, second, third = (course.post("Team A", GOOD + b"#" * n).json()["number"] for n in range(3))
+    other, another = (course.post("Team B", GOOD + b"#" * n).json()["number"] for n in range(2))
+    bots = rows(course)
+    assert sorted(bots, key=lambda number: course.bots.place(bots[number])) == [first, other, second, another, third]
+    assert course.bots.claim()[0].id == first and course.bots.claim({first})[0].id == other
+    assert course.bots.claim({first, other}) is None
+    course.bots.finish(first, status="Accepted")
+    assert course.bots.claim({other})[0].id == second and course.bots.claim({other, second}) is None
+    course.bots.finish(second, status="Accepted")
+    course.bots.finish(other, status="Accepted")
+    assert course.bots.place(bots[third]) == 0  # the other team had its verdict after this one's
+    assert course.bots.claim()[0].id == third and course.bots.claim({third})[0].id == another
+
+
+def test_a_worker_checks_all_that_comes_and_stops_when_it_is_told(course, monkeypatch):
+    """Its checks under way are broken off, and count for nothing."""
+    begun, checks = threading.Event(), threading.Event()
+
+    def verdict(self, bot, content):
+        if b"slow" in content:
+            begun.set()
+            checks.wait(PATIENCE)
+        return {"status": "Accepted", "message": ""}
+
+    monkeypatch.setattr(worker.Worker, "_verdict", verdict)
+    slow, quick = (course.post(*one).json()["number"] for one in (("Team A", GOOD + b"# slow"), ("Team B", GOOD)))
+    monkeypatch.setattr(worker, "cores_with_memory", lambda memory_mb: [0, 1])
+    monkeypatch.setattr(worker, "taken_core", lambda *_: nullcontext(0))
+    work = threading.Thread(target=course.worker.work)
+    work.start()
+    wait_until(lambda: told_of(course, quick, "Team B")["status"] == "Accepted", alive=work.is_alive)
+    assert begun.wait(PATIENCE)
+    course.stopping.set()
+    work.join(PATIENCE)
+    assert not work.is_alive() and told_of(course, slow)["status"] == "Queued"
+    assert rows(course)[slow].attempts == 0
+    checks.set()
 
 
 @pytest.mark.parametrize("change", [(b"class", b"# coding: undefined\nclass"), (b"<script>", b"\\ud800 \\0 <script>")])

@@ -158,8 +158,9 @@ def test_a_second_worker_is_refused(server):
 def test_a_second_server_of_a_directory_is_refused(server):
     before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
     done = pttt("serve", "--data", server.data, "--port", 0)
-    sentence = f"Process {server.process.pid} serves the grader in {server.data} already; stop it first, "
-    assert (done.returncode, done.stderr) == (1, f"{sentence}or name another --data.\n") and not done.stdout
+    sentence = f"The grader in {server.data} is being served already (process {server.process.pid}, since "
+    assert done.returncode == 1 and done.stderr.startswith(sentence) and not done.stdout
+    assert done.stderr.endswith("); stop it first, or name another --data.\n") and done.stderr.count("\n") == 1
     assert before == {f: f.stat().st_mtime_ns for f in before}
     assert server.get("/healthz")["worker"] == "ok"
 

@@ -6,14 +6,15 @@
 # for as long as it lasts, so that no two timed bots ever share one.  A match that has been played is not played again.
 
 from pttt_ooc.extreme import pipeline as tournament
-from pttt_ooc.extreme.cores import free_cores
+from pttt_ooc.extreme.cores import cores_with_memory
 
 EXTREME = WINGS["extreme"]
 EXTREME_DIR = str(tournament.directory_of(EXTREME))
 EXTREME_STAGES = [stage.name for stage in EXTREME.stages]
 
 DECISIONS.reserve(EXTREME_DIR)
-workflow.global_resources.setdefault("timed_bots", len(free_cores()))  # of this machine; profiles say another number
+# Of this machine; profiles say another number.
+workflow.global_resources.setdefault("timed_bots", len(cores_with_memory(EXTREME.memory_mb)))
 
 
 localrules:

@@ -56,7 +56,7 @@ def run(match: Match, directory: Path | None = None, processes: int = 1, tell: T
     if directory is None:
         return _ordered(_play_all(match, [], None, processes, tell))
     make_directory(directory)
-    with hold(directory / "lock", f"{directory} is in use by process {{holder}}.", error=ArenaError):
+    with hold(directory / "lock", lambda process: f"{directory} is in use (process {process}).", error=ArenaError):
         _same_match(match, directory / "match.json")
         for name in (log.GAMES, log.EFFORT):
             log.mend(directory / name)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,7 @@ from pttt_ooc.web.kept_file import kept_file
 QUEUED, CHECKING, ACCEPTED, REJECTED = "Queued", "Checking", "Accepted", "Rejected"
 UNFINISHED = (QUEUED, CHECKING)
 ATTEMPTS = 3
+UNCHECKED = "THE SERVER COULD NOT CHECK IT"
 HOUR = 3600.0
 MOST = 200
 """Bots of a team that are kept; the oldest ones that are not its latest accepted one are deleted."""
@@ -216,18 +219,43 @@ class Bots:
     def place(self, bot: Bot) -> int:
         """The number of bots that are checked before this one."""
         with self._kept.reading() as session:
-            query = select(func.count()).where(Bot.status.in_(UNFINISHED), Bot.id < bot.id)
-            return session.scalar(query) or 0
+            line = [found.id for found in self._line(session)]
+            return line.index(bot.id) if bot.id in line else 0
+
+    @staticmethod
+    def _line(session: Session) -> list[Bot]:
+        """The bots without a verdict in the order in which they are checked: the teams take turns.
+
+        Each team's first ones come first, and among these that of the team whose last check began longest ago.
+        """
+        waiting = session.scalars(select(Bot).where(Bot.status.in_(UNFINISHED)).order_by(Bot.id)).all()
+        begun = select(Bot.team_id, func.max(Bot.changed_at)).where(Bot.status != QUEUED).group_by(Bot.team_id)
+        served: dict[int, float] = {team: at for team, at in session.execute(begun)}
+        turns: Counter[int] = Counter()
+        order = []
+        for bot in sorted(waiting, key=lambda bot: (bot.status != CHECKING, bot.id)):
+            order.append((bot.status != CHECKING, turns[bot.team_id], served.get(bot.team_id, 0.0), bot.id, bot))
+            turns[bot.team_id] += 1
+        return [bot for *_, bot in sorted(order, key=lambda one: one[:4])]
 
     # -----------------------------------------------------------------------------------------
     # The worker
 
-    def claim(self) -> tuple[Bot, bytes] | None:
-        """The next bot without a verdict, which is being checked from now on; None if there is none."""
+    def claim(self, under_way: Collection[int] = ()) -> tuple[Bot, bytes] | None:
+        """The next bot without a verdict, which is being checked from now on; None if there is none.
+
+        A team has one check at a time, so that its slow bots do not take all that there is from others.
+
+        Parameters
+        ----------
+        under_way
+            The bots whose checks go on; other checks that were begun have ended without a verdict.
+        """
         with self._kept.writing() as session:
             while True:
-                query = select(Bot).where(Bot.status.in_(UNFINISHED)).order_by(Bot.id).limit(1)
-                found = session.scalar(query)
+                line = self._line(session)
+                busy = {bot.team_id for bot in line if bot.id in under_way}
+                found = next((bot for bot in line if bot.team_id not in busy), None)
                 if found is None:
                     return None
                 found.attempts += 1
@@ -236,9 +264,14 @@ class Bots:
                     found.status = CHECKING
                     return found, found.content
                 # A file that takes the worker down with it must not do so for ever.
-                found.status, found.message = REJECTED, "THE SERVER COULD NOT CHECK IT"
+                found.status, found.message = REJECTED, UNCHECKED
                 found.detail = f"It failed {ATTEMPTS} times; tell the instructors the number {found.id}."
                 session.flush()
+
+    def are_waiting(self) -> bool:
+        """Whether there are bots without a verdict."""
+        with self._kept.reading() as session:
+            return session.scalar(select(Bot.id).where(Bot.status.in_(UNFINISHED)).limit(1)) is not None
 
     def finish(self, number: int, **verdict: Any) -> None:
         """Write down a verdict."""
@@ -249,12 +282,18 @@ class Bots:
                 for key, value in verdict.items():
                     setattr(found, key, value)
 
-    def put_back(self, number: int) -> None:
-        """Put a bot whose check was broken off back into the queue."""
+    def put_back(self, number: int, counts: bool = False) -> None:
+        """Put a bot whose check was broken off back into the queue.
+
+        Parameters
+        ----------
+        counts
+            Whether the attempt counts: the bot may be the cause.
+        """
         with self._kept.writing() as session:
             found = session.get(Bot, number)
             if found is not None and found.unfinished:
-                found.status, found.attempts = QUEUED, max(0, found.attempts - 1)
+                found.status, found.attempts = QUEUED, max(0, found.attempts - (not counts))
 
     def entries(self) -> list[tuple[int, str, bytes]]:
         """Each team's latest accepted bot: the team's number, the file's name and content."""

@@ -1,4 +1,4 @@
-"""The league's worker: checks the bots that teams hand in, one after the other, and plays the tournament.
+"""The league's worker: checks the bots that teams hand in, one of each team at a time, and plays the tournament.
 
 It is the only process of a grader that runs bots, and it runs them behind walls.
 """
@@ -9,6 +9,7 @@ import contextlib
 import logging
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -19,13 +20,15 @@ from pttt_ooc.disk.lives import handle_signals, watch_parent
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import checking
-from pttt_ooc.extreme.cores import free_cores, taken_core
-from pttt_ooc.extreme.course.bots import ACCEPTED, REJECTED, Bot, Bots
+from pttt_ooc.extreme.cores import cores_with_memory, free_cores, taken_core
+from pttt_ooc.extreme.course.bots import ACCEPTED, REJECTED, UNCHECKED, Bot, Bots
 from pttt_ooc.extreme.course.league import League
+from pttt_ooc.extreme.enclosed import MachineError
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.match import check_walls
 from pttt_ooc.extreme.pages.part import key_of
 from pttt_ooc.extreme.programs import program
+from pttt_ooc.extreme.reading import ProgramError
 from pttt_ooc.extreme.record import Record
 from pttt_ooc.extreme.tournament import Entry, Tournament
 from pttt_ooc.extreme.walls import ExtremeError
@@ -38,7 +41,6 @@ from pttt_ooc.web.logs import start_logging
 
 log = logging.getLogger("pttt.extreme.worker")
 _POLL, _PAUSE = 0.2, 30.0  # seconds between two looks at an empty queue, and after a failure of the machine
-CANNOT = "A BOT OF THIS FORM CANNOT RUN"
 
 
 class Worker:
@@ -55,56 +57,91 @@ class Worker:
     def __init__(self, league: League, bots: Bots, database: Database, pulse: Pulse, stopping: threading.Event) -> None:
         self.league, self.bots, self._database = league, bots, database
         self._pulse, self._stopping = pulse, stopping
+        self._checked: set[int] = set()  # the bots whose checks are under way
+        self._lock = threading.Lock()
         self._over = False
 
     def work(self) -> None:
-        """Check and play until it is to stop."""
+        """Check and play until it is to stop: as many bots at a time as the machine holds, of all teams in turn."""
+        for _ in cores_with_memory(self.league.settings.memory_mb):
+            threading.Thread(target=self._repeat, args=(self.check_next,), daemon=True).start()
+        self._repeat(self._play_next)
+        for number in list(self._checked):
+            self.bots.put_back(number)
+
+    def _repeat(self, step: Callable[[], bool]) -> None:
+        """Do a step again and again, at once if it had something to do; what fails is told and tried later."""
         while not self._stopping.is_set():
             try:
                 if self.league.settings.sandbox:
                     check_walls()
-                self._pulse.ready()
-                self._work()
-            except PtttError as error:  # such as walls that this machine lacks: nothing is lost
+                with self._lock:
+                    self._pulse.ready()
+                while not self._stopping.is_set():
+                    if not step():
+                        self._stopping.wait(_POLL)
+            except (PtttError, OSError) as error:  # such as walls that this machine lacks: nothing is lost
                 log.error(str(error))
-                self._pulse.wait_for(str(error))
-                self._stopping.wait(_PAUSE)
+                with self._lock:
+                    self._pulse.wait_for(str(error))
+            except Exception:
+                log.exception("an error that nobody expected")
+            self._stopping.wait(_PAUSE)
 
-    def _work(self) -> None:
-        while not self._stopping.is_set():
-            if not self.check_next():
-                if self.league.settings.has_begun and not self._over:
-                    self.play()
-                else:
-                    self._stopping.wait(_POLL)
+    def _play_next(self) -> bool:
+        """Play the tournament, if it is time and no bot waits for a verdict; whether there was one to play."""
+        if not self.league.settings.has_begun or self._over or self.bots.are_waiting():
+            return False
+        self.play()
+        return True
 
     def check_next(self) -> bool:
         """Check the next bot that has no verdict; whether there was one."""
-        claimed = self.bots.claim()
-        if claimed is None:
-            return False
-        bot, content = claimed
-        facts = {"bot": bot.id, "team": bot.team_id}
-        log.info("checking", extra=facts)
+        with self._lock:
+            claimed = self.bots.claim(self._checked)
+            if claimed is None:
+                return False
+            bot, content = claimed
+            self._checked.add(bot.id)
+        log.info("checking", extra={"bot": bot.id, "team": bot.team_id})
         try:
             with taken_core(free_cores(), self._stopping) as core:
                 if core is None:
                     self.bots.put_back(bot.id)
                     return False
-                verdict = self._verdict(bot, content)
-        except (PtttError, OSError):  # it is the machine's fault; anything else may be the file's, and counts
-            self.bots.put_back(bot.id)
+                self._judge(bot, content)
+        except (PtttError, OSError) as error:  # it is the machine's fault, of which the bot may be the cause
+            self.bots.put_back(bot.id, counts=isinstance(error, MachineError))
             raise
-        self.bots.finish(bot.id, **verdict)
-        log.info("checked", extra={**facts, "status": verdict["status"], "message": verdict["message"]})
+        except BaseException:
+            self.bots.put_back(bot.id, counts=True)
+            raise
+        finally:
+            self._checked.discard(bot.id)
         return True
 
-    def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
+    def _judge(self, bot: Bot, content: bytes) -> None:
+        """Check a bot and write down the verdict; an error that nobody expected is one too."""
+        facts = {"bot": bot.id, "team": bot.team_id}
         try:
-            handed_in = program(bot.file, content)
-        except ExtremeError as error:
+            verdict = self._verdict(bot, content)
+            self.bots.finish(bot.id, **verdict)
+        except (PtttError, OSError):
+            raise
+        except Exception:
+            log.exception("a check failed", extra=facts)
+            told = f"An error that nobody expected; tell the instructors the number {bot.id}."
+            verdict = {"status": REJECTED, "message": UNCHECKED, "detail": told}
+            self.bots.finish(bot.id, **verdict)
+        log.info("checked", extra={**facts, "status": verdict["status"], "verdict": verdict["message"]})
+
+    def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
+        conditions = self.league.settings.conditions
+        try:
+            handed_in = program(bot.file, content, conditions.walls)
+        except ProgramError as error:
             return {"status": REJECTED, "message": "NO PROGRAM IN PYTHON", "detail": str(error)}
-        found = asdict(checking.check(handed_in, self.league.settings.conditions))
+        found = asdict(checking.check(handed_in, conditions))
         accepted = found.pop("accepted")
         return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
 
@@ -114,7 +151,9 @@ class Worker:
         make_directory(directory)
         tournament = Tournament(directory, self._entries(), self.league.settings.tournament)
         try:
-            tournament.play(free_cores(), _tell, self._stopping)
+            cores = cores_with_memory(self.league.settings.memory_mb)
+            log.info("playing", extra={"matches_at_once": len(cores), "memory_mb": self.league.settings.memory_mb})
+            tournament.play(cores, _tell, self._stopping)
             self._over = not tournament.record.state().waiting
         finally:
             tournament.close()
@@ -150,7 +189,7 @@ def run(data: Path, stopping: threading.Event) -> None:
     pulse = Pulse(league.alive)
     busy = f"Another worker of the league is at work in {data}; stop it first."
     with (
-        hold(data / "worker.extreme.lock", busy, error=ExtremeError),
+        hold(data / "worker.extreme.lock", lambda _: busy, error=ExtremeError),
         closing(Database.of(data, settings.database_url, settings.game)) as database,
         closing(Bots(league)) as bots,
         pulse.beating(),

@@ -149,7 +149,8 @@ def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
                 "won_small_board": step.won,
                 "missed_bonus": step.missed,
                 "seconds": step.seconds,
-                "asked_again": step.again,
+                "processor_seconds": step.processor,
+                "waited_seconds": step.waited,
                 "chance_of_first_after": chances[ply + 1] if chances else None,
             }
         )

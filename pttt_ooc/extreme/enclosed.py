@@ -1,0 +1,287 @@
+"""A process behind walls, and the messages to and from it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import struct
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.extreme.clock import Clock, Meter
+from pttt_ooc.extreme.walls import ENVIRONMENT, ExtremeError, Interpreter, inside, launch, visible
+
+LONGEST = 1 << 20  # bytes of a message
+SHOWN, TOLD = 20_000, 4000  # characters of what a process printed, and of its error, that are kept
+_GRACE = 60.0  # seconds that the launcher may take to tell how a process has ended
+
+OWN = [signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT]
+OWN += [signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGPIPE]
+"""Signals that a process can bring about itself; as the filter of system calls lets it send none, it can no others."""
+
+
+class MachineError(ExtremeError):
+    """The machine has ended a process or kept it from starting, or one of ours has failed: no fault of a stranger's."""
+
+
+class SilentError(Exception):
+    """A process says nothing more: its time is over, or its stream is closed, or what comes is no message.
+
+    Attributes
+    ----------
+    late
+        Whether its time is over.
+    """
+
+    def __init__(self, sentence: str, *, late: bool = False) -> None:
+        super().__init__(sentence)
+        self.late = late
+
+
+def plain(told: object, most: int = TOLD) -> str:
+    """What a process has told, as text that can be kept: not too long, and without what no file can hold."""
+    return str(told)[:most].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+class Enclosed:
+    """A process that runs a file of ours, which listens to messages; it runs only while it is asked.
+
+    Parameters
+    ----------
+    script
+        The file; others of the same directory that it needs may follow.
+    interpreter
+        What runs it.
+    limits
+        As of :func:`~pttt_ooc.extreme.walls.limits`.
+    walls
+        Whether it is shut in.
+    core
+        The processor that it runs on; None for any.
+    package
+        Whether it sees this package.
+
+    Attributes
+    ----------
+    pid
+        Its number.
+    meter
+        What the system tells of it.
+
+    Raises
+    ------
+    ExtremeError
+        If no process can be made.
+    MachineError
+        If the machine ends it before the program begins.
+    """
+
+    def __init__(
+        self,
+        script: Sequence[Path],
+        interpreter: Interpreter,
+        limits: dict[str, tuple[int, int]],
+        walls: bool,
+        core: int | None = None,
+        package: bool = False,
+    ) -> None:
+        self._unread = b""  # the beginning of a message
+        self._process: int | None = None
+        self._open: list[int] = []
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `end`)
+        to_it, from_it, status = self._pipe(), self._pipe(), self._pipe()
+        self._to, self._from = to_it[1], from_it[0]
+        keep = (to_it[0], from_it[1])
+        spec = {
+            "command": [*interpreter.command, inside(script[0]) if walls else str(script[0]), *map(str, keep)],
+            "environment": ENVIRONMENT,
+            "shown": visible(interpreter, script, package),
+            "limits": limits,
+            "walls": walls,
+            "core": core,
+            "keep": keep,
+        }
+        self._launcher = launch(spec, keep, status[1], self._output.fileno())
+        try:
+            for descriptor in (*keep, status[1]):
+                self._close(descriptor)
+            self.pid = self._read_status(status[0])
+            self._process = os.pidfd_open(self.pid)
+            self._open.append(self._process)
+            os.set_blocking(self._from, False)
+            os.set_blocking(self._to, False)
+            self.meter = Meter(self.pid)
+        except BaseException:
+            self.end()
+            raise
+
+    def _pipe(self) -> tuple[int, int]:
+        ends = os.pipe()
+        self._open += ends
+        return ends
+
+    def _close(self, descriptor: int) -> None:
+        self._open.remove(descriptor)
+        os.close(descriptor)
+
+    def _read_status(self, descriptor: int) -> int:
+        """The process's number; what goes wrong before the program starts comes here too."""
+        told = b""
+        while part := os.read(descriptor, 4096):
+            told += part
+        number, _, problem = told.decode(errors="replace").partition("!")
+        if problem or not number.strip():
+            if not problem:
+                raise MachineError(f"A bot's process ended before its program began, {_ending(self._launcher.wait())}.")
+            raise ExtremeError(f"No process can be made for a bot on this machine: {problem.strip()}.")
+        return int(number)
+
+    # -----------------------------------------------------------------------------------------
+    # Messages
+
+    def send(self, message: dict[str, Any], clock: Clock) -> None:
+        """Send a message.
+
+        Raises
+        ------
+        SilentError
+            If the process does not read it in time, or has closed its stream.
+        MachineError
+            If the machine has ended the process; so does `receive`.
+        """
+        data = json.dumps(message).encode()
+        rest = memoryview(struct.pack(">I", len(data)) + data)
+        while rest:
+            try:
+                rest = rest[os.write(self._to, rest) :]
+            except BlockingIOError:
+                if not _ready(self._to, select.POLLOUT, min(clock.left, clock.tick)) and clock.is_over():
+                    raise SilentError(_late(clock), late=True) from None
+            except BrokenPipeError:
+                raise SilentError(self._how_it_ended()) from None
+
+    def receive(self, clock: Clock, longest: int = LONGEST) -> dict[str, Any]:
+        """The next message; the clock has been looked at when it has come.
+
+        Raises
+        ------
+        SilentError
+            If there is none in time, or none that can be read, or the process has closed its stream.
+        """
+        (size,) = struct.unpack(">I", self._begun(4, clock)[:4])
+        if size > longest:
+            raise SilentError("Its answer is too long.")
+        data = self._begun(4 + size, clock)[4:]
+        self._unread = b""
+        clock.look()
+        if clock.left <= 0:
+            raise SilentError(_late(clock), late=True)
+        try:
+            message = json.loads(data)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            raise SilentError("Its answer cannot be read.")
+        return message
+
+    def _begun(self, size: int, clock: Clock) -> bytes:
+        """The first bytes of the message."""
+        while len(self._unread) < size:
+            if _ready(self._from, select.POLLIN, min(clock.left, clock.tick)):
+                part = os.read(self._from, size - len(self._unread))
+                if not part:
+                    raise SilentError(self._how_it_ended())
+                self._unread += part
+            elif clock.is_over():
+                raise SilentError(_late(clock), late=True)
+            clock.look()
+        return self._unread
+
+    # -----------------------------------------------------------------------------------------
+    # Freezing and ending
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._process, number)  # type: ignore[arg-type]
+
+    def freeze(self) -> None:
+        """Let it not run until it is thawed."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it run again."""
+        self._signal(signal.SIGCONT)
+
+    def _how_it_ended(self) -> str:
+        """One sentence about a process that has closed its stream.
+
+        Raises
+        ------
+        MachineError
+            If that was not its own doing.
+        """
+        if not self.meter.is_ending():  # else the kernel has closed it
+            return "It closed the stream to the referee."
+        try:
+            code = self._launcher.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            raise MachineError("A process does not come to its end.") from None
+        if code >= 0:
+            return f"Its process ended {_ending(code)}."
+        if -code not in OWN:
+            raise MachineError(
+                f"A bot's process was ended from outside, {_ending(code)}: by a person, or as the machine had no "
+                "memory left."
+            )
+        if -code == signal.SIGSYS:
+            return "It made a system call that bots may not make: threads, processes, signals and networks are such."
+        if -code == signal.SIGXCPU:
+            return "It used up its processor time."
+        return f"Its process was ended {_ending(code)}."
+
+    def printed(self) -> str:
+        """The beginning of what the process has printed."""
+        self._output.seek(0)
+        return plain(self._output.read(SHOWN).decode(errors="replace"), SHOWN)
+
+    def end(self) -> str:
+        """End the process with all that it may have started; returns what it printed.  May be called twice."""
+        if self._output.closed:
+            return ""
+        if self._process is not None:
+            self._signal(signal.SIGKILL)
+            _ready(self._process, select.POLLIN, None)  # it is gone
+        if self._launcher.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._launcher.pid, signal.SIGKILL)  # also what a bot without walls has started
+            self._launcher.wait()
+        printed = self.printed()
+        self._output.close()
+        for descriptor in list(self._open):
+            self._close(descriptor)
+        return printed
+
+
+def _late(clock: Clock) -> str:
+    return (
+        f"It gave no answer in {clock.limit:g} s: it computed for {clock.processor:.3f} s, and {clock.seconds:.3f} s "
+        f"count; it was kept waiting for {clock.waited:.3f} s, which do not."
+    )
+
+
+def _ending(code: int) -> str:
+    """How a process ended, from what `Popen` tells."""
+    return f"with the code {code}" if code >= 0 else f"by the signal {signal.Signals(-code).name}"
+
+
+def _ready(descriptor: int, event: int, seconds: float | None) -> bool:
+    """Wait until a descriptor can be used, or is at its end; None waits for ever."""
+    poll = select.poll()
+    poll.register(descriptor, event)
+    return bool(poll.poll(None if seconds is None else max(0.0, seconds) * 1000))
