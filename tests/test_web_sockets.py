@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
 from patience import PATIENCE, wait_until
 
 from pttt_ooc.web import gate
@@ -28,6 +29,14 @@ class Served:
         @router.post("/words")
         async def words(request: Request) -> dict[str, int]:
             return {"words": len(await own_json(request))}
+
+        @router.post("/broken")
+        async def broken() -> StreamingResponse:
+            async def pieces():
+                yield "a"
+                raise OSError("broken off")
+
+            return StreamingResponse(pieces())
 
         part = Part("words", directory, [router], [Link("/api/docs", "Words")])
         self.server = make_server(make_application(Shell("Title", "game", [part])), connections=40)
@@ -124,6 +133,14 @@ def test_who_goes_on_sending_is_not_listened_to_for_ever(served, monkeypatch):
         while True:
             client.sendall(bytes(1 << 16))
     wait_until(lambda: len(served.door) == 0)
+
+
+def test_an_answer_that_breaks_off_while_somebody_is_sending_ends(served, monkeypatch):
+    monkeypatch.setattr(served.door, "reading_seconds", 0.2)
+    with served.connect() as client:
+        client.sendall(POST.replace(b"words", b"broken") + b"Content-Length: 10000\r\n\r\n" + bytes(9_000))
+        assert client.recv(1 << 16)
+        wait_until(lambda: len(served.door) == 0)
 
 
 def test_who_has_sent_all_is_let_go_at_once(served, monkeypatch):

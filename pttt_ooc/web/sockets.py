@@ -60,11 +60,6 @@ class LingeringTransport:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
-    def write(self, data: bytes) -> None:
-        """Send bytes; after the end, none."""
-        if not self._lingers:
-            self._transport.write(data)
-
     def is_closing(self) -> bool:
         """Whether nothing is written or read any more; what comes while it lingers is for nobody."""
         return self._lingers or self._transport.is_closing()
