@@ -158,6 +158,11 @@ class Storage:
         return self.gradients / f"{key}.zarr"
 
 
+def upload_hash() -> hashlib.blake2b:
+    """What names the content of uploads, still of nothing."""
+    return hashlib.blake2b(digest_size=32)
+
+
 class Incoming:
     """A file on its way in: hashed and counted while it is written, deleted unless it is kept.
 
@@ -173,7 +178,7 @@ class Incoming:
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115
         lock_open(self._file, wait=True)  # ends with this process, however it ends
-        self._hash = hashlib.blake2b(digest_size=32)
+        self._hash = upload_hash()
         self.size = 0
 
     def write(self, data: bytes) -> None:
