@@ -71,7 +71,7 @@ class Team:
             answer.read()
             if answer.status != 200:
                 self.failures.append(f"{kind}: {answer.status}")
-        except http.client.RemoteDisconnected:  # it was idle for long: a browser opens another one
+        except ConnectionResetError:  # it was idle for long, and was closed meanwhile: a browser opens another one
             self._connection.close()
             return
         except (OSError, http.client.HTTPException) as error:
@@ -96,6 +96,13 @@ class Memory:
                 self.found[name] += [int(line.split()[1]) / 1000 for line in lines if line.startswith("Pss:")]
             self._over.wait(2)
 
+    def processor_seconds(self):
+        """That each process has taken since it began."""
+        ticks = {
+            name: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for name, pid in self._pids.items()
+        }
+        return {name: (int(t[11]) + int(t[12])) / os.sysconf("SC_CLK_TCK") for name, t in ticks.items()}
+
     def figures(self):
         """Of each process: after a tenth of the time, the most, and at the end."""
         self._over.set()
@@ -119,16 +126,14 @@ def measured(port, tokens, files, pids, seconds=600.0, pause=1.0, every=60.0):
         For how long; from one page of a team to its next, on average; and from one submission to the next.
     """
     count = int(seconds / every) + 1
-    teams = [
-        Team(port, token, [files.make(n * count + i) for i in range(count)]) for n, token in enumerate(tokens)
-    ]
+    teams = [Team(port, token, [files.make(n * count + i) for i in range(count)]) for n, token in enumerate(tokens)]
     memory, load = Memory(pids), os.getloadavg()
     threads = [threading.Thread(target=team.work, args=(seconds, pause, every), daemon=True) for team in teams]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    used, loads = memory.figures(), [load, os.getloadavg()]
+    used, spent, loads = memory.figures(), memory.processor_seconds(), [load, os.getloadavg()]
     numbers = [one for team in teams for one in team.numbers]
     found = verdicts(port, len(numbers))
     times = defaultdict(list)
@@ -143,6 +148,7 @@ def measured(port, tokens, files, pids, seconds=600.0, pause=1.0, every=60.0):
         "lost": sum(number not in found for number, _ in numbers),
         "wrong": sum(not is_right(found.get(number), expected) for number, expected in numbers),
         "milliseconds": {kind: _times(taken) for kind, taken in sorted(times.items())},
+        "processor_seconds": spent,
         "megabytes": used,
     }
 

@@ -123,7 +123,7 @@ def _waiting(session: Session, team: Team) -> int:
 def _recent(session: Session, team: Team, settings: Settings, now: float) -> list[float]:
     """When the team has submitted within the hour before `now`, latest first, as many as it may in an hour.
 
-    Times that the clock, which has been put back, has yet to come to do not count: the team would have to wait for them.
+    Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
     """
     within = Submission.received_at > now - HOUR, Submission.received_at <= now
     return list(

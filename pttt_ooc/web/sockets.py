@@ -1,4 +1,4 @@
-"""What uvicorn and h11 leave to the socket: lines that end otherwise than the standard says, and the end of a connection."""
+"""What uvicorn and h11 take too lightly: how lines end, and how a connection ends."""
 
 from __future__ import annotations
 

@@ -66,7 +66,9 @@ def test_a_copy_with_changed_bytes_is_refused(copy, tmp_path, name, at, words):
     assert words in refused(tmp_path / "changed.tar", tmp_path / "d")
 
 
-@pytest.mark.parametrize("line", ["[]", "3", '["teams", null]', '["teams", {"id": "x"}]', '["nothing", {}]', '["teams"]'])
+@pytest.mark.parametrize(
+    "line", ["[]", "3", '["teams", null]', '["teams", {"id": "x"}]', '["nothing", {}]', '["teams"]']
+)
 def test_a_copy_with_odd_rows_is_refused(copy, tmp_path, line):
     shutil.copy(copy, tmp_path / "odd.tar")
     odd = tmp_path / "tables.jsonl"

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
-
 from starlette.types import Receive, Scope, Send
 
 from pttt_ooc.arena.pages.asked import NoAnswerError
