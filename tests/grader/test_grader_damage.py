@@ -1,5 +1,6 @@
 """Damaged databases: one sentence, a status that is not 0, and nothing is overwritten."""
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -7,6 +8,8 @@ from contextlib import closing
 
 import pytest
 from kit import Lab, pttt, strategy_zip
+
+from pttt_ooc.grader import receiving
 
 PAGE = 4096
 
@@ -95,3 +98,18 @@ def test_uploads_of_another_database_are_not_swept(lab, monkeypatch, caplog):
     more = [f"{n:032x}.zip" for n in range(10)]
     assert lab.storage.sweep([*known, *more]) == 10
     assert len(list(lab.storage.uploads.iterdir())) == 12
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EIO])
+def test_a_disk_that_takes_nothing_is_told(lab, monkeypatch, number):
+    """As where the system has turned a disk read-only after errors."""
+
+    def broken(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    token = lab.team("Team A")
+    with monkeypatch.context() as patch:
+        patch.setattr(receiving, "Incoming", broken)
+        answer = lab.post(token, 0, strategy_zip(0, 1))
+    assert answer.status_code == 503 and f"disk cannot be used ({os.strerror(number)})" in answer.json()["error"]
+    assert lab.post(token, 0, strategy_zip(0, 1)).status_code == 201  # once it is mended
