@@ -100,8 +100,12 @@ class Grader:
 
     def kill(self, child):
         """SIGKILL for the web server or the worker."""
+        os.kill(self.pid_of(child), signal.SIGKILL)
+
+    def pid_of(self, child):
+        """Number of a process of the server, which the log names."""
         started = [json.loads(line) for line in self.log.read_text().splitlines() if '"started"' in line]
-        os.kill([line["pid"] for line in started if line["child"] == child][-1], signal.SIGKILL)
+        return [line["pid"] for line in started if line["child"] == child][-1]
 
     def stop(self):
         self.process.terminate()
@@ -194,13 +198,13 @@ def measured(grader, made, flight, kill=False, pause=0.05):
     with ThreadPoolExecutor(flight) as pool:
         numbers = list(pool.map(send, range(len(made))))
     upload_seconds = time.perf_counter() - begun
-    found = _verdicts(grader.port, len(made))
+    found = verdicts(grader.port, len(made))
     seconds = time.perf_counter() - begun
     stopping.set()
     times, failures = queue.get(timeout=PATIENCE)
     reader.join()
     steady = np.array([spent for at, spent in times if not outage[0] <= at <= outage[1]]) * 1000
-    wrong = sum(not _is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, made, strict=True))
+    wrong = sum(not is_right(found.get(n), expected) for n, (_, _, expected) in zip(numbers, made, strict=True))
     return {
         "uploads": len(made),
         "lost": len(set(range(len(made))) - {i for i, n in enumerate(numbers) if n in found}),
@@ -216,7 +220,8 @@ def measured(grader, made, flight, kill=False, pause=0.05):
     }
 
 
-def _is_right(told, expected):
+def is_right(told, expected):
+    """Whether a submission has the verdict that :meth:`Files.make` expects."""
     if told is None:
         return False
     if isinstance(expected, str):
@@ -224,7 +229,7 @@ def _is_right(told, expected):
     return told["status"] == "Accepted" and abs(told["exploitability"] - expected) < 1e-9
 
 
-def _verdicts(port, count):
+def verdicts(port, count):
     """All submissions by number, when all have verdicts."""
     last, since = -1, time.monotonic()
     while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -19,6 +20,8 @@ from pttt_ooc.grader.submissions import LimitError, OpeningError
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.shell import Shell
+
+_BROKEN_DISK = (errno.EROFS, errno.EIO, errno.EACCES)
 
 LINKS = (
     Link("/", "Leaderboard"),
@@ -82,11 +85,13 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
 
 
 def explain(error: Exception) -> Refusal | None:
-    """What is told when a team has reached a limit, or cannot open a submission, or the disk is full."""
+    """What is told when a team has reached a limit, or cannot open a submission, or the disk takes nothing."""
     if isinstance(error, OpeningError):
         return Refusal(error.status, str(error))
     if isinstance(error, LimitError):
         return Refusal(429, str(error), {"Retry-After": str(max(1, int(error.wait)))})
     if is_full_disk(error):
         return Refusal(507, str(FullDiskError()))
+    if isinstance(error, OSError) and error.errno in _BROKEN_DISK:
+        return Refusal(503, f"The grader's disk cannot be used ({error.strerror}); tell the instructors.")
     return None

@@ -7,6 +7,7 @@ sessions, as the copy has a key of its own.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -26,12 +27,25 @@ from pttt_ooc.errors import GraderError, StoreError
 from pttt_ooc.grader.database import DEFAULT, Database
 from pttt_ooc.grader.models import Base
 from pttt_ooc.grader.settings import SETTINGS, Settings, read_settings, settings_text
-from pttt_ooc.grader.storage import Storage
+from pttt_ooc.grader.storage import Storage, upload_hash
 from pttt_ooc.grader.tables import FORMAT, Row, read_rows, upgraded, write_rows
 
 _TABLES, _OTHERS = "tables.jsonl", "others/"
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
+_END = bytes(2 * tarfile.BLOCKSIZE)
 _WAIT = 30.0  # seconds that another writer is waited for
+_DAMAGE = (
+    tarfile.TarError,
+    sqlite3.Error,
+    SQLAlchemyError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    StopIteration,
+    TypeError,
+    ValueError,
+    EOFError,
+)
 
 
 def write_backup(database: Database, storage: Storage, file: Path) -> int:
@@ -115,7 +129,7 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
             if data.exists():
                 data.rmdir()
             aside.rename(data)
-        except (tarfile.TarError, SQLAlchemyError, KeyError, ValueError, TypeError, EOFError) as error:
+        except _DAMAGE as error:
             raise GraderError(f"{file} is not a copy of a grader, or is damaged ({error}).") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -126,6 +140,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
     aside.mkdir(parents=True)
     with tarfile.open(file, "r:") as archive:
         members = {member.name: member for member in archive.getmembers()}
+        _check_end(file, archive)
         (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
         settings, storage = read_settings(aside), Storage(aside)
         if database_url is not None:
@@ -137,24 +152,49 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
         if form not in range(1, FORMAT + 1):
             raise GraderError(f"{file} has format {form}, but this version reads 1 to {FORMAT}.")
         rows = upgraded(rows, form)
-        for table, row in rows:
-            if table == "submissions":
-                # Names in the copy name nothing: the row's own name is checked to be one of ours.
-                if not row["file"].removesuffix(".zip").isalnum():
-                    raise ValueError(f"{row['file']!r} is no name of an upload")
-                content = _content(archive, members[f"uploads/{row['file']}"])
-                with content as source, open(storage.upload(row["file"]), "xb") as target:
-                    shutil.copyfileobj(source, target)
+        for row in [row for table, row in rows if table == "submissions"]:
+            _restore_upload(archive, members, row, storage)
         for name, member in members.items():
             if named := _NAME.fullmatch(name):
                 with _content(archive, member) as source, open(aside / named[1], "xb") as target:
                     shutil.copyfileobj(source, target)
+                _check_database(aside / named[1])
         database = Database.of(aside, settings.database_url, settings.game)
         try:
             _insert(database, rows)
         finally:
             database.close()
     return sum(table == "submissions" for table, _ in rows)
+
+
+def _check_end(file: Path, archive: tarfile.TarFile) -> None:
+    """Raise a ValueError if a tar file has no end: `tarfile` reads one that is cut off between two members as whole."""
+    last = archive.getmembers()[-1]
+    with open(file, "rb") as copy:
+        copy.seek(last.offset_data + -(-last.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE)
+        if copy.read(len(_END)) != _END:
+            raise ValueError("it is cut off")
+
+
+def _restore_upload(
+    archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo], row: dict[str, Any], storage: Storage
+) -> None:
+    # Names in the copy name nothing: the row's own name is checked to be one of ours.
+    if not row["file"].removesuffix(".zip").isalnum():
+        raise ValueError(f"{row['file']!r} is no name of an upload")
+    target = storage.upload(row["file"])
+    with _content(archive, members[f"uploads/{row['file']}"]) as source, open(target, "x+b") as kept:
+        shutil.copyfileobj(source, kept)
+        kept.seek(0)
+        if hashlib.file_digest(kept, upload_hash).hexdigest() != row["digest"]:
+            raise ValueError(f"the file of submission {row['id']} has changed")
+
+
+def _check_database(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        found = database.execute("PRAGMA quick_check").fetchone()[0]
+    if found != "ok":
+        raise ValueError(f"{file.name}: {found}")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, func, inspect, select
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.errors import GraderError
@@ -24,6 +24,7 @@ DEFAULT = "grader.sqlite"
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
 _PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
+_OURS = (IntegrityError, ProgrammingError, DataError)  # of what is asked, not of the database
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
@@ -98,11 +99,8 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session to read in; what it returns stays usable afterwards.  Errors as :meth:`writing`."""
-        try:
-            with Session(self.engine, expire_on_commit=False) as session:
-                yield session
-        except OperationalError as error:
-            raise self._explained(error) from error
+        with self._explaining(), Session(self.engine, expire_on_commit=False) as session:
+            yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
@@ -111,12 +109,18 @@ class Database:
         Raises
         ------
         GraderError
-            If the database cannot be reached, or is locked, or has no room.
+            If the database cannot be reached, or is locked or damaged, or has no room.
         """
+        with self._explaining(), Session(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
         try:
-            with Session(self._writing, expire_on_commit=False) as session, session.begin():
-                yield session
-        except OperationalError as error:
+            yield
+        except _OURS:
+            raise
+        except DatabaseError as error:  # SQLite tells damage by the class itself, PostgreSQL by another one below it
             raise self._explained(error) from error
 
     def _explained(self, error: SQLAlchemyError) -> GraderError:

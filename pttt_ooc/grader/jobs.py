@@ -81,14 +81,14 @@ class Judge:
             if submission is None or not submission.unfinished:
                 return None
             now = time.time()
+            # A file that takes the worker down with it must not do so for ever.
+            if submission.attempts >= ATTEMPTS:
+                for key, value in {**_given_up(number), "changed_at": now, "finished_at": now}.items():
+                    setattr(submission, key, value)
+                return None
             submission.attempts += 1
             submission.started_at = submission.changed_at = now
             submission.status, submission.progress = models.VALIDATING, 0.0
-            # A file that takes the worker down with it must not do so for ever.
-            if submission.attempts > ATTEMPTS:
-                for key, value in {**_given_up(number), "finished_at": now}.items():
-                    setattr(submission, key, value)
-                return None
             return submission
 
     def _outcome(self, submission: Submission) -> dict[str, Any]:

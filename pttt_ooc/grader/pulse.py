@@ -92,6 +92,7 @@ class Sign:
 def read_sign(file: Path) -> Sign:
     """The latest sign of life."""
     try:
-        return Sign(max(0.0, time.time() - file.stat().st_mtime), file.read_text(encoding="utf-8", errors="replace"))
+        # A sign that is to come is as old as one that long ago: the clock was put back, and nobody has given one since.
+        return Sign(abs(time.time() - file.stat().st_mtime), file.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
         return Sign(None, "")

@@ -23,7 +23,9 @@ def waiting(session: Session) -> list[int]:
 
 def next_up(session: Session) -> int | None:
     """Number of the submission to judge now, if there is one."""
-    failed_lately = (Submission.status == QUEUED, Submission.attempts > 0, Submission.changed_at > time.time() - RETRY)
+    now = time.time()
+    lately = Submission.changed_at > now - RETRY, Submission.changed_at <= now  # the clock may have been put back
+    failed_lately = (Submission.status == QUEUED, Submission.attempts > 0, *lately)
     is_due = or_(*(~condition for condition in failed_lately))
     query = select(Submission.id).where(Submission.status.in_(UNFINISHED), is_due)
     return session.scalar(query.order_by(Submission.id).limit(1))

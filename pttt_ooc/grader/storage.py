@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
 import secrets
 import shutil
@@ -25,9 +26,11 @@ from pttt_ooc.grader.settings import SETTINGS
 if TYPE_CHECKING:
     from pttt_ooc.solving.assess import Gradient
 
+log = logging.getLogger("pttt.grader.storage")
 RESERVE = 200_000_000
 """Bytes of the disk that uploads leave free."""
 
+_FEW = 10
 _ABANDONED = 3600.0  # seconds after which a whole upload that has no row in the database is nobody's
 
 
@@ -108,9 +111,16 @@ class Storage:
         return self.uploads / file
 
     def sweep(self, known: Iterable[str]) -> int:
-        """Delete whole uploads that have no row; returns how many."""
+        """Delete whole uploads that have no row; returns how many.
+
+        Where most have none, none is deleted: the database may be another one, or an earlier copy.
+        """
         keep, old = set(known), time.time() - _ABANDONED
-        lost = [f for f in self.uploads.iterdir() if f.name not in keep and f.stat().st_mtime < old]
+        there = list(self.uploads.iterdir())
+        lost = [f for f in there if f.name not in keep and f.stat().st_mtime < old]
+        if 2 * len(lost) > max(len(there), _FEW):
+            log.error("most uploads have no row in the database: none is deleted", extra={"files": len(lost)})
+            return 0
         for file in lost:
             file.unlink(missing_ok=True)
         return len(lost)
@@ -158,6 +168,11 @@ class Storage:
         return self.gradients / f"{key}.zarr"
 
 
+def upload_hash() -> hashlib.blake2b:
+    """What names the content of uploads, still of nothing."""
+    return hashlib.blake2b(digest_size=32)
+
+
 class Incoming:
     """A file on its way in: hashed and counted while it is written, deleted unless it is kept.
 
@@ -173,7 +188,7 @@ class Incoming:
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115
         lock_open(self._file, wait=True)  # ends with this process, however it ends
-        self._hash = hashlib.blake2b(digest_size=32)
+        self._hash = upload_hash()
         self.size = 0
 
     def write(self, data: bytes) -> None:

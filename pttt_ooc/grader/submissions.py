@@ -89,10 +89,10 @@ class Quota:
 
 def quota(session: Session, team: Team, settings: Settings) -> Quota:
     """What `team` may submit now."""
-    since = time.time() - HOUR
-    times = _recent(session, team, settings, since)
+    now = time.time()
+    times = _recent(session, team, settings, now)
     places = max(0, settings.waiting_per_team - _waiting(session, team))
-    return Quota(settings.submissions_per_hour - len(times), places, times[-1] - since if times else 0.0)
+    return Quota(settings.submissions_per_hour - len(times), places, times[-1] + HOUR - now if times else 0.0)
 
 
 def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 0) -> None:
@@ -103,10 +103,10 @@ def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 
         raise LimitError(
             f"{waiting} submissions of {team.name} still wait for a verdict{coming}; wait for one of them.", 5
         )
-    since = time.time() - HOUR
-    times = _recent(session, team, settings, since)
+    now = time.time()
+    times = _recent(session, team, settings, now)
     if times and len(times) + ahead >= settings.submissions_per_hour:
-        wait = times[-1] - since
+        wait = times[-1] + HOUR - now
         raise LimitError(
             f"{team.name} has made {len(times) + ahead} submissions within an hour, which is the limit; "
             f"the next one can be made in {int(wait // 60) + 1} min.",
@@ -120,12 +120,16 @@ def _waiting(session: Session, team: Team) -> int:
     return session.scalar(query) or 0
 
 
-def _recent(session: Session, team: Team, settings: Settings, since: float) -> list[float]:
-    """When the team has submitted after `since`, latest first, as many as it may in an hour."""
+def _recent(session: Session, team: Team, settings: Settings, now: float) -> list[float]:
+    """When the team has submitted within the hour before `now`, latest first, as many as it may in an hour.
+
+    Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
+    """
+    within = Submission.received_at > now - HOUR, Submission.received_at <= now
     return list(
         session.scalars(
             select(Submission.received_at)
-            .where(Submission.team_id == team.id, Submission.received_at > since)
+            .where(Submission.team_id == team.id, *within)
             .order_by(Submission.received_at.desc())
             .limit(settings.submissions_per_hour)
         )
@@ -240,6 +244,7 @@ def positions(session: Session) -> dict[int, int]:
 
 
 def stamp(session: Session) -> str:
-    """Changes whenever anything changes that is shown of any submission."""
-    count, latest = session.execute(select(func.count(Submission.id), func.max(Submission.changed_at))).one()
-    return f"{count}-{latest or 0:.3f}"
+    """Changes whenever anything changes that is shown of any submission, also after the clock was put back."""
+    changed = Submission.changed_at
+    count, latest, total = session.execute(select(func.count(changed), func.max(changed), func.sum(changed))).one()
+    return f"{count}-{latest or 0:.3f}-{total or 0:.2f}"

@@ -8,6 +8,6 @@ Modules: ``parts``: what plugs in. ``shell``, ``application``, ``rendering`` wit
 ``refusals`` (errors as sentences), ``accounts`` (signing in), ``forms``, ``headers``, ``gate``, ``metrics``,
 ``sqlite``, ``kept_file`` and ``kept`` (what people play), ``people`` (whose browser it is), ``owned`` (whose games
 there is room for): what all parts share. ``wire``, ``answering``: questions to a process
-that knows numbers. ``server``, ``protocol``, ``throttle``: connections. ``processes``: several under
+that knows numbers. ``server``, ``protocol``, ``sockets``, ``throttle``: connections. ``processes``: several under
 one command. ``logs``.
 """

@@ -1,7 +1,8 @@
 """Connections: uvicorn's HTTP/1.1, with limits for everything that a client can leave unfinished.
 
 The time is limited in which the head of a request has to come, and in which a client has to read its answer.  The
-application limits the time for bodies.  The number of connections is limited, for one address and in all: where it is
+application limits the time for bodies.  A client that is still sending when its answer is there can read the answer
+nevertheless.  The number of connections is limited, for one address and in all: where it is
 reached, a new connection takes the place of the one that has waited longest for the head of a request.
 """
 
@@ -16,6 +17,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pttt_ooc.web.sockets import LingeringTransport, StrictLines
 from pttt_ooc.web.throttle import network_of
 
 _BUSY = (
@@ -37,7 +39,7 @@ class Door:
     head_seconds
         For the head of a request, from the connection's beginning or the end of the last answer.
     reading_seconds
-        For a client to read what has been sent to it.
+        For a client to read what has been sent to it, and to end what it still sends after its answer.
     """
 
     per_address: int
@@ -95,6 +97,7 @@ class Connection(H11Protocol):
 
     def __init__(self, door: Door, **parameters: Any) -> None:
         super().__init__(**parameters)
+        self.conn._receive_buffer = StrictLines()
         self._door = door
         self.address, self.waits_for_head, self.since = "unknown", False, 0.0
         self._head: asyncio.TimerHandle | None = None
@@ -102,7 +105,8 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, or refuse."""
-        super().connection_made(transport)
+        lingering = LingeringTransport(transport, self._is_being_sent_to, self._start_reading)
+        super().connection_made(lingering)  # type: ignore[arg-type]
         self.address = network_of(self.client[0] if self.client else None)
         if not self._door.enter(self, self.address):
             transport.write(_BUSY)
@@ -150,6 +154,10 @@ class Connection(H11Protocol):
             self.transport.abort()
         else:
             super().shutdown()
+
+    def _is_being_sent_to(self) -> bool:
+        """Whether the client may be amid a request, or amid something that is none."""
+        return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     # -----------------------------------------------------------------------------------------
     # Time

@@ -1,9 +1,11 @@
 """The arena's pages: boards as they are drawn, matches, replays, and what is refused."""
 
+import asyncio
 import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -306,14 +308,51 @@ def test_a_game_of_two_agents_goes_on_without_scripts(person):
     assert made[0] == "4" and len(made) == 2
 
 
-def test_only_so_many_games_are_watched(pages):
-    pages.app.state.arena.watched = 8
-    try:
-        asked = {"game": "mnk:3x3+need3", "one": "random", "other": "random", "seconds": "0.1"}
-        answer = pages.get("/arena/watch/events", params=asked)
-        assert answer.status_code == 503 and "8 games are being watched" in answer.text
-    finally:
-        pages.app.state.arena.watched = 0
+def test_only_so_many_of_those_who_come_at_once_watch(pages, monkeypatch):
+    """All come before the first move is made; when they have gone, there is room again."""
+    state = pages.app.state.arena
+
+    async def never(*asked):
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(state.arena, "next_position", never)
+    told, statuses = [], Counter()
+
+    async def watch(gone):
+        sent = {"type": "http.request", "body": b"", "more_body": False}
+
+        async def receive():
+            nonlocal sent
+            if sent is None:
+                await gone.wait()
+            message, sent = sent or {"type": "http.disconnect"}, None
+            return message
+
+        async def send(message):
+            if message["type"] == "http.response.start":
+                statuses[message["status"]] += 1
+            elif message["type"] == "http.response.body":
+                told.append(message["body"].decode())
+
+        query = b"game=mnk:3x3%2Bneed3&one=random&other=random&seconds=0.1"
+        path = "/arena/watch/events"
+        head = {"headers": [(b"host", b"a")], "client": ("127.0.0.1", 1), "server": ("a", 80), "scheme": "http"}
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": query, "root_path": "", **head}
+        await pages.app(scope, receive, send)
+
+    async def all_watch():
+        gone = asyncio.Event()
+        watching = [asyncio.create_task(watch(gone)) for _ in range(60)]
+        while sum(statuses.values()) < 60:
+            await asyncio.sleep(0.01)
+        at_once = state.watched
+        gone.set()
+        await asyncio.gather(*watching)
+        return at_once
+
+    assert asyncio.run(all_watch()) == 8 and state.watched == 0
+    assert statuses == {200: 8, 503: 52}
+    assert sum("8 games are being watched" in text for text in told) == 52
 
 
 # ---------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ REQUESTS = {  # bytes, statuses, whether the connection ends
     "no version": (b"GET /\r\n\r\n", {400}, True),
     "another version": (get(version=b"HTTP/9.9"), {200, 400}, None),
     "preface of http/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", {400}, True),
-    "line feeds": (b"GET / HTTP/1.1\nHost: grader\n\n", {200, 400}, None),
+    "line feeds": (b"GET / HTTP/1.1\nHost: grader\n\n", {400}, True),
     "nul in the target": (b"GET /\0 HTTP/1.1\r\nHost: grader\r\n\r\n", {400}, True),
     "nul, encoded": (get(b"/%00"), {400}, True),
     "nul in static": (get(b"/static/%00"), {400}, True),
@@ -142,7 +142,7 @@ REQUESTS = {  # bytes, statuses, whether the connection ends
     "long name": (get(b"/static/" + b"a" * 5_000), {404}, False),
     "huge head": (get(b"/", b"X: " + b"a" * 100_000 + b"\r\n"), {400}, True),
     "many headers": (get(b"/", b"X: a\r\n" * 10_000), {400}, True),
-    "folded header": (get(b"/", b"X: a\r\n b\r\n"), {200, 400}, None),
+    "folded header": (get(b"/", b"X: a\r\n b\r\n"), {400}, True),
     "header without name": (get(b"/", b": a\r\n"), {400}, True),
     "host missing": (get(host=b""), {400}, True),
     "two hosts": (get(host=b"Host: a\r\nHost: b\r\n"), {400}, True),
@@ -286,20 +286,16 @@ def test_who_does_not_read_is_not_waited_for(served, monkeypatch):
         wait_until(lambda: len(served.door) == 0)
 
 
-def test_refused_uploads_are_read_within_bounds(served):
+def test_refused_uploads_are_read_within_bounds(served, monkeypatch):
     """The answer comes after the body, for clients that read only then, but not after any body, however long."""
+    monkeypatch.setattr(served.door, "reading_seconds", 0.2)
     opening = get(b"/api/submissions", FORM + b"Content-Length: %d\r\n", b"POST")
     answer, closed = served.say(opening % 90_000 + bytes(90_000))
     assert b" 401 " in answer and not closed
-    sent = 0
-    with served.connect() as client:
+    with served.connect() as client, pytest.raises(ConnectionError):
         client.sendall(opening % 10**12)
-        try:
-            while sent < 100_000_000:
-                sent += client.send(bytes(65_536))
-        except ConnectionError:
-            pass
-    assert sent < 20_000_000  # what the buffers of both ends take, above the limit of 100,000
+        while True:
+            client.sendall(bytes(65_536))
     asked = get(b"/api/submissions", FORM + b"Content-Length: 90000\r\nExpect: 100-continue\r\n", b"POST")
     answer, closed = served.say(asked)  # the body would be for nothing
     assert answer.startswith(b"HTTP/1.1 401 ") and closed

@@ -285,7 +285,9 @@ def test_a_file_that_kills_the_worker_is_given_up(lab):
     for _ in range(jobs.ATTEMPTS):
         assert lab.judge._claim(number) is not None
     lab.judge.judge(number)
-    assert (row(lab, number).status, row(lab, number).note) == ("Rejected", GAVE_UP)
+    found = row(lab, number)
+    assert (found.status, found.note, found.attempts) == ("Rejected", GAVE_UP, jobs.ATTEMPTS)
+    assert f"failed {found.attempts} times" in found.detail and found.finished_at == found.changed_at
 
 
 def test_a_team_may_be_removed_while_it_is_judged(lab, monkeypatch):

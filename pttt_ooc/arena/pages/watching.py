@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from pttt_ooc.arena.pages.asked import NoAnswerError
 from pttt_ooc.arena.pages.offers import AGENTS, SECONDS
@@ -77,30 +78,41 @@ async def events(
     if state.watched >= WATCHED:
         raise HTTPException(503, f"{WATCHED} games are being watched, the most that is possible; try again later.")
     state.spend(request)
-    return StreamingResponse(_played(request, state, asked, made), media_type="text/event-stream")
+    return _Watched(state, _played(request, state, asked, made))
+
+
+class _Watched(StreamingResponse):
+    """Events, which count as a game that is watched from the handler's end on, before the first of them is made."""
+
+    def __init__(self, state: State, events: AsyncIterator[str]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._state.watched += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._state.watched -= 1
 
 
 async def _played(request: Request, state: State, asked: dict[str, str], made: list[int]) -> AsyncIterator[str]:
     """Events until the game is over, or nobody watches."""
-    state.watched += 1
-    try:
-        agents = [asked["one"], asked["other"]]
-        over = False
-        while not over and not await request.is_disconnected():
-            before = len(made)
-            try:
-                seen = await state.arena.next_position(asked["game"], made, agents, asked["seconds"])
-            except NoAnswerError as error:
-                yield _event("refused", "", str(error))
-                return
-            made, over = seen["moves"], seen["over"]
-            shown: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
-            if len(made) > before:
-                yield _event("move", joined(made), render_part(request, "arena/watch_part.html", **shown))
-            await asyncio.sleep(0 if over else PAUSE)
-        yield _event("over", joined(made), "")
-    finally:
-        state.watched -= 1
+    agents = [asked["one"], asked["other"]]
+    over = False
+    while not over and not await request.is_disconnected():
+        before = len(made)
+        try:
+            seen = await state.arena.next_position(asked["game"], made, agents, asked["seconds"])
+        except NoAnswerError as error:
+            yield _event("refused", "", str(error))
+            return
+        made, over = seen["moves"], seen["over"]
+        shown: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
+        if len(made) > before:
+            yield _event("move", joined(made), render_part(request, "arena/watch_part.html", **shown))
+        await asyncio.sleep(0 if over else PAUSE)
+    yield _event("over", joined(made), "")
 
 
 def _event(kind: str, id: str, data: str) -> str:

@@ -142,10 +142,12 @@ class Bots:
             raise HandInError(
                 f"{waiting + ahead} bots of yours still wait for a verdict; wait for one of them.", wait=5
             )
-        since = time.time() - HOUR
-        times = session.scalars(select(Bot.received_at).where(Bot.team_id == team, Bot.received_at > since)).all()
+        now = time.time()
+        since = now - HOUR  # what a clock that has been put back has yet to come to is older
+        recent = Bot.received_at > since, Bot.received_at <= now
+        times = session.scalars(select(Bot.received_at).where(Bot.team_id == team, *recent)).all()
         if len(times) + ahead >= self._settings.bots_per_hour:
-            wait = min(times, default=time.time()) - since
+            wait = min(times, default=now) - since
             raise HandInError(
                 f"You have handed in {len(times) + ahead} bots within an hour, which is the limit; the next one can be "
                 f"handed in in {int(wait // 60) + 1} min.",
@@ -258,10 +260,9 @@ class Bots:
                 found = next((bot for bot in line if bot.team_id not in busy), None)
                 if found is None:
                     return None
-                found.attempts += 1
                 found.changed_at = time.time()
-                if found.attempts <= ATTEMPTS:
-                    found.status = CHECKING
+                if found.attempts < ATTEMPTS:
+                    found.status, found.attempts = CHECKING, found.attempts + 1
                     return found, found.content
                 # A file that takes the worker down with it must not do so for ever.
                 found.status, found.message = REJECTED, UNCHECKED

@@ -69,7 +69,7 @@ def bots_part(request: Request, course: UsedCourse, account: Signed, seen: str =
 
 def _listed(course: Course, team: int | None) -> dict[str, Any]:
     bots = course.bots.of_team(team) if team else []
-    stamp = f"{len(bots)}-{max((bot.changed_at for bot in bots), default=0):.3f}"
+    stamp = f"{len(bots)}-{sum(bot.changed_at for bot in bots):.3f}"
     settings = course.league.settings
     return {
         "bots": bots,
