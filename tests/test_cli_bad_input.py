@@ -2,6 +2,7 @@
 
 import os
 import random
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -50,8 +51,10 @@ def good(seed=5):
 
 
 def contents(*places):
-    files = [f for place in places for f in Path(place).rglob("*") if f.is_file() and not f.name.endswith(".lock")]
-    return {str(f): digest(f) for f in files}
+    """What tells each file from what would be written in its place: much cheaper to find than what is in it."""
+    files = [f for place in places for f in Path(place).rglob("*") if not f.name.endswith(".lock")]
+    found = {str(f): f.stat() for f in files}
+    return {name: (s.st_ino, s.st_size, s.st_mtime_ns) for name, s in found.items() if stat.S_ISREG(s.st_mode)}
 
 
 def refused(pttt, *arguments, says=(), code=1, **options):
