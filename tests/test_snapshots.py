@@ -34,10 +34,17 @@ def settings(**changes):
     return SolveConfig(**{**known, **changes})
 
 
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """Makes directories of the game's results, with its index: copies of one."""
+    index = prepared(tmp_path_factory.mktemp("index"), GAME, "full")
+    return lambda directory: shutil.copytree(index, directory / GAME / "full")
+
+
 @pytest.fixture
-def place(in_memory):
+def place(fresh, in_memory):
     """The directory of the game's results, with its index."""
-    return prepared(in_memory, GAME, "full")
+    return fresh(in_memory)
 
 
 def run(directory, **changes):
@@ -79,10 +86,10 @@ def test_thinning_never_wants_back_what_it_has_deleted():
         assert after <= before | {last + 1}
 
 
-def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, tmp_path):
+def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_path):
     assert run(place) == until(14) == [1, 2, 3, 4, 6, 8, 12]
     for iteration in (2, 8):
-        shorter = prepared(tmp_path, GAME, "full")
+        shorter = fresh(tmp_path / str(iteration))
         solve.run(GAME, "full", settings(max_iterations=iteration, snapshot_every=None), shorter, 1)
         whole = shorter / "solution.zarr"
         assert digest(place / SNAPSHOTS / f"{iteration}.zarr") == digest(whole)
@@ -91,9 +98,9 @@ def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, tmp_path):
     assert fsck.check(place).problems == []
 
 
-def test_the_option_changes_nothing_else(place, tmp_path):
+def test_the_option_changes_nothing_else(place, fresh, tmp_path):
     run(place)
-    other = prepared(tmp_path, GAME, "full")
+    other = fresh(tmp_path)
     solve.run(GAME, "full", settings(snapshot_every=None), other, 2)
     assert product(place, "solution.zarr") == product(other, "solution.zarr")
     assert (
@@ -125,9 +132,9 @@ def killed_after(steps, directory):
 TIGHT = 0.03  # MB: about four snapshots fit
 
 
-def test_kills_change_neither_the_snapshots_nor_a_bit(place, tmp_path, monkeypatch):
+def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
-    whole = prepared(tmp_path, GAME, "full")
+    whole = fresh(tmp_path)
     assert run(whole, snapshots_mb=TIGHT) != until(14), "some are deleted on the way"
     kills = 0
     for stride in (173, 401):
