@@ -40,8 +40,10 @@ FIRST = [f"test_{name}.py" for name in ("commits", "faults", "faults_cli", "snap
 longest tests, for one of which the other processes would wait at the end."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are left out because of their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The full-size game takes what time it takes; the number of kernels is known if nothing was compiled before."""
+    first: dict[Any, pytest.Item] = {}
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":
@@ -50,6 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             ensure_compiled()
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.timeout(0))
+        elif item.get_closest_marker("slow_but_one") and first.setdefault(getattr(item, "function", None), item) != item:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -112,6 +112,7 @@ def test_an_unknown_game_is_told_in_one_sentence(tmp_path, capsys):
     assert "no game called 'chess'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     data, picture = ["--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"], tmp_path / "gaps.svg"
     variants = ["dcfr,gamma=3", "sapcfr+,updates=simultaneous,precision=float64"]
@@ -193,6 +194,7 @@ def test_an_undisturbed_iteration_has_the_least_times():
     assert found.slices == [[3.0, 2.0]] and found.between == 1.0
 
 
+@pytest.mark.slow
 def test_the_schedule_of_a_small_board(tmp_path, capsys):
     assert schedule.main(["--game", "mini-2x3k2-abrupt", "--iterations", "6", "--data", str(tmp_path)]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -132,6 +132,7 @@ def killed_after(steps, directory):
 TIGHT = 0.03  # MB: about four snapshots fit
 
 
+@pytest.mark.slow
 def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
     whole = fresh(tmp_path)
@@ -170,12 +171,14 @@ def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
     assert "Continuing from iteration 8." in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_a_smaller_budget_has_deleted_is_made_anew(place, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
     assert run(place, snapshots_mb=TIGHT) != until(14)
     assert run(place) == until(14)
 
 
+@pytest.mark.slow
 def test_a_budget_thins_the_schedule(place, monkeypatch):
     sizes = {}
     run(place)
@@ -209,6 +212,7 @@ def test_no_snapshot_is_larger_than_its_bound(place):
     assert max(snapshots._size(path) for path in (place / SNAPSHOTS).iterdir()) <= bound < 4 * SIZE
 
 
+@pytest.mark.slow
 def test_a_run_without_snapshots_is_not_gone_on_from_and_not_lost(place, capfd):
     run(place, snapshot_every=None, max_iterations=8)
     capfd.readouterr()
