@@ -52,7 +52,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             ensure_compiled()
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.timeout(0))
-        elif item.get_closest_marker("slow_but_one") and first.setdefault(getattr(item, "function", None), item) != item:
+        elif (
+            item.get_closest_marker("slow_but_one") and first.setdefault(getattr(item, "function", None), item) != item
+        ):
             item.add_marker(pytest.mark.slow)
 
 

@@ -15,7 +15,6 @@ from helpers import as_strategy, random_table, small_engine
 
 import naive
 from pttt_ooc.cli.commands import main
-from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import write_manifest
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.rules.catalogue import named_game

@@ -22,7 +22,10 @@ from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.settings import RoundRobin
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,10 @@ from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)"),
+]
 
 
 @pytest.fixture(scope="module")

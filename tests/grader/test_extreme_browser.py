@@ -12,7 +12,10 @@ from pttt_ooc.extreme import curves
 from pttt_ooc.extreme.record import Record
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)"),
+]
 
 
 @pytest.fixture(scope="module")

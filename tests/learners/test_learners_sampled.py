@@ -371,8 +371,8 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 }
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("game", [MINI, HIDDEN])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
 def test_sampled_learners_come_below_a_bound(chosen, game, seed):
     algorithm, *settings = chosen

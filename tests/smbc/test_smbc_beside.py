@@ -60,6 +60,7 @@ def text(url):
         return error.read().decode()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
 def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     given = [results / GAME / "full", "--profiles", tmp_path, "--no-browser"]
@@ -84,6 +85,7 @@ def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     assert (results / "smbc" / MATCHES).exists()
 
 
+@pytest.mark.slow
 def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, monkeypatch):
     """Its processes, without starting them."""
 

@@ -18,7 +18,10 @@ from browsing import (
 from webkit import application
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)"),
+]
 
 
 @pytest.fixture(scope="module")
