@@ -43,7 +43,7 @@ longest tests, for one of which the other processes would wait at the end."""
 @pytest.hookimpl(tryfirst=True)  # before tests are left out because of their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The full-size game takes what time it takes; the number of kernels is known if nothing was compiled before."""
-    first: dict[Any, pytest.Item] = {}
+    first: dict[str, pytest.Item] = {}
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":
@@ -52,9 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             ensure_compiled()
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.timeout(0))
-        elif (
-            item.get_closest_marker("slow_but_one") and first.setdefault(getattr(item, "function", None), item) != item
-        ):
+        elif item.get_closest_marker("slow_but_one") and first.setdefault(item.nodeid.partition("[")[0], item) != item:
             item.add_marker(pytest.mark.slow)
 
 

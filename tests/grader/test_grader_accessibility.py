@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from browsing import LOOKS, WIDTHS, assert_accessible, chromium, patient, picture, press, served
+from browsing import LOOKS, WIDTHS, assert_accessible, in_browser, patient, picture, press, served
 from fastapi import HTTPException
 from kit import Lab, random_tensor, strategy_zip, zip_bytes
 
@@ -18,7 +18,7 @@ from pttt_ooc.grader.models import Fact, Submission, Team
 
 sync_api = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = in_browser
 
 LONG = "The Regret Minimisers of Room 32-144, MIT"[:40]
 HEBREW = "צוות המשחקים"

@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from browsing import DESKTOP, assert_same_document, chromium, mark_document, patient, picture
+from browsing import DESKTOP, assert_same_document, in_browser, mark_document, patient, picture
 from kit import random_tensor, strategy_zip, zip_bytes
 from patience import freeze
 
@@ -13,7 +13,7 @@ from pttt_ooc.grader.database import Database
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = in_browser
 
 
 @pytest.fixture(scope="session")

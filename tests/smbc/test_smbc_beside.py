@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from browsing import assert_accessible, chromium, pages_of
+from browsing import assert_accessible, in_browser, pages_of
 from kit import GAME, SERVE, make_settings, pttt
 from patience import PATIENCE, wait_until
 from wing import solve_game
@@ -61,7 +61,7 @@ def text(url):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+@in_browser
 def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     given = [results / GAME / "full", "--profiles", tmp_path, "--no-browser"]
     with serving("explore", *given) as url, pages_of(browser, url) as opened:
