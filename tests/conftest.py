@@ -14,6 +14,7 @@ from browsing import ARGUMENTS, chromium
 from disks import Disk, NoDiskError, in_memory_if_possible
 from patience import PATIENCE
 from processor_times import ProcessorTimes
+from selection import mark_slow_cases
 from terminals import Terminal
 from untried import Untried
 
@@ -43,7 +44,7 @@ longest tests, for one of which the other processes would wait at the end."""
 @pytest.hookimpl(tryfirst=True)  # before tests are left out because of their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The full-size game takes what time it takes; the number of kernels is known if nothing was compiled before."""
-    first: dict[str, pytest.Item] = {}
+    mark_slow_cases(items)
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":
@@ -52,8 +53,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             ensure_compiled()
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.timeout(0))
-        elif item.get_closest_marker("slow_but_one") and first.setdefault(item.nodeid.partition("[")[0], item) != item:
-            item.add_marker(pytest.mark.slow)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
