@@ -45,7 +45,7 @@ class ProcessorTimes:
         return total
 
     def pytest_runtest_logreport(self, report):
-        self.costs[report.nodeid] += report.processor_seconds
+        self.costs[report.nodeid] += getattr(report, "processor_seconds", 0.0)  # a process that died told nothing
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("processor seconds")

@@ -474,11 +474,6 @@ def test_snakemake_report(workflow):
     assert "what the two best responses gain together" in text
 
 
-@pytest.mark.slow
-def test_lint(workflow):
-    assert "good condition" in workflow.succeed("--lint")
-
-
 def test_scripts_are_short():
     scripts = list((ROOT / "workflow/scripts").glob("*.py"))
     wings = {file.stem for file in (ROOT / "workflow/rules").glob("*.smk")}
