@@ -297,6 +297,7 @@ def test_uniform_file(pttt, dtype):
     assert agrees(found, {key: expected[key] for key in FIGURES}, 1e-12)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_kinds_of_strategies_are_evaluated_alike(pttt, kind):
     tables = strategies(seed=1)
@@ -486,7 +487,7 @@ def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatc
     assert manifest["settings"]["algorithm"] == "cfr+" and manifest["symmetry"] == "none"
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     """Wherever the signal meets it: the second run's budget is set when it is known how far the first has come."""

@@ -75,6 +75,7 @@ def test_a_lost_commit_is_noticed(killer, monkeypatch):
         killer.random_instants(100, random.Random(3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["dcfr", "pdcfr+"])
 def test_threads_do_not_change_a_bit_of_slices_of_many_runs(in_memory, monkeypatch, algorithm):
     wanted = job("mini-2x3k3-abrupt", max_iterations=6, commit_seconds=1000, algorithm=algorithm)

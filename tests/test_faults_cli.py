@@ -174,7 +174,7 @@ def goes_on(pttt, expected, least=HALF):
 # Disks that are full, or cannot be written to
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [24, 250])
 def test_a_disk_too_full_for_a_commit(disk, expected, left):
     """With so many kB left besides the arrays: for next to nothing, or for a part of a snapshot."""

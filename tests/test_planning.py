@@ -111,6 +111,7 @@ def test_a_budget_is_refused_with_the_largest_need_of_all_stages(name):
         check_budget(plan, some)
 
 
+@pytest.mark.slow
 def test_what_is_surely_enough_is_not_planned(monkeypatch):
     for name in ("pttt-abrupt", "mini-2x3k2-classical", "dark-hex-2x3-abrupt"):
         for symmetry in ("full", "none"):

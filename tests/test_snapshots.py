@@ -228,6 +228,7 @@ def test_a_run_without_snapshots_is_not_gone_on_from_and_not_lost(place, capfd):
     assert made(place) == until(30)
 
 
+@pytest.mark.slow
 def test_snapshots_beyond_the_end_of_a_run_are_no_part_of_it(place):
     run(place, max_iterations=30)
     assert run(place) == until(14)

@@ -236,6 +236,7 @@ def test_rewards_and_traces_are_the_sums_of_their_definition(name):
         assert targets[k] == pytest.approx(values[k] + rho * (mine[k] + ahead - values[k]), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_replicator_dynamics_move_logits_by_advantages_up_to_a_bound():
     """The slope of the loss in a network that is nothing but its biases, which all infosets share."""
     squares = 3
