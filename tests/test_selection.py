@@ -1,11 +1,11 @@
 """What the tests themselves do with marks, with skipped tests and with processor seconds."""
 
-import os
 import re
-import signal
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 from patience import wait_until
 from processor_times import HEADER, ProcessorTimes, table
 from selection import mark_slow_cases
@@ -45,9 +45,13 @@ def test_make_leaves_out_what_ci_runs():
 
 def test_the_end_of_a_run_tells_what_to_install():
     assert untried([]) == untried(["the game has no symmetry"]) == ""
-    reasons = ["there is no chromium (Debian: ...)"] * 3 + ["there is no PostgreSQL", "OpenSpiel is not installed: ..."]
+    reasons = ["there is no chromium (Debian: ...)"] * 3 + [
+        "there is no PostgreSQL",
+        "no OpenSpiel",
+        "no OpenSpiel, JAX",
+    ]
     assert untried(reasons) == (
-        "Not tried: 3 in a browser, 1 on PostgreSQL, 1 with OpenSpiel as referee. "
+        "Not tried: 3 in a browser, 1 on PostgreSQL, 2 with OpenSpiel as referee. "
         "To try all: apt-get install chromium fonts-dejavu-core postgresql; make env."
     )
 
@@ -97,14 +101,13 @@ def test_seconds_are_told_by_room_file_and_test():
 
 def test_seconds_are_those_of_the_processor_and_of_all_processes():
     times = ProcessorTimes()
-    child = os.fork()
-    if child == 0:
-        while True:
-            pass
+    before = times.spent()
+    # The child spends next to nothing, but a child of it does.
+    spin = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    child = psutil.Popen([sys.executable, "-S", "-c", spin])
     try:
-        before = times.spent()
-        wait_until(lambda: times.spent() > before + 0.1)
+        wait_until(lambda: times.spent() > before + 0.3, alive=child.is_running)
     finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    assert times.spent() > before + 0.1, "those of a child that was reaped"
+        for process in (*child.children(), child):
+            process.kill()
+        child.wait()
