@@ -21,11 +21,11 @@ PROFILE := profiles/default
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve serve test check docs bench mutate format lock clean
+.PHONY: help env solve serve test test-all check docs bench mutate format lock clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile
 
 solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." for parts of it)
 	@test -x $(BIN)/snakemake || { \
@@ -35,7 +35,10 @@ solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." fo
 serve: $(RUNTIME) ## start the course's grader (SERVE="..." adds options, such as --data DIR)
 	$(BIN)/pttt serve $(SERVE)
 
-test: $(DEV) $(REFEREE) ## run the tests (PYTEST="..." adds options, such as -m full or -k store)
+test: $(DEV) $(REFEREE) ## run the tests but the slow ones, in five minutes (PYTEST="..." adds options, such as -k store)
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal -m "not slow and not full and not long" $(PYTEST)
+
+test-all: $(DEV) $(REFEREE) ## run all tests, as CI does (PYTEST="-m full": the full-size game; "-m long": hours)
 	$(BIN)/python -m pytest -n $(CORES) --dist worksteal $(PYTEST)
 
 check: $(DEV) ## lint, formatting and types, of the package and of the workflow

@@ -10,6 +10,7 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from patience import PATIENCE
 
 ARGUMENTS = [
@@ -24,6 +25,9 @@ DESKTOP = {"width": 1100, "height": 800}
 def chromium():
     """The browser that the machine has, if any."""
     return shutil.which("chromium")
+
+
+in_browser = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
 
 
 def patient(make, **options):

@@ -9,10 +9,14 @@ from typing import Any
 
 import hypothesis
 import pytest
+import typer.main
 from browsing import ARGUMENTS, chromium
 from disks import Disk, NoDiskError, in_memory_if_possible
 from patience import PATIENCE
+from processor_times import ProcessorTimes
+from selection import mark_slow_cases
 from terminals import Terminal
+from untried import Untried
 
 import pttt_ooc
 from pttt_ooc.stages import provenance
@@ -24,6 +28,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Hundreds of solves of small games ask for the fingerprint of the same sources, which takes as long as they do.
 provenance._code = functools.cache(provenance._code)
 
+# A thousand tests call the command in this process; Typer would make all commands anew each time, in 0.2 seconds.
+typer.main.get_command = functools.cache(typer.main.get_command)
+
 # Hypothesis would have an example be slow where only the machine is busy.
 hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("patient")
@@ -34,8 +41,10 @@ FIRST = [f"test_{name}.py" for name in ("commits", "faults", "faults_cli", "snap
 longest tests, for one of which the other processes would wait at the end."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are left out because of their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The full-size game takes what time it takes; the number of kernels is known if nothing was compiled before."""
+    mark_slow_cases(items)
     items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     for item in items:
         if item.name == "test_the_number_that_is_shown_is_the_number_of_kernels":
@@ -46,12 +55,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(0))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cpu", action="store_true", help="tell the processor seconds by room, file and test")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile once, before several processes that run tests would each do so.
 
     Byte code of the package is written even where Python is told to write none, as in many containers: tests start the
     package's programs hundreds of times.
     """
+    config.pluginmanager.register(Untried(config))
+    if config.option.cpu:
+        config.pluginmanager.register(ProcessorTimes())
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(pttt_ooc.__file__).parent, quiet=2)
         if getattr(config.option, "numprocesses", None):

@@ -1,5 +1,7 @@
 """Snakemake without the seconds that its start takes: one process imports it, and forks for every run.
 
+The scripts of a run's rules are forked too, from a process that has imported the libraries that they need.
+
 This file is also that process's program.  It imports nothing of the package, because every run finds the copy of the
 package in its own directory.
 """
@@ -7,15 +9,18 @@ package in its own directory.
 import atexit
 import json
 import os
+import runpy
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
 MODULES = [
-    *("numpy", "pydantic", "yaml", "zarr"),
+    *("h5py", "numba", "numpy", "pydantic", "rich.console", "rich.progress", "yaml", "zarr"),
     *(f"snakemake.{part}" for part in ("api", "cli", "report", "report.html_reporter", "workflow")),
     *("graphlib", "jinja2", "pandas", "requests", "smart_open"),  # Snakemake imports them amid a run
 ]
@@ -55,6 +60,8 @@ def _server():
 def _serve():
     for module in MODULES:
         import_module(module)
+    numba, numpy = sys.modules["numba"], sys.modules["numpy"]
+    numba.njit(lambda numbers: numbers[0])(numpy.zeros(1))  # the compiler loads what it needs
 
     for line in sys.stdin:
         request = json.loads(line)
@@ -72,11 +79,49 @@ def _become_snakemake(arguments, directory, environment, files):
     os.chdir(directory)
     os.environ.clear()
     os.environ.update({**environment, "PWD": directory})
+    run_script = _scripts()
     sys.path[0] = directory
     sys.argv = ["snakemake", *arguments]
     from snakemake.cli import main
+    from snakemake.script import PythonScript
 
+    PythonScript.execute_script = lambda script, file, edit=False: run_script(file)
     sys.exit(main(arguments))  # the interpreter ends as it does for anybody
+
+
+def _scripts():
+    """A function that runs a script in a process of its own, forked from one that has no threads, as Snakemake has."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = os.fork()
+    if server == 0:
+        ours.close()
+        while file := theirs.recv(1 << 12):
+            child = os.fork()
+            if child == 0:
+                _become_script(file.decode())
+            _, status = os.waitpid(child, 0)
+            theirs.send(str(os.waitstatus_to_exitcode(status)).encode())
+        os._exit(0)
+    theirs.close()
+    atexit.register(lambda: (ours.close(), os.waitpid(server, 0)))
+    one_at_a_time = threading.Lock()
+
+    def run_script(file):
+        with one_at_a_time:
+            ours.send(file.encode())
+            code = int(ours.recv(1 << 12))
+        if code:
+            raise subprocess.CalledProcessError(code, [sys.executable, file])
+
+    return run_script
+
+
+def _become_script(file):
+    sys.argv = [file]
+    sys.path[0] = os.path.dirname(file)
+    sys.path[1:1] = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    runpy.run_path(file, run_name="__main__")
+    sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,7 @@ def test_the_walk_makes_the_same_gradients_as_the_engine(name):
     compare(name, np.float64, 1e-12, strategies)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [*helpers.TINY, "pttt-abrupt-after-0-5-1-8-3"])
 def test_the_walk_of_uniform_play_in_single_precision(name):
     index = helpers.small_engine(name, dtype=np.float32).index
@@ -93,6 +94,7 @@ def test_parts_of_the_walk_add_up(name):
     assert np.allclose(whole, sum(parts), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_command_measures_a_small_game(tmp_path, capsys):
     options = ["--quick", "--game", "mini-2x3k2-abrupt", "--iterations", "4", "--repeats", "1"]
     assert main([*options, "--data", str(tmp_path), "--output", "small"]) == 0
@@ -112,6 +114,7 @@ def test_an_unknown_game_is_told_in_one_sentence(tmp_path, capsys):
     assert "no game called 'chess'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
     data, picture = ["--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"], tmp_path / "gaps.svg"
     variants = ["dcfr,gamma=3", "sapcfr+,updates=simultaneous,precision=float64"]
@@ -193,6 +196,7 @@ def test_an_undisturbed_iteration_has_the_least_times():
     assert found.slices == [[3.0, 2.0]] and found.between == 1.0
 
 
+@pytest.mark.slow
 def test_the_schedule_of_a_small_board(tmp_path, capsys):
     assert schedule.main(["--game", "mini-2x3k2-abrupt", "--iterations", "6", "--data", str(tmp_path)]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -30,6 +30,7 @@ PLENTY = 8000
 DEVELOPMENT = 128  # MB that libraries of the development environment ask for and never touch, in every process
 
 
+@pytest.mark.slow
 def test_small_board_with_all_arrays_mapped(tmp_path):
     engine = helpers.small_engine("mini-2x3k3-abrupt", "full")
     settings = SolveConfig(max_iterations=20, target_nashconv=0)

@@ -169,6 +169,7 @@ def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
         assert [row[1 + player] for row in table] == expected
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", TINY + SMALL[:2] + SMALL[-2:])
 def test_infosets_are_those_of_a_walk_over_histories(pttt, name):
     for player in (0, 1):
@@ -216,6 +217,7 @@ def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
 # Strategies
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("kind", ["zip", "npy", "h5", "directory"])
 def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symmetry):
@@ -295,6 +297,7 @@ def test_uniform_file(pttt, dtype):
     assert agrees(found, {key: expected[key] for key in FIGURES}, 1e-12)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_kinds_of_strategies_are_evaluated_alike(pttt, kind):
     tables = strategies(seed=1)
@@ -306,6 +309,7 @@ def test_all_kinds_of_strategies_are_evaluated_alike(pttt, kind):
         assert "valid" in pttt.ok("validate", names[player], "--player", player).out
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("stored", ["none", "full"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_symmetric_strategies_are_evaluated_alike_in_both_groups(pttt, kind, stored):
@@ -366,6 +370,7 @@ def test_the_shape_of_tensors_tells_their_game(pttt, data):
     )
 
 
+@pytest.mark.slow
 def test_the_value_that_a_solution_proves_is_used_wherever_it_is_at_hand(pttt, tmp_path):
     place = tmp_path / "made"
     before = pttt("evaluate", "uniform", "uniform", "--json", data=place).json
@@ -434,6 +439,7 @@ def test_export_without_bundle(pttt):
     assert len(os.listdir("out")) == 4
 
 
+@pytest.mark.slow
 def test_solve_goes_on_with_larger_budgets(pttt, tmp_path):
     place = tmp_path / "made"
     assert "max_iterations" in pttt.ok("solve", "--max-iterations", 5, data=place).out
@@ -447,6 +453,7 @@ def test_solve_goes_on_with_larger_budgets(pttt, tmp_path):
     assert "Starting from the first" in pttt.ok("solve", "--max-iterations", 7, data=place).err, "a smaller budget"
 
 
+@pytest.mark.slow
 def test_runs_with_names_are_kept_apart_and_tell_the_value(pttt, tmp_path, capsys):
     place = tmp_path / "made"
     pttt.ok("solve", "--target-nashconv", "1e-2", data=place)
@@ -480,6 +487,7 @@ def test_options_come_before_the_configuration_file(capsys, tmp_path, monkeypatc
     assert manifest["settings"]["algorithm"] == "cfr+" and manifest["symmetry"] == "none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     """Wherever the signal meets it: the second run's budget is set when it is known how far the first has come."""

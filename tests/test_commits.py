@@ -241,6 +241,7 @@ def die_at_step(last: int) -> None:
     sys.addaudithook(hook)
 
 
+@pytest.mark.slow
 def test_a_kill_at_every_step_of_a_commit(in_memory: Path) -> None:
     iteration, survived, k = 1, 0, 1
     committed(in_memory)
@@ -284,6 +285,7 @@ def test_a_kill_at_every_write_halves_the_block(tmp_path: Path, monkeypatch: pyt
         monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_a_kill_at_every_step_of_creating_and_resuming(in_memory: Path) -> None:
     resumable = committed(in_memory / "resumable")
     for iterations in (0, 1):

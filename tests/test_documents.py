@@ -121,5 +121,5 @@ def test_documents_name_targets_that_exist():
     for page in PAGES:
         for token in tokens_of(page):
             if token.type in ("code_inline", "fence", "code_block"):
-                for target in re.findall(r"(?:^|[\n`])make ([a-z]+)", token.content):
+                for target in re.findall(r"(?:^|[\n`])make ([a-z-]+)", token.content):
                     assert target in phony.split(), f"{page.name}: make {target}"

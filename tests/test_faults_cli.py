@@ -174,6 +174,7 @@ def goes_on(pttt, expected, least=HALF):
 # Disks that are full, or cannot be written to
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [24, 250])
 def test_a_disk_too_full_for_a_commit(disk, expected, left):
     """With so many kB left besides the arrays: for next to nothing, or for a part of a snapshot."""
@@ -186,6 +187,7 @@ def test_a_disk_too_full_for_a_commit(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", [0, 200])
 def test_a_disk_too_full_to_begin(disk, expected, left):
     """The arrays are reserved first: what comes later cannot end in a bus error for want of a block."""
@@ -196,6 +198,7 @@ def test_a_disk_too_full_to_begin(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("name", "module", "says", "reached"),
     [
@@ -216,6 +219,7 @@ def test_a_disk_that_is_filled_meanwhile(disk, expected, name, module, says, rea
     assert goes_on(pttt, expected) == reached
 
 
+@pytest.mark.slow
 def test_a_disk_too_full_for_the_index(disk, expected):
     pttt = Pttt(disk.path)
     shutil.rmtree(disk.path / "data")
@@ -269,6 +273,7 @@ def truncate(file):
     os.truncate(file, file.stat().st_size // 2)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("kind", "harm"), [("regrets", flip), ("strategy_sums", flip), ("predictions", flip), ("regrets", truncate)]
 )
@@ -304,6 +309,7 @@ def older(file):
     file.write_text(json.dumps({**content, "checksum": f"{crc:08x}"}, sort_keys=True))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
@@ -327,6 +333,7 @@ def test_a_damaged_or_old_record(pttt, expected, harm, says):
 # Others at work
 
 
+@pytest.mark.slow
 def test_two_solvers(pttt, expected):
     endless = ("--max-iterations", 10**9, "--max-minutes", 10**6, "--evaluate-every", 10**9, *BUDGETS)
     arguments = map(str, ("solve", "--game", GAME, "--algorithm", pttt.algorithm, *endless))
@@ -352,6 +359,7 @@ def test_two_solvers(pttt, expected):
     assert pttt.bits() == expected
 
 
+@pytest.mark.slow
 def test_a_clock_that_jumps(pttt, expected):
     chance, ends = random.Random(1), (0.0, 2.0**32)
 

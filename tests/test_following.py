@@ -13,6 +13,7 @@ EXACT = {"abs": 1e-12, "rel": 0}
 ENDS = ("returns", "wins", "draws", "loses")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(("game", "symmetry"), CASES, ids=IDS)
 def test_outcomes_are_those_of_a_walk_over_histories(game, symmetry):
     profile, tables = profile_of(game, symmetry), tables_of(game, symmetry)

@@ -164,6 +164,7 @@ TWO = (
 RUN = "from pttt_ooc.products.infosets import two; print(two(), len(two.stats.cache_hits))"
 
 
+@pytest.mark.slow
 def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     package = tmp_path / "pttt_ooc"
     for name in ("__init__", *jit.SOURCES):
@@ -391,6 +392,7 @@ def test_a_compilation_that_is_stopped_leaves_no_processes(tmp_path, monkeypatch
     assert started and not psutil.wait_procs(started, timeout=60)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiling", [False, True], ids=["at its start", "while it compiles"])
 def test_a_compilation_whose_starter_is_gone_ends(tmp_path, compiling):
     """As when an interrupt comes while it is started: nobody has a handle on it then."""

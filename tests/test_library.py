@@ -367,6 +367,7 @@ def test_settings_that_are_refused(tmp_path):
     assert "whole number, at least 1" in refused("ConfigError", pttt.configure, threads=0)
 
 
+@pytest.mark.slow
 def test_a_big_game_is_kept_on_disk_and_read_from_there(tmp_path, monkeypatch):
     monkeypatch.setattr(structures, "BIG", 1)
     monkeypatch.setattr(structures, "_kept", structures._Kept(tmp_path))

@@ -113,6 +113,7 @@ def test_a_budget_is_refused_with_the_largest_need_of_all_stages(name):
         check_budget(plan, some)
 
 
+@pytest.mark.slow
 def test_what_is_surely_enough_is_not_planned(monkeypatch):
     for name in ("pttt-abrupt", "mini-2x3k2-classical", "dark-hex-2x3-abrupt"):
         for symmetry in ("full", "none"):
@@ -154,6 +155,7 @@ def on_disk(place):
     return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", pytest.param("pttt-2x4k3-abrupt", marks=pytest.mark.full)])
 def test_a_plan_is_within_a_fifth_of_what_a_run_uses(tmp_path, name):
     from pttt_ooc.stages.compilation import ensure_compiled

@@ -34,10 +34,17 @@ def settings(**changes):
     return SolveConfig(**{**known, **changes})
 
 
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """Makes directories of the game's results, with its index: copies of one."""
+    index = prepared(tmp_path_factory.mktemp("index"), GAME, "full")
+    return lambda directory: shutil.copytree(index, directory / GAME / "full")
+
+
 @pytest.fixture
-def place(in_memory):
+def place(fresh, in_memory):
     """The directory of the game's results, with its index."""
-    return prepared(in_memory, GAME, "full")
+    return fresh(in_memory)
 
 
 def run(directory, **changes):
@@ -79,10 +86,10 @@ def test_thinning_never_wants_back_what_it_has_deleted():
         assert after <= before | {last + 1}
 
 
-def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, tmp_path):
+def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_path):
     assert run(place) == until(14) == [1, 2, 3, 4, 6, 8, 12]
     for iteration in (2, 8):
-        shorter = prepared(tmp_path, GAME, "full")
+        shorter = fresh(tmp_path / str(iteration))
         solve.run(GAME, "full", settings(max_iterations=iteration, snapshot_every=None), shorter, 1)
         whole = shorter / "solution.zarr"
         assert digest(place / SNAPSHOTS / f"{iteration}.zarr") == digest(whole)
@@ -91,9 +98,9 @@ def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, tmp_path):
     assert fsck.check(place).problems == []
 
 
-def test_the_option_changes_nothing_else(place, tmp_path):
+def test_the_option_changes_nothing_else(place, fresh, tmp_path):
     run(place)
-    other = prepared(tmp_path, GAME, "full")
+    other = fresh(tmp_path)
     solve.run(GAME, "full", settings(snapshot_every=None), other, 2)
     assert product(place, "solution.zarr") == product(other, "solution.zarr")
     assert (
@@ -125,9 +132,10 @@ def killed_after(steps, directory):
 TIGHT = 0.03  # MB: about four snapshots fit
 
 
-def test_kills_change_neither_the_snapshots_nor_a_bit(place, tmp_path, monkeypatch):
+@pytest.mark.slow
+def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
-    whole = prepared(tmp_path, GAME, "full")
+    whole = fresh(tmp_path)
     assert run(whole, snapshots_mb=TIGHT) != until(14), "some are deleted on the way"
     kills = 0
     for stride in (173, 401):
@@ -163,12 +171,14 @@ def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
     assert "Continuing from iteration 8." in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_what_a_smaller_budget_has_deleted_is_made_anew(place, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
     assert run(place, snapshots_mb=TIGHT) != until(14)
     assert run(place) == until(14)
 
 
+@pytest.mark.slow
 def test_a_budget_thins_the_schedule(place, monkeypatch):
     sizes = {}
     run(place)
@@ -202,6 +212,7 @@ def test_no_snapshot_is_larger_than_its_bound(place):
     assert max(snapshots._size(path) for path in (place / SNAPSHOTS).iterdir()) <= bound < 4 * SIZE
 
 
+@pytest.mark.slow
 def test_a_run_without_snapshots_is_not_gone_on_from_and_not_lost(place, capfd):
     run(place, snapshot_every=None, max_iterations=8)
     capfd.readouterr()
@@ -217,6 +228,7 @@ def test_a_run_without_snapshots_is_not_gone_on_from_and_not_lost(place, capfd):
     assert made(place) == until(30)
 
 
+@pytest.mark.slow
 def test_snapshots_beyond_the_end_of_a_run_are_no_part_of_it(place):
     run(place, max_iterations=30)
     assert run(place) == until(14)

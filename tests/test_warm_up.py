@@ -41,6 +41,7 @@ print(len(before), {name: n for name, n in loaded().items() if n != before[name]
 """
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("symmetry", "first", "second"), [("full", "float32", "float64"), ("none", "float64", "float32")]
 )

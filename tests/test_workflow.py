@@ -224,6 +224,7 @@ def test_stale_stages_after_a_change_of_configuration(workflow, section, change,
     assert workflow.stale() == stages
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("module", "first"),
     [
@@ -242,6 +243,7 @@ def test_stale_stages_after_an_edit_of_a_source(workflow, module, first):
     assert workflow.stale() == list(STAGES[STAGES.index(first) :])
 
 
+@pytest.mark.slow
 def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
     before = workflow.contents()
     workflow.configure("solve", algorithm="cfr+", max_iterations=20)
@@ -255,6 +257,7 @@ def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
     assert workflow.stale() == []
 
 
+@pytest.mark.slow
 def test_runs_side_by_side(workflow):
     """A run with a name shares the index, leaves other runs alone, and is compared with them."""
     before = workflow.contents()
@@ -300,6 +303,7 @@ def test_a_run_that_is_not_there_is_not_compared(workflow):
     )
 
 
+@pytest.mark.slow
 def test_a_solution_that_the_configuration_does_not_describe_is_made_anew(workflow):
     """Another command, `pttt solve`, may have gone further; Snakemake compares with its own last run only."""
     manifest, solution = workflow.data / "solve.json", digest(workflow.data / "solution.zarr")
@@ -333,6 +337,7 @@ def test_raising_the_target_continues(workflow):
     assert workflow.manifest("solve")["result"]["iteration"] == reached + 30
 
 
+@pytest.mark.slow
 def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
     solution = workflow.manifest("solve")["products"]["solution.zarr"]
     workflow.edit("solving/regret.py")
@@ -342,6 +347,7 @@ def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
     assert workflow.manifest("solve")["products"]["solution.zarr"] == solution
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("product", "stage"),
     [
@@ -362,6 +368,7 @@ def test_a_deleted_product_is_made_again(workflow, product, stage):
     assert workflow.stale()[0] == stage
 
 
+@pytest.mark.slow
 def test_a_deleted_store_is_made_again_from_the_last_commit(workflow):
     before = digest(workflow.data / "solution.zarr")
     shutil.rmtree(workflow.data / "solution.zarr")
@@ -386,6 +393,7 @@ def test_a_product_that_was_tampered_with_is_refused(workflow):
     assert "solution.zarr is not what stage 'solve' made" in told and "solve.json to make it anew" in told
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("section", "values", "sentence"),
     [
@@ -404,6 +412,7 @@ def test_a_wrong_configuration_is_refused_in_one_sentence(workflow, section, val
     assert workflow.contents() == before
 
 
+@pytest.mark.slow
 def test_a_wrong_infoset_file_is_refused_in_one_sentence(workflow):
     (workflow.directory / "mine.txt").write_text("|\n|0*\n|0*\n")
     workflow.configure("export", infosets_1="mine.txt")
@@ -413,6 +422,7 @@ def test_a_wrong_infoset_file_is_refused_in_one_sentence(workflow):
     assert "mine.txt, line 3: '|0*' is a doubled line" in told
 
 
+@pytest.mark.slow
 def test_another_game_without_symmetry(tmp_path):
     workflow = Workflow.fresh(tmp_path / "w", "test-classical-plain")
     workflow.succeed()
@@ -420,6 +430,7 @@ def test_another_game_without_symmetry(tmp_path):
     assert len(list((tmp_path / "w/data").glob("*/none/report.html"))) == 1
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("config", "place"), [("test-abrupt-plain", f"{GAME}/none"), ("test-classical", "mini-2x2k2-classical/full")]
 )
@@ -467,16 +478,11 @@ def test_a_wing_has_a_section_and_a_target_of_its_own(workflow):
     assert workflow.stale() == [] and "Params have changed" in workflow.succeed("toys", "--dry-run")
 
 
+@pytest.mark.slow
 def test_snakemake_report(workflow):
     workflow.succeed("--report", "data/snakemake-report.html")
     text = (workflow.directory / "data/snakemake-report.html").read_text()
     assert "what the two best responses gain together" in text
-
-
-def test_lint(workflow):
-    """All is well but that rules name no conda environments, which the manual explains."""
-    lints = [line.strip() for line in workflow.run("--lint").stderr.splitlines() if line.startswith("    * ")]
-    assert set(lints) == {"* Specify a conda environment or container for each rule.:"}
 
 
 def test_scripts_are_short():
@@ -557,7 +563,7 @@ def two_at_a_time(workflow, run):
     terminate_all(workflow, run)
 
 
-@pytest.mark.slow
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("end", [ctrl_c, two_at_a_time, kill_all, kill_the_solver])
 def test_an_interrupted_solve_continues(workflow, end):
     workflow.configure("solve", **ENDLESS)
@@ -580,6 +586,7 @@ def test_an_interrupted_solve_continues(workflow, end):
     assert digest(workflow.data / "solution.zarr") == solution
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_set_back(workflow):
     """Snakemake would refuse for ever to make anything from a file that was made tomorrow."""
     for file in workflow.data.iterdir():
@@ -602,6 +609,7 @@ def test_times_in_the_future_keep_their_sequence(tmp_path):
     assert found["first"] > now - 1
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_or_read_only(workflow, tmp_path_factory):
     """On a disk of its own, so that what Snakemake itself writes goes elsewhere."""
     before = digest(workflow.data / "solution.zarr")

@@ -8,6 +8,7 @@ import sys
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+import pytest
 from patience import PATIENCE, wait_until
 
 from pttt_ooc.arena.matches.runner import run
@@ -42,6 +43,7 @@ def stopped(process):
     return {line.get("child") for line in map(json.loads, told.splitlines())}
 
 
+@pytest.mark.slow
 def test_the_arena_beside_a_grader(tmp_path):
     run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path / "arena" / "first")
     given = ["serve", "--game", "mini-2x3k2-abrupt", "--data", "grader", "--port", "0", "--arena", "arena"]

@@ -8,7 +8,7 @@ from browsing import (
     arrived,
     assert_accessible,
     assert_same_document,
-    chromium,
+    in_browser,
     mark_document,
     pages_of,
     picture,
@@ -22,7 +22,7 @@ from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.settings import RoundRobin
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 @pytest.fixture(scope="module")

@@ -62,6 +62,7 @@ class Plain:
         return int(key)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("text", "games", "rates"),
     [

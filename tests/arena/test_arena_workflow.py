@@ -40,6 +40,7 @@ def changed(workflow, kind, name, **values):
     workflow.configure("arena", **section)
 
 
+@pytest.mark.slow
 def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     arena = finished.directory / "data/arena"
     assert [path.name for path in (finished.directory / "data").iterdir()] == ["arena"] and stale(finished) == (0, 0, 0)
@@ -52,6 +53,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
         assert (arena / "all" / row["against"][0]["match"] / "games.jsonl").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name", "values", "jobs"),
     [
@@ -64,6 +66,7 @@ def test_stale_jobs_after_a_change_of_configuration(workflow, kind, name, values
     assert stale(workflow) == jobs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("modules", "jobs"),
     [
@@ -79,6 +82,7 @@ def test_stale_jobs_after_an_edit_of_a_source(workflow, modules, jobs):
     assert stale(workflow) == jobs
 
 
+@pytest.mark.slow
 def test_games_that_are_there_are_not_played_again_and_other_ones_have_a_place_of_their_own(workflow):
     games = workflow.directory / "data/arena/one/games"
     [before] = games.iterdir()
@@ -91,6 +95,7 @@ def test_games_that_are_there_are_not_played_again_and_other_ones_have_a_place_o
     assert len(list(games.iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_a_wrong_section_is_refused_in_one_sentence(workflow):
     changed(workflow, "experiments", "one", games=0)
     done = workflow.run("arena")

@@ -68,6 +68,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", CALLS)
 def test_a_forbidden_system_call_forfeits(name):
     match = attack(CALLS[name] + "\n" + FIRST)
@@ -75,6 +76,7 @@ def test_a_forbidden_system_call_forfeits(name):
     assert "system call that bots may not make" in match.detail
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["a fork bomb", "a thread", "a socket"])
 def test_it_forfeits_while_the_file_is_loaded_too(name):
     match = attack(FIRST, before=CALLS[name])
@@ -215,6 +217,7 @@ def test_a_patched_board_changes_nothing_for_the_referee():
     assert lost(match) and match.message in ("INVALID MOVE", "MODIFIED THE BOARD") and match.plies > 0
 
 
+@pytest.mark.slow
 def test_a_slow_comparison_costs_the_bots_own_time():
     body = """
         class Slow(str):
@@ -231,6 +234,7 @@ def test_a_slow_comparison_costs_the_bots_own_time():
         assert lost(match)
 
 
+@pytest.mark.slow
 def test_an_answer_that_compares_slowly_is_no_move():
     body = """
         class Slow(int):
@@ -243,6 +247,7 @@ def test_an_answer_that_compares_slowly_is_no_move():
     assert lost(match) and match.message == "INVALID MOVE"
 
 
+@pytest.mark.slow
 def test_a_representation_that_never_ends_costs_the_bots_own_time():
     match = attack("class Odd:\n    def __repr__(self):\n        while True: pass\nreturn Odd()", time_limit=0.25)
     assert lost(match) and match.message == "TIME OUT"
@@ -272,6 +277,7 @@ def test_an_answer_before_the_question_forfeits():
     assert lost(match) and match.detail == "It answered before it was asked."
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("data", [b"\xff\xff\xff\xff", b"\0\0\0\2[]", b"\0\0\0\1{", b"\0\0\x27\x10" + b"[" * 10000])
 def test_nonsense_on_the_stream_forfeits(data):
     match = attack(f"import os, sys; os.write(int(sys.argv[2]), {data!r}); {FIRST}")
@@ -313,6 +319,7 @@ def test_the_bot_cannot_raise_its_limits_or_open_the_door():
     assert match.message == "WON", match.detail
 
 
+@pytest.mark.slow
 def test_the_bot_cannot_make_itself_wait_for_the_other_processors():
     """The referee takes time that is spent so for the machine's fault, a few times in a match."""
     match = attack(

@@ -198,6 +198,7 @@ def play_killed_and_whole(tmp_path, teams, more, first, second, wanted):
     return whole
 
 
+@pytest.mark.slow
 def test_a_tournament_that_is_killed_twice_ends_as_one_that_is_not(tmp_path):
     whole = play_killed_and_whole(tmp_path, 5, SMALL, 3, 4, 6 + 2 + 12)
     tables = json.loads((whole / "standings.json").read_text())

@@ -230,6 +230,7 @@ def test_notation_and_board():
         by_name("extreme:open")
 
 
+@pytest.mark.slow
 def test_the_commands_of_arena_and_tournament_count_alike(capsys):
     leaves = naive_leaves([(0, 0, 0), (1, 0, 1)], 3)
     for command in (["arena", "perft", "extreme"], ["extreme", "perft"]):
@@ -257,6 +258,7 @@ def naive_leaves(game_moves, depth):
     return sum(naive_leaves([*game_moves, one], depth - 1) for one in game.legal())
 
 
+@pytest.mark.slow
 def test_perft_late_in_games_is_that_of_the_plain_implementation():
     moves, plies, *_ = random_games(10, 3)
     for one, n in zip(moves, plies, strict=True):

@@ -152,6 +152,7 @@ def test_the_strong_bot_plays_behind_walls():
     assert match.printed[1].startswith("depth ")
 
 
+@pytest.mark.slow
 def test_the_example_beats_chance(monkeypatch):
     from pttt_ooc.extreme.bots.alphabeta_bot import TeamAlphabeta
     from pttt_ooc.extreme.bots.random_bot import TeamRandom

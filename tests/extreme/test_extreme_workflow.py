@@ -31,6 +31,7 @@ def times(workflow):
     return {file.name: file.stat().st_mtime_ns for file in (results(workflow) / "matches").glob("*.json")}
 
 
+@pytest.mark.slow
 def test_matches_are_jobs_and_the_standings_are_those_of_the_command(finished, tmp_path):
     assert finished.told.count("Play final-1-") == 6 and len(times(finished)) == 6
     sandbox = [] if not walls_missing() else ["--no-sandbox"]
@@ -46,6 +47,7 @@ def test_matches_are_jobs_and_the_standings_are_those_of_the_command(finished, t
     assert "3 teams played 6 matches" in page and f"<strong>{rows[0]['rows'][0]['team']}</strong>" in page
 
 
+@pytest.mark.slow
 def test_only_a_match_that_is_lost_is_played_again(finished):
     before = times(finished)
     lost = sorted(before)[2]
@@ -57,6 +59,7 @@ def test_only_a_match_that_is_lost_is_played_again(finished):
     assert "Play final" not in finished.succeed("extreme", "--dry-run")
 
 
+@pytest.mark.slow
 def test_bots_that_have_changed_are_refused_and_nothing_is_lost(finished):
     before, file = times(finished), finished.directory / "bots/team1.py"
     text = file.read_text()
@@ -68,6 +71,7 @@ def test_bots_that_have_changed_are_refused_and_nothing_is_lost(finished):
     assert "Play final" not in finished.succeed("extreme") and times(finished) == before
 
 
+@pytest.mark.slow
 def test_a_wrong_section_is_refused_in_one_sentence(finished):
     before = (finished.directory / "config.yaml").read_text()
     finished.configure("extreme", pools=[2, 2])

@@ -9,7 +9,7 @@ from browsing import (
     WIDTHS,
     assert_accessible,
     assert_same_document,
-    chromium,
+    in_browser,
     mark_document,
     pages_of,
     patient,
@@ -31,7 +31,7 @@ from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,16 @@
 import re
 
 import pytest
-from browsing import WIDTHS, assert_accessible, assert_same_document, chromium, mark_document, picture, press, served
+from browsing import (
+    WIDTHS,
+    assert_accessible,
+    assert_same_document,
+    in_browser,
+    mark_document,
+    picture,
+    press,
+    served,
+)
 from patience import wait_until
 from test_explore_browser import asked, open_page  # noqa: F401
 from test_grader_accessibility import CONTRAST
@@ -17,7 +26,7 @@ from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 @pytest.fixture(scope="module")

@@ -5,14 +5,23 @@ import re
 import threading
 
 import pytest
-from browsing import assert_accessible, assert_same_document, chromium, mark_document, pages_of, picture, press, served
+from browsing import (
+    assert_accessible,
+    assert_same_document,
+    in_browser,
+    mark_document,
+    pages_of,
+    picture,
+    press,
+    served,
+)
 from coursekit import BAD, GOOD, OLD, Course
 
 from pttt_ooc.extreme import curves
 from pttt_ooc.extreme.record import Record
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 @pytest.fixture(scope="module")

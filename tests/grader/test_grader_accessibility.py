@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
-from browsing import LOOKS, WIDTHS, assert_accessible, chromium, patient, picture, press, served
+from browsing import LOOKS, WIDTHS, assert_accessible, in_browser, patient, picture, press, served
 from fastapi import HTTPException
 from kit import Lab, random_tensor, strategy_zip, zip_bytes
 
@@ -18,7 +18,7 @@ from pttt_ooc.grader.models import Fact, Submission, Team
 
 sync_api = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = in_browser
 
 LONG = "The Regret Minimisers of Room 32-144, MIT"[:40]
 HEBREW = "צוות המשחקים"
@@ -133,21 +133,25 @@ MORE = {
 }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["leaderboard", "matrix", "submissions"])
 def test_a_new_grader_is_accessible(empty, visit, name):
     assert_accessible(visit(empty, PAGES[name]), f"empty-{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*PAGES, *MORE])
 def test_pages_are_accessible(full, visit, name):
     assert_accessible(visit(full, {**PAGES, **MORE}[name]), f"full-{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["leaderboard", "submissions", "sign-in"])
 def test_pages_of_a_team_are_accessible(full, visit, name):
     assert_accessible(visit(full, PAGES[name], "Team A"), f"team-a-{name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["Queued", "Evaluating", "Accepted", "Rejected"])
 def test_submissions_are_accessible(full, visit, status):
     assert_accessible(visit(full, f"/submissions/{full.numbers[status]}", "Team A"), f"submission-{status}")
@@ -160,6 +164,7 @@ def choose(page, content):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [401, 413, 429, 507])
 def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
     """In the form, and as the page that a browser without scripts gets."""
@@ -180,6 +185,7 @@ def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
     assert_accessible(page, f"error-{status}", LOOKS[1:3])
 
 
+@pytest.mark.slow
 def test_a_wrong_token_is_accessible(full, visit):
     page = visit(full, "/sign-in")
     page.get_by_label("Your team’s token").fill("1.nonsense")
@@ -223,6 +229,7 @@ CONTRAST = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_letters_stand_out_from_shades(full, visit, scheme):
     found = {}
@@ -234,6 +241,7 @@ def test_letters_stand_out_from_shades(full, visit, scheme):
     assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
 
 
+@pytest.mark.slow
 def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
     rejected = f"/submissions/{full.numbers['Rejected']}"
     page = visit(full, "/", "Team A")
@@ -250,6 +258,7 @@ def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
     assert {width: len(found) for width, found in edges.items()} == dict.fromkeys(WIDTHS, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("team", [2, 5])
 def test_labels_of_a_chart_are_whole_and_apart(full, visit, team, width):
@@ -272,6 +281,7 @@ def test_labels_of_a_chart_are_whole_and_apart(full, visit, team, width):
     assert all(a["x"] + a["width"] < b["x"] for a, b in itertools.pairwise(times))
 
 
+@pytest.mark.slow
 def test_times_are_in_the_readers_zone(full, visit):
     for path in ("/", f"/submissions/{full.numbers['Accepted']}"):
         page = visit(full, path)
@@ -284,6 +294,7 @@ def test_times_are_in_the_readers_zone(full, visit):
             assert f"{local:%H:%M:%S}" in shown
 
 
+@pytest.mark.slow
 def test_names_are_text_and_run_in_their_own_direction(full, visit):
     page = visit(full, "/")
     row = page.locator("#leaderboard tbody tr", has_text=MARKUP)
@@ -300,6 +311,7 @@ def test_names_are_text_and_run_in_their_own_direction(full, visit):
 # By keyboard, and while the page is renewed
 
 
+@pytest.mark.slow
 def test_an_upload_by_keyboard_keeps_the_focus(full, visit):
     page = visit(full, "/submissions", "No uploads")
     press(page, "Tab")
@@ -321,6 +333,7 @@ def test_an_upload_by_keyboard_keeps_the_focus(full, visit):
     sync_api.expect(page.locator(".quota")).to_contain_text("7 of 8")
 
 
+@pytest.mark.slow
 def test_focus_is_seen_everywhere(full, visit):
     page = visit(full, "/submissions", "Team A")
     seen = set()
@@ -337,6 +350,7 @@ def touch(lab):
         session.get(Submission, lab.numbers["Evaluating"]).changed_at = time.time()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["#submissions", "#matrix", "#leaderboard"])
 def test_a_renewed_part_keeps_focus_and_scroll(full, visit, part):
     page = visit(full, PAGES[part[1:]])
@@ -355,6 +369,7 @@ def test_a_renewed_part_keeps_focus_and_scroll(full, visit, part):
     assert scrolled or part != "#matrix"
 
 
+@pytest.mark.slow
 def test_a_part_that_cannot_be_renewed_stays_and_is_asked_for_again(full, visit):
     page = visit(full, "/")
     broken = "**/parts/leaderboard*"

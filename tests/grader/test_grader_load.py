@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import pytest
 from kit import GAME
 
 from benchmarks import course, grader
@@ -9,7 +10,8 @@ from pttt_ooc.grader import teams
 from pttt_ooc.grader.database import Database
 
 
-def test_under_load_nothing_is_lost_and_every_verdictis_right(server):
+@pytest.mark.slow
+def test_under_load_nothing_is_lost_and_every_verdict_is_right(server):
     database = Database.of(server.data, None, GAME)
     tokens = [teams.add_team(database, f"Load {n}") for n in range(8)]
     database.close()

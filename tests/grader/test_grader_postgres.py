@@ -52,6 +52,7 @@ def cluster():
             subprocess.run([program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **quiet)
 
 
+@pytest.mark.slow
 def test_all_of_it_on_postgresql(cluster, tmp_path):
     lite = Lab(tmp_path / "lite")
     lite.baseline()
@@ -92,6 +93,7 @@ def empty_database(cluster, name):
     return cluster.replace("/postgres", f"/{name}")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("older", [True, False])
 def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd, monkeypatch, older):
     url = empty_database(cluster, f"both_{older}".lower())
@@ -131,6 +133,7 @@ def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd
         database.close()
 
 
+@pytest.mark.slow
 def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
     url = empty_database(cluster, "older")
     make_format_1(url, ["Uniform", "Équipe", "Team A"])

@@ -248,6 +248,7 @@ def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
     assert {e["child"] for e in own.events("died")} == {"web", "worker"} and own.pid_of("worker") != worker
 
 
+@pytest.mark.slow
 def test_children_end_with_a_killed_parent(own):
     pids = [own.pid_of("web"), own.pid_of("worker")]
     own.process.kill()
@@ -259,6 +260,7 @@ def test_children_end_with_a_killed_parent(own):
     assert_stops_cleanly(own, signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_a_server_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
     cache = tmp_path / "cache"
     server = Server(tmp_path / "grader", environment={"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp_path)})

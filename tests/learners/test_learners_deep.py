@@ -226,6 +226,7 @@ def test_rewards_and_traces_are_the_sums_of_their_definition(name):
         assert targets[k] == pytest.approx(values[k] + rho * (mine[k] + ahead - values[k]), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_replicator_dynamics_move_logits_by_advantages_up_to_a_bound():
     """The slope of the loss in a network that is nothing but its biases, which all infosets share."""
     squares = 3
@@ -264,6 +265,7 @@ def exact_action_values(game, player, tables):
     return {(text, square): number / visits[text] for (text, square), number in worth.items()}
 
 
+@pytest.mark.slow
 def test_values_of_deep_escher_come_to_the_exact_ones():
     ground = small_ground(MINI, "none")
     learner = started("escher-deep", ground, **{**SMALL, "games": 1500}, updates=400, rate=3e-3)
@@ -298,6 +300,7 @@ def test_regret_matching_on_a_network():
         np.testing.assert_allclose(row, wanted, atol=1e-12)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_learned_response_gets_nearly_what_the_best_one_gets(player):
     ground = small_ground(MINI)
@@ -349,6 +352,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "game", "seed"), CASES)
 def test_deep_learners_come_below_a_bound(algorithm, game, seed):
     iterations, settings, *bounds = BOUNDS[algorithm]
@@ -363,6 +367,7 @@ def test_every_deep_algorithm_has_a_bound():
     assert {name for name, (module, _) in ALGORITHMS.items() if module.startswith("deep.")} == set(BOUNDS)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", BOUNDS)
 def test_restoring_from_disk_changes_no_bit_on_one_machine(algorithm, tmp_path):
     ground, settings = small_ground(MINI), {**SMALL, **BOUNDS[algorithm][1], "games": 8}

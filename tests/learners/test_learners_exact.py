@@ -417,7 +417,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 }
 
 
-@pytest.mark.parametrize("game", [MINI, HIDDEN])
+@pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
 def test_exact_learners_come_below_a_bound(chosen, game):
     algorithm, *settings = chosen

@@ -115,6 +115,7 @@ def command(data, *more):
     return [sys.executable, "-m", "pttt_ooc.cli", "learn", *map(str, more), "--game", MINI, "--data", str(data)]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
     """SIGKILL at any time, and the same command again."""
     asked = ["mmd-magnet", "--max-iterations", 700, "--max-minutes", 100, "--commit-seconds", 0.1]

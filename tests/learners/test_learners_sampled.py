@@ -236,6 +236,7 @@ class Traversal:
         return kernels.outcome(rules, tables, self.player, scratch, 0.6, 0.5, weight, False, random, counted)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("kind", ["external", "outcome", "baselines"])
 @pytest.mark.parametrize("player", [0, 1])
@@ -317,6 +318,7 @@ def test_a_fixed_policy_estimates_regrets_up_to_its_own_chances(player, symmetry
     assert abs(returned.mean() - value) < 5 * returned.std() / np.sqrt(len(returned)) + 1e-6
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_values_that_are_learned_at_a_fixed_strategy_come_to_the_exact_ones(player):
     ground = small_ground(MINI, "none")
@@ -371,8 +373,8 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 }
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("game", [MINI, HIDDEN])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
 def test_sampled_learners_come_below_a_bound(chosen, game, seed):
     algorithm, *settings = chosen

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from browsing import assert_accessible, chromium, pages_of
+from browsing import assert_accessible, in_browser, pages_of
 from kit import GAME, SERVE, make_settings, pttt
 from patience import PATIENCE, wait_until
 from wing import solve_game
@@ -60,7 +60,8 @@ def text(url):
         return error.read().decode()
 
 
-@pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+@pytest.mark.slow
+@in_browser
 def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     given = [results / GAME / "full", "--profiles", tmp_path, "--no-browser"]
     with serving("explore", *given) as url, pages_of(browser, url) as opened:
@@ -84,6 +85,7 @@ def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     assert (results / "smbc" / MATCHES).exists()
 
 
+@pytest.mark.slow
 def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, monkeypatch):
     """Its processes, without starting them."""
 

@@ -8,7 +8,7 @@ from browsing import (
     arrived,
     assert_accessible,
     assert_same_document,
-    chromium,
+    in_browser,
     mark_document,
     pages_of,
     picture,
@@ -18,7 +18,7 @@ from browsing import (
 from webkit import application
 
 sync_api = pytest.importorskip("playwright.sync_api")
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 @pytest.fixture(scope="module")

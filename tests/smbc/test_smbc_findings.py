@@ -222,6 +222,7 @@ def test_a_bonus_for_small_moves_is_told(small):
     assert gaps[0.1, 0.01] < gaps[0.1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matches", [100_000, pytest.param(1_000_000, marks=pytest.mark.full)])
 def test_simulated_matches_agree_with_the_exact_values(matches):
     """Matches to 5 between players who move at random, so that each score comes up often."""

@@ -160,6 +160,7 @@ solving.solve(Settings(winning_score=2, maximum_subgame_exploitability=0.02), Pa
 """
 
 
+@pytest.mark.slow
 def test_a_solve_that_is_killed_ends_with_the_same_bits(coarse, tmp_path):
     for checks in (4, 7):
         done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(checks)], check=False)

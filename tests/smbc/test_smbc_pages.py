@@ -235,6 +235,7 @@ def test_the_web_process_imports_no_numerics():
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_the_command_serves_the_pages(coarse, tmp_path):
     own = shutil.copytree(coarse, tmp_path / "smbc")
     command = [sys.executable, "-c", MAIN, "smbc", "serve", str(own), "--no-browser"]

@@ -157,6 +157,7 @@ def test_discount_is_faster_than_none(merged):
     assert solved(merged, Settings(algorithm="dcfr"), 100)[1] < solved(merged, Settings(algorithm="cfr"), 100)[1] / 5
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", ["cfr+", "linear-cfr", "sapdcfr+", "hs-dcfr"])
 def test_other_rules_converge(merged, algorithm):
     assert solved(merged, Settings(algorithm=algorithm), 60)[1] < 0.06

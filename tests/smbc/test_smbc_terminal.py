@@ -74,6 +74,7 @@ def test_what_cannot_be_looked_at(coarse, capsys, arguments, sentence):
     assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
 
 
+@pytest.mark.slow
 def test_a_whole_match(terminal, own):
     """Bad input at every prompt, rounds to the end of the match, the statistics, Ctrl-C in the next match."""
     shell = terminal("smbc", "play", str(own))

@@ -31,6 +31,7 @@ def stale(workflow):
     return [stage for stage in MODULES if [f"smbc_{stage}", "1"] in [line[:2] for line in lines]]
 
 
+@pytest.mark.slow
 def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     made = {path.name for path in (finished.directory / "data/smbc").iterdir()}
     assert {f"{stage}.json" for stage in MODULES if stage != "equilibria"} <= made
@@ -55,6 +56,7 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
             assert way["posterior"] is None or abs(sum(way["posterior"]) - 1) < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("section", "change", "stages"),
     [
@@ -70,6 +72,7 @@ def test_stale_stages_after_a_change_of_configuration(workflow, section, change,
     assert stale(workflow) == stages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "stages"),
     [
@@ -85,11 +88,13 @@ def test_stale_stages_after_an_edit_of_a_source(workflow, module, stages):
     assert stale(workflow) == stages
 
 
+@pytest.mark.slow
 def test_a_deleted_product_is_missed(workflow):
     shutil.rmtree(workflow.directory / "data/smbc/strategies.zarr")
     assert stale(workflow) == ["solve", "findings", "report"]
 
 
+@pytest.mark.slow
 @pytest.mark.full
 def test_a_deleted_product_is_made_again(workflow):
     shutil.rmtree(workflow.directory / "data/smbc/strategies.zarr")
@@ -97,6 +102,7 @@ def test_a_deleted_product_is_made_again(workflow):
     assert stale(workflow) == []
 
 
+@pytest.mark.slow
 def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(workflow):
     """What `pttt smbc solve` has made with other settings is set aside, with a sentence."""
     file = workflow.directory / "data/smbc/solve.json"
@@ -113,6 +119,7 @@ def test_a_table_of_one_number_is_told_as_one():
     assert reporting.same([[0.25, 0.25], [0.25, 0.2502]]) is None
 
 
+@pytest.mark.slow
 def test_the_report_shows_all_equilibria_if_they_are_asked_for(finished, tmp_path):
     place = shutil.copytree(finished.directory / "data/smbc", tmp_path / "smbc")
     with pytest.raises(StoreError, match="equilibria"):
@@ -137,6 +144,7 @@ def test_all_equilibria_are_found(coarse, tmp_path):
     assert first["scores"] == "0-0" and abs(first["equilibria"]["value"] - first["value"]) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [

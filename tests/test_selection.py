@@ -1,0 +1,113 @@
+"""What the tests themselves do with marks, with skipped tests and with processor seconds."""
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+from patience import wait_until
+from processor_times import HEADER, ProcessorTimes, table
+from selection import mark_slow_cases
+from untried import NEEDS, Untried, untried
+
+TESTS = Path(__file__).parent
+NOTHING_TO_INSTALL = ("superuser", "has no device", "game has no symmetry", "compile nothing", "mount a small disk")
+NOTHING_TO_INSTALL += ("there are walls", "daemons want to be root")
+
+
+class Item:
+    def __init__(self, nodeid, *marks):
+        self.nodeid, self.marks = nodeid, list(marks)
+
+    def get_closest_marker(self, name):
+        return name if name in self.marks else None
+
+    def add_marker(self, mark):
+        self.marks.append(mark.name)
+
+
+def test_one_case_of_many_is_kept():
+    rare = [Item(f"a.py::test[{case}]", "slow_but_one", *marks) for case, marks in enumerate([["full"], [], [], []])]
+    others = [Item("b.py::test[0]", "slow_but_one"), Item("a.py::alone", "slow_but_one"), Item("a.py::quick[1]")]
+    mark_slow_cases(rare + others)
+    assert ["slow" in item.marks for item in rare] == [False, False, True, True]
+    assert not any("slow" in item.marks for item in others)
+
+
+def test_make_leaves_out_what_ci_runs():
+    commands = re.findall(r"^(test\S*):.*\n\t(.*pytest.*)$", (TESTS.parent / "Makefile").read_text(), re.MULTILINE)
+    chosen = {name: re.findall('-m "(.*?)"', command) for name, command in commands}
+    assert chosen == {"test": ["not slow and not full and not long"], "test-all": []}
+    run = (TESTS.parent / ".ci/run").read_text()
+    assert "\nmake test-all\n" in run and "make test " not in run and "-m " not in run.partition("make check")[2]
+
+
+def test_the_end_of_a_run_tells_what_to_install():
+    assert untried([]) == untried(["the game has no symmetry"]) == ""
+    reasons = ["there is no chromium (Debian: ...)"] * 3 + [
+        "there is no PostgreSQL",
+        "no OpenSpiel",
+        "no OpenSpiel, JAX",
+    ]
+    assert untried(reasons) == (
+        "Not tried: 3 in a browser, 1 on PostgreSQL, 2 with OpenSpiel as referee. "
+        "To try all: apt-get install chromium fonts-dejavu-core postgresql; make env."
+    )
+
+
+def test_files_that_other_processes_skip_are_told_of_too():
+    lines = []
+    told = SimpleNamespace(
+        stats={"skipped": [SimpleNamespace(nodeid="a::b", longrepr=("a", 1, "Skipped: there is no nginx"))]},
+        write_line=lambda line, **_: lines.append(line),
+    )
+    worker, ours = Untried(SimpleNamespace(workeroutput={})), Untried(SimpleNamespace())
+    worker.pytest_collectreport(SimpleNamespace(skipped=True, nodeid="c", longrepr=("c", 1, "Skipped: no jax, JAX")))
+    worker.pytest_collectreport(SimpleNamespace(skipped=False, nodeid="d"))
+    worker.pytest_sessionfinish()
+    for _ in range(2):  # each process skips the same files
+        ours.pytest_testnodedown(SimpleNamespace(workeroutput=worker.config.workeroutput))
+    ours.pytest_testnodedown(SimpleNamespace())  # one that died
+    ours.pytest_terminal_summary(told)
+    advice = "To try all: apt-get install nginx-light openssl; make env."
+    assert lines == [f"Not tried: 1 behind nginx, 1 of deep learners. {advice}"]
+
+
+def test_every_reason_to_skip_is_known():
+    ways = (
+        r'skipif\(.*reason="([^"]+)"',
+        r'pytest\.skip\("([^"]+)"',
+        r'importorskip\("([^"]+)"\)',
+        r'importorskip\(.*reason="([^"]+)"',
+    )
+    texts = [file.read_text() for file in TESTS.rglob("*.py") if file != Path(__file__)]
+    reasons = {reason for text in texts for way in ways for reason in re.findall(way, text)}
+    assert len(reasons) > 12
+    modules = {"openspiel_game", "open_spiel.python.algorithms.mmd_dilated"}  # which skip in words of their own
+    known = [*NEEDS, *NOTHING_TO_INSTALL]
+    assert [reason for reason in reasons - modules if not any(part in reason for part in known)] == []
+
+
+def test_seconds_are_told_by_room_file_and_test():
+    x, y, z = "tests/a/test_x.py::one", "tests/a/test_y.py::two[1]", "tests/test_z.py::three"
+    assert list(table({x: 1.5, y: 2.0, z: 3.25})) == [
+        *(HEADER, "      3.5      2 tests/a", "      3.2      1 tests"),
+        *(HEADER, "      3.2      1 tests/test_z.py", "      2.0      1 tests/a/test_y.py"),
+        *("      1.5      1 tests/a/test_x.py", f"      3.2 {z}", f"      2.0 {y}", f"      1.5 {x}"),
+        "      6.8      3 in all",
+    ]
+
+
+def test_seconds_are_those_of_the_processor_and_of_all_processes():
+    times = ProcessorTimes()
+    before = times.spent()
+    # The child spends next to nothing, but a child of it does.
+    spin = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    child = psutil.Popen([sys.executable, "-S", "-c", spin])
+    try:
+        wait_until(lambda: times.spent() > before + 0.3, alive=child.is_running)
+    finally:
+        for process in (*child.children(), child):
+            process.kill()
+        child.wait()
