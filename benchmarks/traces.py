@@ -18,6 +18,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 FILE = "PTTT_TRACES"
 """The variable of the environment with the name of the file to write."""
@@ -32,7 +33,18 @@ def _see(frame: FrameType, event: str, _: Any) -> None:
 
 
 def pytest_configure() -> None:
-    """Watch this thread, and those that it will start."""
+    """Watch this thread, and those that it will start; but not numba, which would take many times as long."""
+    compile_ = Dispatcher.compile
+
+    def unwatched(self: Any, signature: Any) -> Any:
+        profile = sys.getprofile()
+        sys.setprofile(None)
+        try:
+            return compile_(self, signature)
+        finally:
+            sys.setprofile(profile)
+
+    Dispatcher.compile = unwatched
     threading.setprofile(_see)
     sys.setprofile(_see)
 
