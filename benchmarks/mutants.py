@@ -69,6 +69,9 @@ _COMPUTED = {
 }
 
 
+_WORDS = ("description", "help", "summary", "title", "metavar")  # arguments that only say something to people
+
+
 def _changed(node: Any, **fields: Any) -> Any:
     made = copy.copy(node)
     for name, value in fields.items():
@@ -100,7 +103,7 @@ def _variants(node: ast.AST) -> Iterator[ast.AST | None]:
             if len(args) > 1 and not any(isinstance(a, ast.Starred) for a in args[:2]):
                 yield _changed(node, args=[args[1], args[0], *args[2:]])
             for i, keyword in enumerate(keywords):
-                if keyword.arg:
+                if keyword.arg and keyword.arg not in _WORDS:
                     yield _changed(node, keywords=[*keywords[:i], *keywords[i + 1 :]])
         case ast.IfExp(test=test):
             yield _changed(node, test=ast.UnaryOp(ast.Not(), test))

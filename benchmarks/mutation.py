@@ -47,6 +47,7 @@ EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yaml")
 PATIENCE = 10  # a mutant that takes so many times as long as the tests usually do is taken to loop for ever
 GRACE = 600.0  # seconds that it may take besides, to compile all kernels on a busy machine
 SECONDS = 10.0  # of the processor, that the tests of a function take at most
+WATCHED = 2  # files with tests of a function, or twice as many without, after which no other file is watched for it
 
 TESTS: dict[str, Sequence[str]] = {
     "rules/game": ["test_game.py", "test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
@@ -179,8 +180,8 @@ class Step:
 class Tree:
     """A copy of the project, in which modules are changed and tests run."""
 
-    def __init__(self, place: Path, watched: dict[bool, list[dict[str, Any]]]) -> None:
-        self.place, self._watched = place, watched
+    def __init__(self, place: Path, calls: Calls) -> None:
+        self.place, self._calls = place, calls
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
         kept = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
@@ -215,7 +216,7 @@ class Tree:
         if module.partition("/")[0] in WINGS:
             source = self.file(module).read_text(encoding="utf-8")
             function, compiled = traces.function_at(source, mutant.start[0]), not is_kernel(source)
-            found, seconds = traces.chosen(self._watched[compiled], module, function, SECONDS)
+            found, seconds = self._calls.tests(self, module, function, compiled)
             if found:
                 steps.append(Step(tuple(found), compiled, 60 + PATIENCE * seconds))
                 if compiled:
@@ -297,20 +298,56 @@ def is_kernel(source: str) -> bool:
     return re.search(r"^from pttt_ooc\.(jit|arena\.compiled) import", source, re.M) is not None
 
 
-def watch(tree: Tree, file: str, compiled: bool, place: Path) -> Path:
-    """Write down what the tests of a file call, unless that has been done; where it is."""
-    digest = hashlib.blake2b((ROOT / file).read_bytes(), digest_size=6).hexdigest()
-    found = place / f"{Path(file).stem}-{'compiled' if compiled else 'plain'}-{digest}.jsonl"
-    if not found.exists():
-        part = found.with_suffix(".part")
-        part.unlink(missing_ok=True)
-        step = Step((file,), compiled)
-        tree.passes(
-            step, 3600.0, "-p", "benchmarks.traces", f"--timeout={60 if compiled else 8}", PTTT_TRACES=str(part)
-        )
-        part.touch()
-        part.rename(found)
-    return found
+class Calls:
+    """What tests call, found out when it is asked for, and kept in a directory."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+        self._lock = threading.Lock()
+        self._locks: dict[Path, threading.Lock] = {}
+        place.mkdir(exist_ok=True)
+
+    def tests(self, tree: Tree, module: str, function: str, compiled: bool) -> tuple[list[str], float]:
+        """The tests to run for a change in a function, and their seconds; tests are watched until some are found."""
+        found: list[dict[str, Any]] = []
+        looked = 0.0
+        for file in _likely(module, compiled):
+            known = self._file(file, compiled).exists()
+            if looked >= WATCHED and not known:
+                continue
+            found += self._of(tree, file, compiled)
+            looked += 1 if traces.calls(found, module, function) else 1 / 2
+        return traces.chosen(found, module, function, SECONDS)
+
+    def _file(self, file: str, compiled: bool) -> Path:
+        digest = hashlib.blake2b((ROOT / file).read_bytes(), digest_size=6).hexdigest()
+        return self._place / f"{Path(file).stem}-{'compiled' if compiled else 'plain'}-{digest}.jsonl"
+
+    def _of(self, tree: Tree, file: str, compiled: bool) -> list[dict[str, Any]]:
+        found = self._file(file, compiled)
+        with self._lock:
+            lock = self._locks.setdefault(found, threading.Lock())
+        with lock:
+            if not found.exists():
+                part = found.with_suffix(".part")
+                part.unlink(missing_ok=True)
+                options = ("-p", "benchmarks.traces", f"--timeout={60 if compiled else 8}")
+                tree.passes(Step((file,), compiled), 3600.0, *options, PTTT_TRACES=str(part))
+                part.touch()
+                part.rename(found)
+        return traces.read([found])
+
+
+def _likely(module: str, compiled: bool) -> list[str]:
+    """Files of tests, those first that name a module, then those of its room."""
+    parent, _, name = f"pttt_ooc/{module}".replace("/", ".").rpartition(".")
+    named = re.compile(rf"from {re.escape(parent)} import [^\n]*\b{name}\b|\b{re.escape(parent)}\.{name}\b")
+
+    def rank(file: str) -> tuple[bool, bool, int]:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        return not named.search(text), module.partition("/")[0] not in file, len(text)
+
+    return sorted((file for file, how in watched_files() if how == compiled), key=rank)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -344,12 +381,10 @@ class Workshop:
     """Trees, each for one piece of work at a time."""
 
     def __init__(self, data: Path, jobs: int) -> None:
-        self.watched: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+        calls = Calls(data / "traces")
         self._free: SimpleQueue[Tree] = SimpleQueue()
         for number in range(jobs):
-            self._free.put(Tree(data / f"tree-{number}", self.watched))
-        self.jobs, self._place = jobs, data / "traces"
-        self._place.mkdir(exist_ok=True)
+            self._free.put(Tree(data / f"tree-{number}", calls))
 
     def do(self, work: Callable[[Tree], Any]) -> Any:
         """Work on a tree that is free."""
@@ -358,20 +393,6 @@ class Workshop:
             return work(tree)
         finally:
             self._free.put(tree)
-
-    def watch(self, note: Callable[[str], None]) -> None:
-        """Find out what the tests of the wings call."""
-
-        def one(job: tuple[str, bool]) -> tuple[bool, Path]:
-            begun = time.monotonic()
-            found = self.do(lambda tree: watch(tree, *job, self._place))
-            if time.monotonic() > begun + 1:
-                note(f"watched {job[0]}{'' if job[1] else ' (not compiled)'}, {time.monotonic() - begun:.0f} s")
-            return job[1], found
-
-        with ThreadPoolExecutor(self.jobs) as pool:
-            for compiled, file in pool.map(one, watched_files()):
-                self.watched[compiled] += traces.read([file])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -433,8 +454,6 @@ def run(options: argparse.Namespace, note: Callable[[str], None]) -> list[dict[s
             if key not in results.rows or options.again and not results.rows[key]["killed_by"]
         ]
         workshop, lock = Workshop(options.data, options.jobs), threading.Lock()
-        if any(mutant.module.partition("/")[0] in WINGS for mutant, _ in waiting):
-            workshop.watch(note)
 
         def judge(job: tuple[Mutant, str]) -> None:
             mutant, key = job

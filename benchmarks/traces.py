@@ -113,6 +113,11 @@ def function_at(source: str, line: int) -> str:
     return name
 
 
+def calls(traces: list[dict[str, Any]], module: str, function: str) -> bool:
+    """Whether a test calls just this function, or anything of the module if none is given."""
+    return any(call.startswith(f"{module}:{function}") for test in traces for call in test["calls"])
+
+
 def chosen(traces: list[dict[str, Any]], module: str, function: str, seconds: float) -> tuple[list[str], float]:
     """The tests that call a function, the quickest first, as many as take so many seconds; and what they take.
 
