@@ -299,10 +299,10 @@ def is_kernel(source: str) -> bool:
 
 
 class Calls:
-    """What tests call, found out when it is asked for, and kept in a directory."""
+    """What tests call, found out when it is asked for, and kept in a directory; late tests are left out."""
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
+    def __init__(self, place: Path, limit: float) -> None:
+        self._place, self._limit = place, limit
         self._lock = threading.Lock()
         self._locks: dict[Path, threading.Lock] = {}
         place.mkdir(exist_ok=True)
@@ -332,7 +332,7 @@ class Calls:
                 part = found.with_suffix(".part")
                 part.unlink(missing_ok=True)
                 options = ("-p", "benchmarks.traces", f"--timeout={60 if compiled else 8}")
-                tree.passes(Step((file,), compiled), 3600.0, *options, PTTT_TRACES=str(part))
+                tree.passes(Step((file,), compiled), self._limit, *options, PTTT_TRACES=str(part))
                 part.touch()
                 part.rename(found)
         return traces.read([found])
@@ -380,8 +380,8 @@ def modules_of(names: Sequence[str]) -> list[str]:
 class Workshop:
     """Trees, each for one piece of work at a time."""
 
-    def __init__(self, data: Path, jobs: int) -> None:
-        calls = Calls(data / "traces")
+    def __init__(self, data: Path, jobs: int, limit: float) -> None:
+        calls = Calls(data / "traces", limit)
         self._free: SimpleQueue[Tree] = SimpleQueue()
         for number in range(jobs):
             self._free.put(Tree(data / f"tree-{number}", calls))
@@ -431,6 +431,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, metavar="N", help="mutants of each module, in place of --total")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="mutants at the same time (default: 1)")
+    parser.add_argument(
+        "--watch", type=float, default=900.0, metavar="S", help="seconds for watching a file of tests (default: 900)"
+    )
     parser.add_argument("--again", action="store_true", help="try survivors again")
     parser.add_argument("--list", action="store_true", help="print the results so far, and run nothing")
     parser.add_argument("--data", type=Path, default=ROOT / "data" / "mutation", metavar="DIR", help="for results")
@@ -453,7 +456,7 @@ def run(options: argparse.Namespace, note: Callable[[str], None]) -> list[dict[s
             for mutant, key in zip(chosen, keys, strict=True)
             if key not in results.rows or options.again and not results.rows[key]["killed_by"]
         ]
-        workshop, lock = Workshop(options.data, options.jobs), threading.Lock()
+        workshop, lock = Workshop(options.data, options.jobs, options.watch), threading.Lock()
 
         def judge(job: tuple[Mutant, str]) -> None:
             mutant, key = job

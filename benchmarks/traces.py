@@ -13,12 +13,12 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 FILE = "PTTT_TRACES"
 """The variable of the environment with the name of the file to write."""
@@ -33,7 +33,16 @@ def _see(frame: FrameType, event: str, _: Any) -> None:
 
 
 def pytest_configure() -> None:
-    """Watch this thread, and those that it will start; but not numba, which would take many times as long."""
+    """Watch this thread, and those that it will start."""
+    threading.setprofile(_see)
+    sys.setprofile(_see)
+
+
+@cache
+def _leave_numba_alone() -> None:
+    """Not watch the compiler, which would take many times as long."""
+    from numba.core.dispatcher import Dispatcher
+
     compile_ = Dispatcher.compile
 
     def unwatched(self: Any, signature: Any) -> Any:
@@ -45,8 +54,6 @@ def pytest_configure() -> None:
             sys.setprofile(profile)
 
     Dispatcher.compile = unwatched
-    threading.setprofile(_see)
-    sys.setprofile(_see)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,6 +71,8 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: Any) -> Iterator[None]:
     """Begin a test."""
+    if "numba.core.dispatcher" in sys.modules:
+        _leave_numba_alone()
     _called.clear()
     item.passed, begun = False, _seconds()
     done = yield
