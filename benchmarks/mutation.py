@@ -20,14 +20,12 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
@@ -37,6 +35,7 @@ from typing import Any
 import yaml
 
 from benchmarks import traces
+from benchmarks.forking import ForkServer
 from benchmarks.mutants import Mutant, dealt, mutants, sample
 from pttt_ooc import jit
 
@@ -181,7 +180,7 @@ class Tree:
     """A copy of the project, in which modules are changed and tests run."""
 
     def __init__(self, place: Path, calls: Calls) -> None:
-        self.place, self._calls = place, calls
+        self.place, self._calls, self._forks = place, calls, ForkServer()
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
         kept = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
@@ -227,21 +226,10 @@ class Tree:
         """Whether tests pass; None if they take longer than `limit` seconds."""
         environment = {**os.environ, "PYTHONPATH": str(self.place), "PYTHONDONTWRITEBYTECODE": "1", **more}
         environment |= {} if step.compiled else {"NUMBA_DISABLE_JIT": "1"}
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not full and not slow"]
-        with open(self.place / "tests.log", "w") as log:
-            child = subprocess.Popen(
-                [*command, *(options or ("-x",)), *step.tests],
-                **{"cwd": self.place, "env": environment, "stdout": log, "stderr": log, "start_new_session": True},
-            )
-            try:
-                return child.wait(limit) == 0
-            except subprocess.TimeoutExpired:
-                return None
-            finally:
-                # Processes that a test has started, too.
-                with suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+        arguments = ["-q", "-p", "no:cacheprovider", "-m", "not full and not slow", *(options or ("-x",)), *step.tests]
+        log = str(self.place / "tests.log")
+        code = self._forks.run(limit, place=str(self.place), arguments=arguments, environment=environment, log=log)
+        return None if code is None else code == 0
 
     def usual(self, step: Step) -> float:
         """Seconds that tests take on the module as it is, which they have to pass."""
