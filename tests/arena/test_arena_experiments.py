@@ -8,6 +8,7 @@ from pttt_ooc.arena import experiments, reporting
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.matches import log
 from pttt_ooc.arena.settings import Experiment, Theirs
+from pttt_ooc.arena.statistics import Rate
 from pttt_ooc.cli import commands
 from pttt_ooc.errors import ConfigError
 
@@ -157,6 +158,10 @@ def test_verdicts(test, theirs, won, verdict):
     found = dict(zip(("wins", "draws", "losses"), won, strict=True)) | means
     told = experiments.verdict(claim, [found])
     assert told.startswith(verdict) and ("it is" in told) == ("it is" in verdict)
+
+
+def test_a_score_with_half_a_point_is_that_of_a_draw():
+    assert experiments._of_halves(11, 20) == Rate(5, 1, 14) and experiments._of_halves(10, 20) == Rate(5, 0, 15)
 
 
 @pytest.mark.parametrize("name", ["ultimate", "ultimate-timed"])
