@@ -160,6 +160,7 @@ def test_a_connection_that_ends_leaves_no_clock_behind(connect, clock):
     for one in (waits, stuck):
         one.connection_lost(OSError())
     assert clock.waiting == []
+    assert not waits._door._open, "nor its address"
 
 
 def test_the_application_hears_that_a_client_talks_nonsense(connect):
@@ -170,6 +171,34 @@ def test_the_application_hears_that_a_client_talks_nonsense(connect):
     connection.data_received(b"no chunk\r\n")
     assert connection.cycle.disconnected and connection.cycle.message_event.is_set()
     assert b" 400 " in connection.at.sent
+
+
+# ---------------------------------------------------------------------------------------------
+# Proxies that are not named in the settings
+
+
+@pytest.mark.parametrize(
+    ("proxies", "client", "headers", "warnings"),
+    [
+        (False, ("127.0.0.1", 5), [(b"x-forwarded-for", b"10.1.1.1")], 1),
+        (False, ("::1", 5), [(b"x-forwarded-for", b"10.1.1.1")], 1),
+        (False, ("10.2.2.2", 5), [(b"x-forwarded-for", b"10.1.1.1")], 0),  # anybody may send the header
+        (False, None, [(b"x-forwarded-for", b"10.1.1.1")], 0),
+        (False, ("127.0.0.1", 5), [], 0),
+        (True, ("127.0.0.1", 5), [(b"x-forwarded-for", b"10.1.1.1")], 0),
+    ],
+)
+def test_a_proxy_that_is_not_trusted_is_told_of_once(caplog, proxies, client, headers, warnings):
+    async def answers(scope, receive, send):
+        pass
+
+    scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": "/", "client": client, "headers": headers}
+    made = gate.Gate(answers, 100, proxies)
+    for _ in range(2):
+        asyncio.run(made(scope, None, None))
+    assert [record.getMessage() for record in caplog.records] == [
+        "a proxy sends X-Forwarded-For, but is not among the trusted proxies"
+    ] * warnings
 
 
 # ---------------------------------------------------------------------------------------------

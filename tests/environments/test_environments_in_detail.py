@@ -21,6 +21,7 @@ def test_what_a_name_leaves_out_has_its_usual_value():
     match = environment("secret-goals")
     assert match.winning_score == 5 and not match.rules.fill_board and match.render_mode is None
     assert environment("secret-goals:to12+fill").winning_score == 12
+    assert not environment("secret-goals:to12").rules.fill_board
     assert environment("secret-goals:to12+fill").rules.fill_board
 
 
