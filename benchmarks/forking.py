@@ -26,10 +26,16 @@ LIBRARIES = (
 class ForkServer:
     """The process, from outside."""
 
+    libraries = LIBRARIES
+
     def __init__(self) -> None:
         environment = {key: value for key, value in os.environ.items() if key != "NUMBA_DISABLE_JIT"}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "bufsize": 0}
-        self._process = subprocess.Popen([sys.executable, __file__], env=environment, cwd="/", **pipes)
+        self._process = subprocess.Popen([sys.executable, __file__, *self.libraries], env=environment, cwd="/", **pipes)
+
+    def close(self) -> None:
+        """End it."""
+        self._process.communicate()
 
     def run(self, limit: float, **job: Any) -> int | None:
         """The exit code of pytest; None if it takes longer than `limit` seconds."""
@@ -55,9 +61,8 @@ def _run(place: str, arguments: list[str], environment: dict[str, str], log: str
     os.environ.clear()
     os.environ.update(environment)
     sys.path[0], sys.argv = place, ["pytest", *arguments]
-    from numba.core import config
-
-    config.DISABLE_JIT = int(environment.get("NUMBA_DISABLE_JIT", "0"))
+    if "numba" in sys.modules:
+        sys.modules["numba.core.config"].DISABLE_JIT = int(environment.get("NUMBA_DISABLE_JIT", "0"))  # type: ignore[attr-defined]
     import pytest
 
     code = int(pytest.main(arguments))
@@ -67,7 +72,7 @@ def _run(place: str, arguments: list[str], environment: dict[str, str], log: str
 
 def main() -> None:
     """Serve until the other side closes."""
-    for name in LIBRARIES:
+    for name in sys.argv[1:]:
         with suppress(ImportError):
             import_module(name)
     for line in sys.stdin:

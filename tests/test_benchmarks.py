@@ -10,9 +10,10 @@ import sys
 import helpers
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 import naive
-from benchmarks import convergence, mutants, mutation, schedule, traces
+from benchmarks import convergence, forking, mutants, mutation, schedule, traces
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.rules.catalogue import GAMES
@@ -224,6 +225,7 @@ def test_watching_tests_tells_what_they_and_their_fixtures_call(tmp_path):
     )
     paths = f"{mutation.ROOT}:{tmp_path / 'pttt_ooc'}"
     environment = {**os.environ, "PYTHONPATH": paths, traces.FILE: str(tmp_path / "out")}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take longer than all else
     command = [
         sys.executable,
         "-m",
@@ -238,6 +240,27 @@ def test_watching_tests_tells_what_they_and_their_fixtures_call(tmp_path):
     assert subprocess.run(command, env=environment, capture_output=True, cwd=tmp_path).returncode == 1
     found = {row["test"].partition("::")[2]: row["calls"] for row in traces.read([tmp_path / "out"])}
     assert found == {"test_one": ["some:made", "some:run"], "test_two": ["some:A.go", "some:made"]}
+
+
+def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
+    """Each anew, with its own environment; what takes too long is ended, and what comes next runs all the same."""
+    monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])
+    (tmp_path / "test_some.py").write_text(
+        "import os, time\ncount = []\n"
+        "def test_one(): count.append(1); assert count == [1] and os.environ['WORD'] == 'a'\n"
+        "def test_slow(): time.sleep(60)\n"
+    )
+    server = forking.ForkServer()
+
+    def run(test, word, limit):
+        environment = {"WORD": word, "PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        options = {"place": str(tmp_path), "environment": environment, "log": str(tmp_path / "log")}
+        return server.run(limit, arguments=["-q", "-p", "no:cacheprovider", f"test_some.py::{test}"], **options)
+
+    assert [run("test_one", word, PATIENCE) for word in "aab"] == [0, 0, 1]
+    assert "1 failed" in (tmp_path / "log").read_text()
+    assert run("test_slow", "a", 0.1) is None and run("test_one", "a", PATIENCE) == 0
+    server.close()
 
 
 def test_modules_that_can_be_mutated():
