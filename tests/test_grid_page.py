@@ -82,6 +82,12 @@ def test_games_have_their_own_sections_and_columns_their_order():
     assert text.index("dcfr, float64") < text.index("sapdcfr+, float64")
 
 
+def test_a_sweep_of_one_run_has_a_page():
+    assert "1 runs of 1 game. Each run stopped at a gap of 0.0001, or after 1 000 iterations" in text_of(
+        page_text([ONE])
+    )
+
+
 def test_a_sweep_of_nothing_is_a_sentence(tmp_path):
     with pytest.raises(ConfigError, match="has no runs; name games"):
         compare([], tmp_path)
