@@ -226,7 +226,7 @@ class Tree:
         """Whether tests pass; None if they take longer than `limit` seconds."""
         environment = {**os.environ, "PYTHONPATH": str(self.place), "PYTHONDONTWRITEBYTECODE": "1", **more}
         environment |= {} if step.compiled else {"NUMBA_DISABLE_JIT": "1"}
-        arguments = ["-q", "-p", "no:cacheprovider", "-m", "not full and not slow", *(options or ("-x",)), *step.tests]
+        arguments = ["-q", "-p", "no:cacheprovider", *(options or ("-x",)), *step.tests]
         log = str(self.place / "tests.log")
         code = self._forks.run(limit, place=str(self.place), arguments=arguments, environment=environment, log=log)
         return None if code is None else code == 0
@@ -319,7 +319,13 @@ class Calls:
             if not found.exists():
                 part = found.with_suffix(".part")
                 part.unlink(missing_ok=True)
-                options = ("-p", "benchmarks.traces", f"--timeout={60 if compiled else 8}")
+                options = (
+                    "-p",
+                    "benchmarks.traces",
+                    "-m",
+                    "not full and not slow",
+                    f"--timeout={60 if compiled else 8}",
+                )
                 tree.passes(Step((file,), compiled), self._limit, *options, PTTT_TRACES=str(part))
                 part.touch()
                 part.rename(found)
