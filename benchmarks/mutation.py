@@ -300,19 +300,19 @@ class Calls:
         found: list[dict[str, Any]] = []
         looked = 0.0
         for file in _likely(module, compiled):
-            known = self._file(file, compiled).exists()
+            known = self._file(tree, file, compiled).exists()
             if looked >= WATCHED and not known:
                 continue
             found += self._of(tree, file, compiled)
             looked += 1 if traces.calls(found, module, function) else 1 / 2
         return traces.chosen(found, module, function, SECONDS)
 
-    def _file(self, file: str, compiled: bool) -> Path:
-        digest = hashlib.blake2b((ROOT / file).read_bytes(), digest_size=6).hexdigest()
+    def _file(self, tree: Tree, file: str, compiled: bool) -> Path:
+        digest = hashlib.blake2b((tree.place / file).read_bytes(), digest_size=6).hexdigest()
         return self._place / f"{Path(file).stem}-{'compiled' if compiled else 'plain'}-{digest}.jsonl"
 
     def _of(self, tree: Tree, file: str, compiled: bool) -> list[dict[str, Any]]:
-        found = self._file(file, compiled)
+        found = self._file(tree, file, compiled)
         with self._lock:
             lock = self._locks.setdefault(found, threading.Lock())
         with lock:
