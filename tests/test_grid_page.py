@@ -92,3 +92,12 @@ def test_a_sweep_of_nothing_is_a_sentence(tmp_path):
     with pytest.raises(ConfigError, match="has no runs; name games"):
         compare([], tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_table_has_a_row_for_each_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(comparison, "read_cell", {"one": ONE, "other": OTHER}.get)
+    compare(["one", "other"], tmp_path)
+    head, *rows = (tmp_path / comparison.TABLE).read_text().splitlines()
+    assert head.startswith("game,symmetry,algorithm,precision,iteration") and len(rows) == 2
+    assert rows[0].startswith("mini-2x2k2-abrupt,full,dcfr,float64,30,1.5,0.2,0.25,0.75,target_nashconv,")
+    assert (tmp_path / comparison.PAGE).read_text() == page_text([ONE, OTHER])
