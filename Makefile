@@ -54,7 +54,7 @@ docs: $(DOCS) ## build the documentation as a website in build/docs, and check i
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
 
-mutate: $(DEV) $(REFEREE) ## change the core and the arena's kernels in small ways and check that a test fails each time (MUTATE="..." adds options)
+mutate: $(DEV) $(REFEREE) ## change the package in small ways and check that a test fails each time (MUTATE="..." adds options)
 	$(BIN)/python -m benchmarks.mutation $(MUTATE)
 
 format: $(DEV) ## format the sources as check wants them

@@ -1,8 +1,11 @@
-"""Change the core and the arena's kernels in small ways and see whether a test notices: ``make mutate``.
+"""Change the package in small ways and see whether a test notices: ``make mutate``.
 
-A mutant is a module with one change: a sign, a comparison, a constant, a dropped call.  The tests run on a copy of the
-tree in which one module is a mutant; if they pass, it has survived, and either a test is missing or the change is
-without consequence.  Survivors of the second kind are listed in ``equivalent_mutants.yaml``, each with the reason.
+A mutant is a module with one change: a sign, a comparison, a constant, a dropped call.  Tests run on a copy of the tree
+in which one module is a mutant; if they pass, it has survived, and either a test is missing or the change is without
+consequence.  Survivors of the second kind are listed in ``equivalent_mutants.yaml``, each with the reason.
+
+For the core, a table says which tests run.  In the wings, they are those that call the changed function, the quickest
+first (:mod:`benchmarks.traces`); kernels run as plain Python there, and only what survives that is compiled.
 
 Results are kept as they come, so that the command goes on where it was stopped.  A result counts as long as the module
 is the same; after a new test, ``--again`` tries the survivors once more.
@@ -11,31 +14,39 @@ is the same; after a new test, ``--again`` tries the survivors once more.
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
 import hashlib
 import json
 import os
-import random
+import re
+import shlex
 import shutil
-import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import yaml
 
+from benchmarks import traces
+from benchmarks.forking import ForkServer
+from benchmarks.mutants import Mutant, dealt, mutants, sample
 from pttt_ooc import jit
+
+__all__ = ["Mutant", "dealt", "mutants", "sample"]
 
 ROOT = Path(__file__).parent.parent
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yaml")
 PATIENCE = 10  # a mutant that takes so many times as long as the tests usually do is taken to loop for ever
 GRACE = 600.0  # seconds that it may take besides, to compile all kernels on a busy machine
+SECONDS = 10.0  # of the processor, that the tests of a function take at most
+WATCHED = 2  # files with tests of a function, or twice as many without, after which no other file is watched for it
 
 TESTS: dict[str, Sequence[str]] = {
     "rules/game": ["test_game.py", "test_naive.py", "test_index.py", "test_referee.py", "test_cli.py -k info"],
@@ -109,6 +120,11 @@ TESTS: dict[str, Sequence[str]] = {
     "arena/kernels/value_table": ["arena/test_arena_learning.py"],
     "arena/kernels/line_patterns": ["arena/test_arena_patterns.py"],
     "arena/kernels/extreme_search": ["extreme/test_extreme_search.py"],
+    "arena/kernels/clock": ["arena/test_arena_agents.py", "arena/test_arena_mcts.py"],
+    "arena/kernels/rng": ["arena/test_arena_agents.py", "arena/test_arena_mcts.py"],
+    "smbc/kernels": ["smbc/test_smbc_round.py", "smbc/test_smbc_match.py"],
+    "learners/exact/kernels": ["learners/test_learners_exact.py"],
+    "learners/sampled/kernels": ["learners/test_learners_sampled.py"],
 }
 """For each module of the core, and for the arena's kernels, the tests that run on its mutants: its own first."""
 
@@ -122,250 +138,255 @@ _UNCOMPILED = {
     "sweep/sixteen": "test_held.py -k 'off_by or mean or cut or small'",
 }
 
+WINGS = ("web", "grid", "environments", "smbc", "extreme", "learners", "arena")
+"""Rooms whose tests are found by watching which functions they call."""
 
-# ---------------------------------------------------------------------------------------------
-# Mutants
+TRACED = (
+    "test_web*.py",
+    "test_grid*.py",
+    "test_comparison.py",
+    "grader/test_grader_pages.py",
+    "grader/test_extreme_course.py",
+    "explore/test_play_pages.py",
+    *(f"{wing}/test_*.py" for wing in WINGS),
+)
+"""The tests that are watched, apart from those of browsers, workflows, attacks and busy machines."""
 
+_PLAIN = re.compile(
+    "arena/test_arena_(ultimate|agents|rows|qlearning|tuned|mcts|solvers|learn|patterns)|extreme_(rules|search)|smbc_(round|match)|learners_(exact|sampled)"
+)
+"""... and those that are watched with kernels that are not compiled, too."""
 
-@dataclass(frozen=True)
-class Mutant:
-    """One change: the characters of lines and columns `start` to `end` of the module become `after`."""
-
-    module: str
-    start: tuple[int, int]
-    end: tuple[int, int]
-    before: str
-    after: str
-
-    def name(self, source: str) -> str:
-        """The lines before and after; stays the same when the module changes elsewhere."""
-        changed = self.applied(source).splitlines()
-        lines, more = source.splitlines(), len(changed) - len(source.splitlines())
-        part = slice(self.start[0] - 1, self.end[0])
-        return f"{self.module}: {_short(lines[part])} => {_short(changed[part.start : part.stop + more])}"
-
-    def applied(self, source: str) -> str:
-        """The source with the change."""
-        lines = source.splitlines(keepends=True)
-        first, last = lines[self.start[0] - 1], lines[self.end[0] - 1]
-        head = first.encode()[: self.start[1]].decode()
-        tail = last.encode()[self.end[1] :].decode()
-        return "".join([*lines[: self.start[0] - 1], head + self.after + tail, *lines[self.end[0] :]])
-
-
-def _short(lines: Sequence[str]) -> str:
-    return " ".join(" ".join(lines).split())
-
-
-_COMPARED = {
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-}
-_COMPUTED = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv,
-    ast.Pow: ast.Mult,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.BitXor: ast.BitOr,
-}
-
-
-def _changed(node: Any, **fields: Any) -> Any:
-    made = copy.copy(node)
-    for name, value in fields.items():
-        setattr(made, name, value)
-    return made
-
-
-def _variants(node: ast.AST) -> Iterator[ast.AST | None]:
-    """What may stand in the place of a node of the syntax tree; None for nothing."""
-    match node:
-        case ast.Compare(ops=ops):
-            for i, op in enumerate(ops):
-                for other in _COMPARED[type(op)]:
-                    yield _changed(node, ops=[*ops[:i], other(), *ops[i + 1 :]])
-        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in _COMPUTED:
-            yield _changed(node, op=_COMPUTED[type(op)]())
-            if isinstance(node, ast.AugAssign):
-                yield None
-        case ast.BoolOp(op=op):
-            yield _changed(node, op=ast.Or() if isinstance(op, ast.And) else ast.And())
-        case ast.UnaryOp(operand=operand):
-            yield operand
-        case ast.Constant(value=bool() as value):
-            yield _changed(node, value=not value)
-        case ast.Constant(value=int() | float() as value):
-            yield _changed(node, value=value + 1)
-            yield _changed(node, value=value - 1)
-        case ast.Call(args=args, keywords=keywords):
-            if len(args) > 1 and not any(isinstance(a, ast.Starred) for a in args[:2]):
-                yield _changed(node, args=[args[1], args[0], *args[2:]])
-            for i, keyword in enumerate(keywords):
-                if keyword.arg:
-                    yield _changed(node, keywords=[*keywords[:i], *keywords[i + 1 :]])
-        case ast.IfExp(test=test):
-            yield _changed(node, test=ast.UnaryOp(ast.Not(), test))
-        case ast.Expr(value=ast.Call() | ast.Yield()) if isinstance(node.value, ast.Call):
-            yield None
-        case ast.Assign(targets=[ast.Subscript() | ast.Attribute()]) | ast.Raise() | ast.Delete() | ast.Assert():
-            yield None
-        case ast.Break():
-            yield ast.Continue()
-        case ast.Continue():
-            yield ast.Break()
-
-
-def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes that do something: no annotations, no types, no messages of errors, no documentation."""
-    yield tree
-    for name, value in ast.iter_fields(tree):
-        if name in ("annotation", "returns", "decorator_list", "bases"):
-            continue
-        if isinstance(tree, ast.Raise) and name == "exc":
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                yield from _nodes(child)
-    if isinstance(tree, ast.If | ast.While):
-        yield _Condition(tree.test)
-
-
-class _Condition(ast.AST):
-    """The condition of an `if` or `while`, which may be turned round."""
-
-    def __init__(self, test: ast.expr) -> None:
-        super().__init__()
-        self.test = test
-
-
-def mutants(module: str, source: str) -> list[Mutant]:
-    """All mutants of a module, in the sequence of the source."""
-    found = {}
-    for node in _nodes(ast.parse(source)):
-        if isinstance(node, _Condition):
-            place, variants = node.test, [ast.UnaryOp(ast.Not(), node.test)]
-        else:
-            place, variants = node, list(_variants(node))  # type: ignore[assignment]
-        for variant in variants:
-            after = "pass" if variant is None else ast.unparse(ast.fix_missing_locations(variant))
-            if isinstance(variant, ast.expr):
-                after = f"({after})"
-            start, end = (place.lineno, place.col_offset), (place.end_lineno or 0, place.end_col_offset or 0)
-            before = ast.get_source_segment(source, place) or ""
-            mutant = Mutant(module, start, end, before, after)
-            try:
-                compile(mutant.applied(source), module, "exec")
-            except (SyntaxError, ValueError):
-                continue
-            found[start, end, after] = mutant
-    return [found[key] for key in sorted(found)]
-
-
-def sample(module: str, source: str, count: int, seed: int) -> list[Mutant]:
-    """Some mutants of a module by chance; a larger sample begins with the smaller one."""
-    found = mutants(module, source)
-    random.Random(f"{seed} {module}").shuffle(found)
-    return found[:count]
+_UNWATCHED = re.compile("browser|workflow|beside|attacks")
 
 
 # ---------------------------------------------------------------------------------------------
 # Running the tests
 
 
+@dataclass(frozen=True)
+class Step:
+    """Tests to run: arguments of pytest, whether kernels are compiled, and seconds until it is given up."""
+
+    tests: tuple[str, ...]
+    compiled: bool
+    limit: float | None = None  # None: by what they usually take
+
+    def __str__(self) -> str:
+        return " ".join(self.tests) + ("" if self.compiled else " (not compiled)")
+
+
 class Tree:
     """A copy of the project, in which modules are changed and tests run."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, place: Path, calls: Calls) -> None:
+        self.place, self._calls, self._forks = place, calls, ForkServer()
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+        kept = [str(file.relative_to(ROOT)) for file in (ROOT / "pttt_ooc").rglob("*.nb[ic]")]  # compiled kernels
         shutil.rmtree(place, ignore_errors=True)
-        for name in filter(None, names):
+        for name in filter(None, [*names, *kept]):
             if (ROOT / name).is_file():
                 (place / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, place / name)
         # It would compile all kernels anew for every mutant; numba compiles those that are called, one by one.
-        with open(self.file("kernels"), "a", encoding="utf-8") as file:
-            file.write("\n\ndef ensure_compiled() -> None:\n    pass\n")
-        self._usual: dict[str, float] = {}
+        with open(self.file("stages/compilation"), "a", encoding="utf-8") as file:
+            file.write("\n\ndef ensure_compiled(*_, **__) -> None:\n    pass\n")
+        self._usual: dict[Step, float] = {}
+        self._sound: set[str] = set()
+        self._times = count(int(time.time()))
 
     def file(self, module: str) -> Path:
         """The source of a module of the package."""
         return self.place / "pttt_ooc" / f"{module}.py"
 
-    def steps(self, module: str) -> list[tuple[str, bool]]:
-        """Arguments for pytest, and whether to compile the kernels."""
-        steps = [(tests, True) for tests in TESTS[module]]
+    def write(self, file: Path, source: str) -> None:
+        """Write a source with a time of its own, so that no byte code of another version is taken for its own."""
+        file.write_text(source, encoding="utf-8")
+        now = next(self._times)
+        os.utime(file, (now, now))
+
+    def steps(self, mutant: Mutant) -> list[Step]:
+        """What to run for a mutant, one after the other."""
+        module, steps = mutant.module, []
         if module in KERNELS:
-            steps.insert(0, (_UNCOMPILED.get(module, "test_gradient.py -k 'tiny and 2x2k2'"), False))
-        return steps
+            plain = _UNCOMPILED.get(module, "test_gradient.py -k 'tiny and 2x2k2'")
+            steps.append(Step(tuple(shlex.split(f"tests/{plain}")), False))
+        if module.partition("/")[0] in WINGS:
+            source = self.file(module).read_text(encoding="utf-8")
+            function, compiled = traces.function_at(source, mutant.start[0]), not is_kernel(source)
+            found, seconds = self._calls.tests(self, module, function, compiled)
+            if found:
+                steps.append(Step(tuple(found), compiled, 60 + PATIENCE * seconds))
+                if compiled:
+                    return steps
+        return steps + [Step(tuple(shlex.split(f"tests/{tests}")), True) for tests in TESTS.get(module, ())]
 
-    def passes(self, tests: str, compiled: bool, limit: float) -> bool | None:
+    def passes(self, step: Step, limit: float, *options: str, **more: str) -> bool | None:
         """Whether tests pass; None if they take longer than `limit` seconds."""
-        environment = {**os.environ, "PYTHONPATH": str(self.place), "NUMBA_CACHE_DIR": str(self.place / "numba")}
-        environment |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({} if compiled else {"NUMBA_DISABLE_JIT": "1"})
-        command = f"{sys.executable} -m pytest -x -q -p no:cacheprovider -p no:randomly tests/{tests}"
-        with open(self.place / "tests.log", "w") as log:
-            options: Any = {"cwd": self.place, "env": environment, "stdout": log, "stderr": log}
-            child = subprocess.Popen(command, shell=True, start_new_session=True, **options)
-            try:
-                return child.wait(limit) == 0
-            except subprocess.TimeoutExpired:
-                return None
-            finally:
-                # Processes that a test has started, too.
-                with suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
+        environment = {**os.environ, "PYTHONPATH": str(self.place), "PYTHONDONTWRITEBYTECODE": "1", **more}
+        environment |= {} if step.compiled else {"NUMBA_DISABLE_JIT": "1"}
+        arguments = ["-q", "-p", "no:cacheprovider", *(options or ("-x",)), *step.tests]
+        log = str(self.place / "tests.log")
+        code = self._forks.run(limit, place=str(self.place), arguments=arguments, environment=environment, log=log)
+        return None if code is None else code == 0
 
-    def usual(self, tests: str, compiled: bool) -> float:
+    def usual(self, step: Step) -> float:
         """Seconds that tests take on the module as it is, which they have to pass."""
-        key = f"{tests} {compiled}"
-        if key not in self._usual:
+        if step not in self._usual:
             begun = time.monotonic()
-            if not self.passes(tests, compiled, 3600.0):
-                raise SystemExit(f"Without any mutant, these tests fail: {tests}\n{self.told()}")
-            self._usual[key] = time.monotonic() - begun
-        return self._usual[key]
+            if not self.passes(step, 3600.0):
+                raise SystemExit(f"Without any mutant, these tests fail: {step}\n{self.told()}")
+            self._usual[step] = time.monotonic() - begun
+        return self._usual[step]
 
     def told(self) -> str:
         """The end of what the last tests have printed."""
         return (self.place / "tests.log").read_text()[-3000:]
 
     def _compiled(self) -> set[Path]:
-        return set((self.place / "numba").rglob("*.nb[ic]"))
+        return set((self.place / "pttt_ooc").rglob("*.nb[ic]"))
 
     def judge(self, mutant: Mutant) -> str:
         """Which tests killed a mutant; the empty string if it survived."""
-        file, steps = self.file(mutant.module), self.steps(mutant.module)
-        limits = [PATIENCE * self.usual(*step) + GRACE for step in steps]
+        file, steps = self.file(mutant.module), self.steps(mutant)
+        limits = [PATIENCE * self.usual(one) + GRACE if one.limit is None else one.limit for one in steps]
         source, before = file.read_text(encoding="utf-8"), self._compiled()
-        file.write_text(mutant.applied(source), encoding="utf-8")
+        for step, limit in zip(steps, limits, strict=True):
+            self.write(file, mutant.applied(source))
+            try:
+                passed, told = self.passes(step, limit), self.told()
+            finally:
+                self.write(file, source)
+                if is_kernel(source):  # compiled under the name of a version that never returns
+                    for made in self._compiled() - before:
+                        made.unlink()
+            if not passed and (by := self._killer(step, limit, passed, told)):
+                return by
+        return ""
+
+    def _killer(self, step: Step, limit: float, passed: bool | None, told: str) -> str:
+        """What killed a mutant: a test that fails with it, and not without; empty if it was something else."""
+        failed = re.search(r"^(?:FAILED|ERROR) (tests/\S+::.+?)(?: - .*)?$", told, re.M)
+        if passed is None:
+            return f"{step} (no end)"[-200:] if self.passes(step, limit) is not None else ""
+        if not failed:
+            return "the tests cannot begin" if self.passes(step, max(limit, GRACE)) else ""
+        name = failed[1]
+        if name not in self._sound:
+            if not self.passes(Step((name,), step.compiled), max(limit, GRACE)):
+                print(f"Without any mutant, this test fails: {name}\n{self.told()}", file=sys.stderr, flush=True)
+                return ""
+            self._sound.add(name)
+        return name if step.compiled else f"{name} (not compiled)"
+
+
+def is_kernel(source: str) -> bool:
+    """Whether a module has functions that numba compiles."""
+    return re.search(r"^from pttt_ooc\.(jit|arena\.compiled) import", source, re.M) is not None
+
+
+class Calls:
+    """What tests call, found out when it is asked for, and kept in a directory; late tests are left out."""
+
+    def __init__(self, place: Path, limit: float) -> None:
+        self._place, self._limit = place, limit
+        self._lock = threading.Lock()
+        self._locks: dict[Path, threading.Lock] = {}
+        place.mkdir(exist_ok=True)
+
+    def tests(self, tree: Tree, module: str, function: str, compiled: bool) -> tuple[list[str], float]:
+        """The tests to run for a change in a function, and their seconds; tests are watched until some are found."""
+        found: list[dict[str, Any]] = []
+        looked = 0.0
+        for file in _likely(module, compiled):
+            known = self._file(tree, file, compiled).exists()
+            if looked >= WATCHED and not known:
+                continue
+            found += self._of(tree, file, compiled)
+            looked += 1 if traces.calls(found, module, function) else 1 / 2
+        return traces.chosen(found, module, function, SECONDS)
+
+    def _file(self, tree: Tree, file: str, compiled: bool) -> Path:
+        digest = hashlib.blake2b((tree.place / file).read_bytes(), digest_size=6).hexdigest()
+        return self._place / f"{Path(file).stem}-{'compiled' if compiled else 'plain'}-{digest}.jsonl"
+
+    def _of(self, tree: Tree, file: str, compiled: bool) -> list[dict[str, Any]]:
+        found = self._file(tree, file, compiled)
+        with self._lock:
+            lock = self._locks.setdefault(found, threading.Lock())
+        with lock:
+            if not found.exists():
+                part = found.with_suffix(".part")
+                part.unlink(missing_ok=True)
+                options = (
+                    "-p",
+                    "benchmarks.traces",
+                    "-m",
+                    "not full and not slow",
+                    f"--timeout={60 if compiled else 8}",
+                )
+                tree.passes(Step((file,), compiled), self._limit, *options, PTTT_TRACES=str(part))
+                part.touch()
+                part.rename(found)
+        return traces.read([found])
+
+
+def _likely(module: str, compiled: bool) -> list[str]:
+    """Files of tests, those first that name a module, then those of its room."""
+    parent, _, name = f"pttt_ooc/{module}".replace("/", ".").rpartition(".")
+    named = re.compile(rf"from {re.escape(parent)} import [^\n]*\b{name}\b|\b{re.escape(parent)}\.{name}\b")
+
+    def rank(file: str) -> tuple[bool, bool, int]:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        return not named.search(text), module.partition("/")[0] not in file, len(text)
+
+    return sorted((file for file, how in watched_files() if how == compiled), key=rank)
+
+
+# ---------------------------------------------------------------------------------------------
+# Modules, and the work on several trees at the same time
+
+
+def watched_files() -> list[tuple[str, bool]]:
+    """Files of tests whose calls are looked at, and whether with compiled kernels."""
+    tests = ROOT / "tests"
+    names = sorted({f"tests/{file.relative_to(tests)}" for pattern in TRACED for file in tests.glob(pattern)})
+    names = [name for name in names if not _UNWATCHED.search(name)]
+    return [(name, True) for name in names] + [(name, False) for name in names if _PLAIN.search(name)]
+
+
+def modules_of(names: Sequence[str]) -> list[str]:
+    """Modules by their names and those of rooms; none: all that can be mutated."""
+    package = ROOT / "pttt_ooc"
+    wings = {wing: sorted(str(f.relative_to(package))[:-3] for f in (package / wing).rglob("*.py")) for wing in WINGS}
+    wings = {wing: [m for m in found if not m.endswith("__init__")] for wing, found in wings.items()}
+    known = list(dict.fromkeys([*TESTS, *(module for found in wings.values() for module in found)]))
+    chosen: list[str] = []
+    for name in names:
+        found = wings.get(name) or [m for m in known if m == name or m.startswith(f"{name}/")]
+        if not found:
+            raise SystemExit(f"There is no module or room {name} to mutate; choose from {', '.join(known)}.")
+        chosen += found
+    return list(dict.fromkeys(chosen or known))
+
+
+class Workshop:
+    """Trees, each for one piece of work at a time."""
+
+    def __init__(self, data: Path, jobs: int, limit: float) -> None:
+        calls = Calls(data / "traces", limit)
+        self._free: SimpleQueue[Tree] = SimpleQueue()
+        for number in range(jobs):
+            self._free.put(Tree(data / f"tree-{number}", calls))
+
+    def do(self, work: Callable[[Tree], Any]) -> Any:
+        """Work on a tree that is free."""
+        tree = self._free.get()
         try:
-            for (tests, compiled), limit in zip(steps, limits, strict=True):
-                passed = self.passes(tests, compiled, limit)
-                if not passed:
-                    return tests + (" (no end)" if passed is None else "") + ("" if compiled else " (not compiled)")
-            return ""
+            return work(tree)
         finally:
-            file.write_text(source, encoding="utf-8")
-            for made in self._compiled() - before:  # under the name of a version that never returns
-                made.unlink()
+            self._free.put(tree)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -399,46 +420,63 @@ def equivalents() -> dict[str, str]:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation", description=__doc__)
-    parser.add_argument("modules", nargs="*", metavar="MODULE", help="of those that have tests here (default: all)")
-    parser.add_argument("--count", type=int, default=10, metavar="N", help="mutants of a module (default: 10)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="modules and rooms (default: all)")
+    parser.add_argument("--total", type=int, default=100, metavar="N", help="mutants in all (default: 100)")
+    parser.add_argument("--count", type=int, metavar="N", help="mutants of each module, in place of --total")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the sample (default: 0)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="mutants at the same time (default: 1)")
+    parser.add_argument(
+        "--watch", type=float, default=900.0, metavar="S", help="seconds for watching a file of tests (default: 900)"
+    )
     parser.add_argument("--again", action="store_true", help="try survivors again")
     parser.add_argument("--list", action="store_true", help="print the results so far, and run nothing")
     parser.add_argument("--data", type=Path, default=ROOT / "data" / "mutation", metavar="DIR", help="for results")
-    options = parser.parse_args(arguments)
-    if wrong := set(options.modules) - TESTS.keys():
-        parser.error(f"there is no module {min(wrong)} to mutate; choose from {', '.join(TESTS)}")
-    return options
+    return parser.parse_args(arguments)
 
 
 def run(options: argparse.Namespace, note: Callable[[str], None]) -> list[dict[str, Any]]:
     """Judge the sample, as far as that has not been done; all its results."""
     options.data.mkdir(parents=True, exist_ok=True)
     results = Results(options.data / "results.jsonl")
-    tree = None if options.list else Tree(options.data / "tree")
-    found = []
-    for module in options.modules or TESTS:
-        source = (tree.place if tree else ROOT).joinpath("pttt_ooc", f"{module}.py").read_text(encoding="utf-8")
-        for mutant in sample(module, source, options.count, options.seed):
-            key = results.key(mutant, source)
-            before = results.rows.get(key)
-            if tree and (before is None or options.again and not before["killed_by"]):
-                results.add(key, mutant, tree.judge(mutant))
-                note(f"{mutant.name(source)}   {results.rows[key]['killed_by'] or 'SURVIVED'}")
-            if key in results.rows:
-                found.append({**results.rows[key], "name": mutant.name(source)})
-    return found
+    sources = {m: (ROOT / "pttt_ooc" / f"{m}.py").read_text(encoding="utf-8") for m in modules_of(options.names)}
+    if options.count:
+        chosen = [one for module in sources for one in sample(module, sources[module], options.count, options.seed)]
+    else:
+        chosen = dealt(sources, options.total, options.seed)
+    keys = [results.key(mutant, sources[mutant.module]) for mutant in chosen]
+    if not options.list:
+        waiting = [
+            (mutant, key)
+            for mutant, key in zip(chosen, keys, strict=True)
+            if key not in results.rows or options.again and not results.rows[key]["killed_by"]
+        ]
+        workshop, lock = Workshop(options.data, options.jobs, options.watch), threading.Lock()
+
+        def judge(job: tuple[Mutant, str]) -> None:
+            mutant, key = job
+            by = workshop.do(lambda tree: tree.judge(mutant))
+            with lock:
+                results.add(key, mutant, by)
+                note(f"{mutant.name(sources[mutant.module])}   {by or 'SURVIVED'}")
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            list(pool.map(judge, waiting))
+    return [
+        {**results.rows[key], "name": mutant.name(sources[mutant.module])}
+        for mutant, key in zip(chosen, keys, strict=True)
+        if key in results.rows
+    ]
 
 
 def summary(found: Sequence[dict[str, Any]]) -> str:
     """Score of each module and in all, then the survivors."""
     reasons, lines, survivors = equivalents(), [], []
-    for module in [*dict.fromkeys(row["module"] for row in found), None]:
-        rows = [row for row in found if module in (None, row["module"]) and row["name"] not in reasons]
+    for room in [*dict.fromkeys(row["module"].partition("/")[0] for row in found), None]:
+        rows = [row for row in found if room in (None, row["module"].partition("/")[0]) and row["name"] not in reasons]
         alive = [row for row in rows if not row["killed_by"]]
-        survivors += alive if module else []
+        survivors += alive if room else []
         share = f"{100 * (1 - len(alive) / len(rows)):.0f}%" if rows else "-"
-        lines.append(f"{module or 'all':12}{len(rows) - len(alive):5} of {len(rows):4} killed  {share:>5}")
+        lines.append(f"{room or 'all':12}{len(rows) - len(alive):5} of {len(rows):4} killed  {share:>5}")
     listed = [f"{row['module']}.py:{row['start'][0]}: {row['name'].partition(': ')[2]}" for row in survivors]
     same = sum(row["name"] in reasons for row in found)
     return "\n".join(

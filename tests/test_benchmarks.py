@@ -2,14 +2,18 @@
 
 import ast
 import json
+import os
 import random
+import subprocess
+import sys
 
 import helpers
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 import naive
-from benchmarks import convergence, mutation, schedule
+from benchmarks import convergence, forking, mutants, mutation, schedule, traces
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.rules.catalogue import GAMES
@@ -145,7 +149,7 @@ def f(a, b=1):
 
 
 def test_mutants_are_small_changes():
-    found = mutation.mutants("m", MUTATED)
+    found = mutants.mutants("m", MUTATED)
     names = {mutant.name(MUTATED) for mutant in found}
     assert {
         "m: def f(a, b=1): => def f(a, b=(2)):",
@@ -163,7 +167,119 @@ def test_mutants_are_small_changes():
     assert not any("a - b" in name for name in names), "messages are not mutated"
     for mutant in found:
         ast.parse(mutant.applied(MUTATED))
-    assert mutation.sample("m", MUTATED, 3, 5) == mutation.sample("m", MUTATED, 8, 5)[:3]
+    assert mutants.sample("m", MUTATED, 3, 5) == mutants.sample("m", MUTATED, 8, 5)[:3]
+
+
+def test_mutants_are_dealt_evenly_to_the_rooms():
+    sources = {"big/a": MUTATED * 3, "big/b": MUTATED, "small/c": MUTATED}
+    found = mutants.dealt(sources, 12, 5)
+    assert len(set(found)) == 12 and sum(one.module == "small/c" for one in found) == 6
+    assert found[:7] == mutants.dealt(sources, 7, 5) != mutants.dealt(sources, 7, 6)
+    whole = mutants.dealt(sources, 10_000, 5)
+    assert len(whole) == sum(len(mutants.mutants(*one)) for one in sources.items())
+
+
+CLASSES = """
+A = 1
+class B:
+    size = 2
+    def f(self):
+        return [g(x) for x in self]
+    def h(self):
+        def inner():
+            return 3
+        return inner
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "name"), [(2, ""), (4, "B"), (5, "B.f"), (6, "B.f"), (7, "B.h"), (9, "B.h.<locals>.inner"), (10, "B.h")]
+)
+def test_the_function_around_a_line(line, name):
+    assert traces.function_at(CLASSES, line) == name
+
+
+def test_tests_that_call_a_function_are_chosen_the_quickest_first():
+    watched = [
+        {"test": "slow", "seconds": 5.0, "calls": ["m:B.f", "m:B.h"]},
+        {"test": "quick", "seconds": 0.5, "calls": ["m:B.f", "other:f"]},
+        {"test": "middle", "seconds": 2.0, "calls": ["m:B.h.<locals>.inner", "m:B.ff"]},
+    ]
+    assert traces.chosen(watched, "m", "B.f", 10) == (["quick", "slow"], 5.5)
+    assert traces.chosen(watched, "m", "B.f", 5) == (["quick"], 0.5)
+    assert traces.chosen(watched, "m", "B.h", 10)[0] == ["middle", "slow"]
+    assert traces.chosen(watched, "m", "B.h", 0.1)[0] == ["middle"], "one at least"
+    assert traces.chosen(watched, "m", "B.unseen.<locals>.g", 10)[0] == ["quick", "middle", "slow"]
+    assert traces.chosen(watched, "m", "", 10)[0] == ["quick", "middle", "slow"]
+    assert traces.chosen(watched, "n", "f", 10) == ([], 0.0)
+    assert traces.calls(watched, "m", "B.f") and not traces.calls(watched, "m", "B.g")
+
+
+def test_watching_tests_tells_what_they_and_their_fixtures_call(tmp_path):
+    """A test that fails is left out, and what threads call is seen."""
+    (tmp_path / "pttt_ooc").mkdir()
+    (tmp_path / "pttt_ooc/some.py").write_text("def made(): pass\ndef run(): pass\nclass A:\n    def go(self): pass\n")
+    (tmp_path / "test_some.py").write_text(
+        "import threading, pytest, some\n"
+        "@pytest.fixture(scope='module')\ndef fixed():\n    some.made()\n"
+        "def test_one(fixed): some.run()\n"
+        "def test_two(fixed): t = threading.Thread(target=some.A().go); t.start(); t.join()\n"
+        "def test_three():\n    some.run()\n    assert False\n"
+    )
+    paths = f"{mutation.ROOT}:{tmp_path / 'pttt_ooc'}"
+    environment = {**os.environ, "PYTHONPATH": paths, traces.FILE: str(tmp_path / "out")}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take longer than all else
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "benchmarks.traces",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
+    assert subprocess.run(command, env=environment, capture_output=True, cwd=tmp_path).returncode == 1
+    found = {row["test"].partition("::")[2]: row["calls"] for row in traces.read([tmp_path / "out"])}
+    assert found == {"test_one": ["some:made", "some:run"], "test_two": ["some:A.go", "some:made"]}
+
+
+def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
+    """Each anew, with its own environment; what takes too long is ended, and what comes next runs all the same."""
+    monkeypatch.setattr(forking.ForkServer, "libraries", ["pytest"])
+    (tmp_path / "test_some.py").write_text(
+        "import os, time\ncount = []\n"
+        "def test_one(): count.append(1); assert count == [1] and os.environ['WORD'] == 'a'\n"
+        "def test_slow(): time.sleep(60)\n"
+    )
+    server = forking.ForkServer()
+
+    def run(test, word, limit):
+        environment = {"WORD": word, "PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        options = {"place": str(tmp_path), "environment": environment, "log": str(tmp_path / "log")}
+        return server.run(limit, arguments=["-q", "-p", "no:cacheprovider", f"test_some.py::{test}"], **options)
+
+    assert [run("test_one", word, PATIENCE) for word in "aab"] == [0, 0, 1]
+    assert "1 failed" in (tmp_path / "log").read_text()
+    assert run("test_slow", "a", 0.1) is None and run("test_one", "a", PATIENCE) == 0
+    server.close()
+
+
+def test_modules_that_can_be_mutated():
+    known = mutation.modules_of([])
+    assert {"web/gate", "grid/cells", "smbc/pages/seat", "extreme/course/bots", "sweep/tree"} <= set(known)
+    assert len(known) == len(set(known)) and not any(name.endswith("__init__") for name in known)
+    assert mutation.modules_of(["grid"]) == ["grid/cells", "grid/comparison", "grid/settings"]
+    assert mutation.modules_of(["sweep/tree", "smbc/goals"]) == ["sweep/tree", "smbc/goals"]
+    with pytest.raises(SystemExit, match="no module or room chess"):
+        mutation.modules_of(["chess"])
+
+
+def test_tests_that_name_a_module_are_watched_first():
+    assert mutation._likely("grid/comparison", True)[:2] == ["tests/test_grid_page.py", "tests/test_grid.py"]
+    assert mutation._likely("web/protocol", True)[0] == "tests/test_web_protocol.py"
+    assert mutation._likely("smbc/kernels", False)[0].startswith("tests/smbc/")
 
 
 def test_every_module_of_the_core_has_tests_for_its_mutants():

@@ -4,10 +4,13 @@ import math
 from collections import defaultdict
 
 import naive_questions
+import numpy as np
 import pytest
 from questioned import CASES, IDS, profile_of, tables_of
 
 from pttt_ooc.errors import ImpossibleInfosetError
+from pttt_ooc.questions import merging
+from pttt_ooc.questions.answers import Beliefs, Board
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.merging import merged
 from pttt_ooc.rules.catalogue import named_game
@@ -101,6 +104,7 @@ def check_numbers(found, walked, here, text):
         for name, number in expected.items():
             assert getattr(found, name)[s] == pytest.approx(number, **EXACT), (text, s, name)
     assert found.value == pytest.approx(walked.mean(lambda n: walked.given(n, value[n])), **EXACT)
+    assert found.arbitrary == all(not h.own_reach or not h.opponent_reach for h in walked.here)
 
 
 def check_beliefs(found, walked):
@@ -118,6 +122,7 @@ def check_beliefs(found, walked):
         [sum(p for (m, _), p in boards.items() if not m >> s & 1) for s in range(walked.game.squares)], abs=1e-12
     )
     assert sum(found.opponent_attempts.values()) == pytest.approx(1)
+    assert found.arbitrary == all(not h.opponent_reach for h in walked.here)
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
@@ -168,6 +173,18 @@ def test_squares_that_mirror_each_other_make_a_class():
     assert merged(profile, 0, "|").classes == ((0, 2, 3, 5), (1, 4))
     assert merged(profile, 0, "|1*").classes == ((0, 2), (3, 5), (4,))
     assert merged(profile, 0, "|0*").classes == ((1,), (2,), (3,), (4,), (5,))
+
+
+def test_boards_that_are_equally_likely_come_by_their_squares():
+    """However they are found: which of them are left out must not depend on that."""
+    likely = [Board(1, 8, 0.25), Board(1, 2, 0.25), Board(2, 1, 0.25), Board(1, 4, 0.125), Board(0, 8, 0.125)]
+    for given in (likely, likely[::-1]):
+        one = Beliefs(0, "|", 1.0, np.zeros(6), np.ones(6), tuple(given), {1: 1.0})
+        listed = [
+            [(board.mine, board.theirs) for board in merging._beliefs(one, [one], [range(6)], np.ones(1), count).boards]
+            for count in (2, 4, 9)
+        ]
+        assert listed == [[(1, 2), (1, 8)], [(1, 2), (1, 8), (2, 1), (0, 8)], [(1, 2), (1, 8), (2, 1), (0, 8), (1, 4)]]
 
 
 def test_what_is_no_infoset_is_refused():

@@ -8,6 +8,7 @@ from pttt_ooc.arena import experiments, reporting
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.matches import log
 from pttt_ooc.arena.settings import Experiment, Theirs
+from pttt_ooc.arena.statistics import Rate
 from pttt_ooc.cli import commands
 from pttt_ooc.errors import ConfigError
 
@@ -97,6 +98,17 @@ def test_a_series_is_drawn_in_the_order_of_its_values():
     assert axes.get_xlabel() == "nodes" and axes.get_xscale() == "log"
 
 
+def test_moves_of_the_opening_took_nobody_any_time(tmp_path, monkeypatch):
+    """They are given; their rows hold nothing that the agents have spent."""
+    row = {"number": 0, "wall": [9.0, 1.0], "processor": [9.0, 2.0], "nodes": [9, 3], "depths": [9, 4]}
+    monkeypatch.setattr(experiments, "run", lambda *_: [{"number": 0, "starter": 0, "winner": 1}])
+    monkeypatch.setattr(experiments.log, "read_lines", lambda file: [row])
+    claim = Experiment(claim="x", agents=("random", "random"), games=2, opening=1, test="none")
+    [told] = experiments.conduct("x", claim, tmp_path, 1, print)["matches"]
+    assert told["mean_of_agent_1"] == {"milliseconds": 1e3, "processor_milliseconds": 2e3, "nodes": 3, "depth": 4}
+    assert told["mean_of_agent_0"]["nodes"] == 0 and told["turns_of_agent_0"]["turn"] == []
+
+
 def test_means_are_those_of_the_moves():
     games = [{"number": 0, "starter": 1, "winner": 0}, {"number": 1, "starter": 0, "winner": 2}]
     effort = {
@@ -120,6 +132,11 @@ def test_means_are_those_of_the_moves():
         ("better", Theirs(rate=0.2, games=100), (30, 0, 70), "holds"),
         ("better", Theirs(rate=0.2, games=100), (70, 0, 30), "not confirmed"),
         ("better", Theirs(), (52, 0, 48), "not confirmed"),
+        ("better", Theirs(), (59, 0, 41), "not confirmed"),  # p = 0.089
+        ("better", Theirs(), (61, 0, 39), "holds"),  # p = 0.035
+        # half a point more or less of theirs would turn round each of the two
+        ("better", Theirs(rate=0.275, games=20), (13, 0, 7), "not confirmed; the rate differs"),
+        ("better", Theirs(rate=0.675, games=20), (19, 0, 1), "holds; the rate agrees"),
         ("equal", Theirs(rate=0.5, games=100), (52, 0, 48), "holds"),
         ("equal", Theirs(rate=0.5, games=100), (90, 0, 10), "not confirmed: it is better; the rate differs"),
         ("equal", Theirs(), (10, 0, 90), "not confirmed: it is worse"),
@@ -129,6 +146,10 @@ def test_means_are_those_of_the_moves():
         ("not better", Theirs(), (70, 0, 30), "not confirmed: it is better"),
         ("time", Theirs(ratio=4.0), (50, 0, 50), "holds: 3.0 times"),
         ("time", Theirs(ratio=18.0), (50, 0, 50), "holds: 3.0 times; another ratio"),
+        ("time", Theirs(ratio=1.4), (50, 0, 50), "holds: 3.0 times; another ratio"),
+        ("time", Theirs(ratio=1.6), (50, 0, 50), "holds: 3.0 times"),
+        ("time", Theirs(ratio=5.9), (50, 0, 50), "holds: 3.0 times"),
+        ("time", Theirs(ratio=6.1), (50, 0, 50), "holds: 3.0 times; another ratio"),
     ],
 )
 def test_verdicts(test, theirs, won, verdict):
@@ -137,6 +158,10 @@ def test_verdicts(test, theirs, won, verdict):
     found = dict(zip(("wins", "draws", "losses"), won, strict=True)) | means
     told = experiments.verdict(claim, [found])
     assert told.startswith(verdict) and ("it is" in told) == ("it is" in verdict)
+
+
+def test_a_score_with_half_a_point_is_that_of_a_draw():
+    assert experiments._of_halves(11, 20) == Rate(5, 1, 14) and experiments._of_halves(10, 20) == Rate(5, 0, 15)
 
 
 @pytest.mark.parametrize("name", ["ultimate", "ultimate-timed"])

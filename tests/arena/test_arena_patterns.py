@@ -108,6 +108,14 @@ def test_files_are_checked(tmp_path):
         learning.load(path, game("ultimate"))
 
 
+def test_an_agent_plays_by_the_weights_of_its_file(tmp_path):
+    weights = np.random.default_rng(8).normal(size=learning.PATTERNS)
+    learning.save(tmp_path / "weights", NEAR, weights)
+    agent = Patterns(str(tmp_path / "weights"))
+    agent.seat(NEAR)
+    assert (agent._weights == weights).all()
+
+
 def test_the_command_trains_and_plays_a_table(tmp_path, capsys):
     for arguments in (
         ["train", "-i", "50", "--form", "infinite", "-n", "5", "--policies", str(tmp_path), "--no-play"],

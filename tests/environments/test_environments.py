@@ -56,6 +56,15 @@ def test_wins_losses_and_draws_are_rewarded():
     assert play(env, [0, 3, 1, 4]) == (0, 0) and not any(env.terminations.values())
 
 
+def test_the_other_player_is_asked_next_when_a_game_has_ended():
+    env = environment("mnk")
+    for actions, last in (([0, 3, 1, 4, 2], 0), ([0, 3, 1, 4, 8, 5], 1), ([0, 0], 1)):
+        play(env, actions)
+        assert env.agent_selection == f"player_{1 - last}"
+        env.step(None)
+        assert env.agents == [f"player_{last}"] == [env.agent_selection]
+
+
 def test_an_action_that_is_not_legal_loses():
     assert play(environment("mnk"), [0, 0]) == (1, -1)
     assert play(environment("ultimate"), [0, 3, 80]) == (-1, 1)
@@ -154,6 +163,9 @@ def test_chance_follows_from_the_seed():
     assert len({tuple(one) for one in others}) > 2  # without a seed, chance goes on
     env.reset(seed=3)
     assert dealt(env) == first
+    for before in others:  # and what comes without one follows from the last seed, too
+        env.reset()
+        assert dealt(env) == before
 
 
 def test_players_with_bonus_moves_move_again():

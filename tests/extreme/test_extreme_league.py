@@ -109,6 +109,16 @@ def test_the_first_teams_qualify_and_are_dealt_to_and_fro():
     assert pools == [["a", "b", "e"], ["d", "g", "h"]]
 
 
+def test_who_played_more_matches_is_not_the_better_for_it():
+    """A team of a large pool has more points, one of a small pool more for each match."""
+    tables = []
+    for number, (pool, points) in enumerate((("abcd", 40), ("efg", 50))):
+        scores = [Score(Pairing("group", number, pool[0], other), (points, 0)) for other in pool[1:]]
+        tables.append(league.standings(Stage("group", 2, 1, 30), number, list(pool), scores, lots_of("abcdefg")))
+    assert [table.rows[0].score for table in tables] == [120, 100]
+    assert league.next_pools(tables, Stage("final", 1, 1, 10), lots_of("abcdefg")) == [["e", "a"]]
+
+
 @pytest.mark.parametrize(
     "teams, stages", [(19, COURSE), (3, (Stage("group", 2, 1, 1),)), (4, (Stage("g", 2, 1, 1), Stage("f", 2, 1, 1)))]
 )
