@@ -13,7 +13,7 @@ from pttt_ooc.disk import commits
 from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.stages import STAGES
+from pttt_ooc.stages import STAGES, verified
 from pttt_ooc.stages.common import check_product, undisturbed
 from pttt_ooc.stages.directories import home_of, manifest_of
 
@@ -76,8 +76,9 @@ def _check_below(directory: Path, found: Findings) -> bool:
             for stage in stages:
                 _check_products(directory, stage, found)
             with explained(f"read {directory}"), os.scandir(directory) as entries:
-                # Stores hold nothing but the arrays of a product.
-                below = sorted(e.path for e in entries if e.is_dir(follow_symlinks=False) and ".zarr" not in e.name)
+                # Stores hold nothing but the arrays of a product, and what was verified is no product.
+                folders = [e for e in entries if e.is_dir(follow_symlinks=False) and e.name != verified.DIRECTORY]
+                below = sorted(e.path for e in folders if ".zarr" not in e.name)
             return any([_check_below(Path(path), found) for path in below]) or bool(stages)
     except StoreError as error:
         found.problems.append(str(error))
