@@ -71,6 +71,7 @@ def jobs(workflow, *arguments):
     return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
 
 
+@pytest.mark.slow
 def test_a_sweep_makes_its_runs_and_one_page(swept):
     """Views and index once for all runs of a game; the run of the configuration itself is not made."""
     data = swept.directory / "data"
@@ -102,6 +103,7 @@ def test_a_page_of_several_games(swept):
     assert page == page_text([*runs, *others])
 
 
+@pytest.mark.slow
 def test_only_what_a_change_asks_for_runs_again(swept, tmp_path):
     workflow = swept.copy(tmp_path)
     workflow.configure("sweep", precisions=["float64", "float32"])
@@ -113,6 +115,7 @@ def test_only_what_a_change_asks_for_runs_again(swept, tmp_path):
     assert jobs(workflow)["enumerate"] == jobs(workflow)["index"] == 1
 
 
+@pytest.mark.slow
 def test_a_run_of_the_same_game_shares_views_and_index_with_the_sweep(swept, tmp_path):
     workflow = swept.copy(tmp_path)
     text = (workflow.directory / "config.yaml").read_text()
@@ -120,6 +123,7 @@ def test_a_run_of_the_same_game_shares_views_and_index_with_the_sweep(swept, tmp
     assert workflow.stale() == ["solve", "evaluate", "export", "report"] and jobs(workflow) == {}
 
 
+@pytest.mark.slow
 def test_a_sweep_without_games_is_refused_in_one_sentence(swept, tmp_path):
     workflow = swept.copy(tmp_path)
     workflow.configure("sweep", games=[], name="empty")
