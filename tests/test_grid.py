@@ -92,6 +92,7 @@ def test_a_sweep_makes_its_runs_and_one_page(swept):
     assert not (run / "export.json").exists() and not (run / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_a_page_of_several_games(swept):
     """The value is in the intersection of what the runs of one game prove, and games are kept apart."""
     runs = [read_cell(swept.directory / f"data/{GAME}/full/runs/sweep-{rule}-float64") for rule in SWEEP["algorithms"]]
@@ -131,6 +132,7 @@ def test_a_sweep_without_games_is_refused_in_one_sentence(swept, tmp_path):
     assert done.returncode != 0 and "The sweep has no runs; name games in sweep.games" in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_was_tampered_with_is_not_compared(swept, tmp_path):
     swept.copy(tmp_path)
     run = tmp_path / "w/data" / GAME / "full/runs/sweep-dcfr-float64"
