@@ -179,6 +179,7 @@ def test_infosets_are_those_of_a_walk_over_histories(pttt, name):
         assert Path("list.txt").read_text() == done.out
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
     pttt.ok("infosets", "--player", 0, game="mini-2x3k3-abrupt")
     arguments = ("infosets", "--player", 0, "--game", "mini-2x3k3-abrupt", "--data", data)

@@ -85,6 +85,7 @@ def test_numbers_that_do_not_fit_32_bits_are_refused():
         building.narrowed(np.array([2**31]))
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])
 def test_every_infoset_and_every_node_that_matters_is_there(name):
     index = helpers.small_engine(name).index

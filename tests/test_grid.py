@@ -71,6 +71,7 @@ def jobs(workflow, *arguments):
     return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
 
 
+@pytest.mark.slow
 def test_a_sweep_makes_its_runs_and_one_page(swept):
     """Views and index once for all runs of a game; the run of the configuration itself is not made."""
     data = swept.directory / "data"
@@ -91,6 +92,7 @@ def test_a_sweep_makes_its_runs_and_one_page(swept):
     assert not (run / "export.json").exists() and not (run / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_a_page_of_several_games(swept):
     """The value is in the intersection of what the runs of one game prove, and games are kept apart."""
     runs = [read_cell(swept.directory / f"data/{GAME}/full/runs/sweep-{rule}-float64") for rule in SWEEP["algorithms"]]
@@ -102,6 +104,7 @@ def test_a_page_of_several_games(swept):
     assert page == page_text([*runs, *others])
 
 
+@pytest.mark.slow
 def test_only_what_a_change_asks_for_runs_again(swept, tmp_path):
     workflow = swept.copy(tmp_path)
     workflow.configure("sweep", precisions=["float64", "float32"])
@@ -113,6 +116,7 @@ def test_only_what_a_change_asks_for_runs_again(swept, tmp_path):
     assert jobs(workflow)["enumerate"] == jobs(workflow)["index"] == 1
 
 
+@pytest.mark.slow
 def test_a_run_of_the_same_game_shares_views_and_index_with_the_sweep(swept, tmp_path):
     workflow = swept.copy(tmp_path)
     text = (workflow.directory / "config.yaml").read_text()
@@ -120,6 +124,7 @@ def test_a_run_of_the_same_game_shares_views_and_index_with_the_sweep(swept, tmp
     assert workflow.stale() == ["solve", "evaluate", "export", "report"] and jobs(workflow) == {}
 
 
+@pytest.mark.slow
 def test_a_sweep_without_games_is_refused_in_one_sentence(swept, tmp_path):
     workflow = swept.copy(tmp_path)
     workflow.configure("sweep", games=[], name="empty")
@@ -127,6 +132,7 @@ def test_a_sweep_without_games_is_refused_in_one_sentence(swept, tmp_path):
     assert done.returncode != 0 and "The sweep has no runs; name games in sweep.games" in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_was_tampered_with_is_not_compared(swept, tmp_path):
     swept.copy(tmp_path)
     run = tmp_path / "w/data" / GAME / "full/runs/sweep-dcfr-float64"

@@ -208,6 +208,7 @@ def test_dry_run_explains_itself(workflow):
     assert f"data/{GAME}/full/solve.json was made with algorithm sapdcfr+, not cfr+; stage solve runs again." in told
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("section", "change", "stages"),
     [
@@ -322,6 +323,7 @@ def test_a_solution_that_the_configuration_does_not_describe_is_made_anew(workfl
     assert manifest.exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_another_configuration_costs_nothing(workflow):
     workflow.configure("solve", target_nashconv=1e-4)
     assert workflow.stale() == ["solve", "evaluate", "export", "report"]
@@ -430,7 +432,7 @@ def test_another_game_without_symmetry(tmp_path):
     assert len(list((tmp_path / "w/data").glob("*/none/report.html"))) == 1
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("config", "place"), [("test-abrupt-plain", f"{GAME}/none"), ("test-classical", "mini-2x2k2-classical/full")]
 )
@@ -462,6 +464,7 @@ rule toys:
 """
 
 
+@pytest.mark.slow
 def test_a_wing_has_a_section_and_a_target_of_its_own(workflow):
     """What the core has made does not depend on a wing, and what is made without targets has none of a wing's."""
     workflow.edit("cli/sections.py", WING)
@@ -563,7 +566,7 @@ def two_at_a_time(workflow, run):
     terminate_all(workflow, run)
 
 
-@pytest.mark.slow_but_one
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [ctrl_c, two_at_a_time, kill_all, kill_the_solver])
 def test_an_interrupted_solve_continues(workflow, end):
     workflow.configure("solve", **ENDLESS)

@@ -195,6 +195,7 @@ def run(*arguments):
     return ended.value.code
 
 
+@pytest.mark.slow
 def test_the_command_counts_draws_in_both_ways(tmp_path, capsys):
     assert run("-i", 2000, "-b", 3, "-n", 3, "--policies", tmp_path, "--json") == 0
     told = json.loads(capsys.readouterr().out)

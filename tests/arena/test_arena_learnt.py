@@ -118,6 +118,7 @@ def test_a_move_that_wins_the_game_is_found():
     assert learnt.best(state, weights, 0, 0.5, moves, state.copy(), generator(0)) == 2 * 9 + 2
 
 
+@pytest.mark.slow
 def test_draws_are_worth_more_to_the_player_who_is_not_eager(trained):
     """Equal chances are better for the one to whom a draw is almost a win."""
     eager, other = (np.mean([learnt.total(state, row) for state in positions(300, seed=9)]) for row in trained[0])
@@ -151,6 +152,7 @@ def test_training_follows_from_its_seed(trained):
     assert results.sum() == 400 and np.array_equal(weights, again) and not np.array_equal(weights, other)
 
 
+@pytest.mark.slow
 def test_what_is_learnt_beats_the_report_s_best_heuristic(trained, tmp_path):
     ultimate.save(tmp_path / "weights", ULTIMATE, trained[0])
     agents = (f"tuned:depth=2,path={tmp_path / 'weights'}", "tuned:depth=2,heur=3")

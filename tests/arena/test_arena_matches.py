@@ -129,6 +129,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("how", BROKEN)
 def test_an_agent_that_breaks_loses_its_game_and_nothing_else(how, tmp_path):
     body, why = BROKEN[how]

@@ -34,6 +34,7 @@ def late(seed, left):
     return moves[:-left], position
 
 
+@pytest.mark.slow
 def test_what_is_proven_is_true():
     player, results = seated("mcts:nodes=20000,room=200000"), []
     for seed in range(60):
