@@ -175,8 +175,8 @@ def test_infosets_are_those_of_a_walk_over_histories(pttt, name):
     for player in (0, 1):
         done = pttt.ok("infosets", "--player", player, game=name)
         assert done.out.splitlines() == naive.infosets(named_game(name), player)
-        pttt.ok("infosets", "--player", player, "--output", "list.txt", game=name)
-        assert Path("list.txt").read_text() == done.out
+        pttt.ok("infosets", "--player", player, "--output", f"list{player}.txt", game=name)
+        assert Path(f"list{player}.txt").read_text() == done.out
 
 
 @pytest.mark.slow

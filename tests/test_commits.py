@@ -392,7 +392,7 @@ def test_a_second_solver_is_refused(tmp_path: Path) -> None:
     root = Path(commits.__file__).parents[1]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root, text=True) as first:
         assert first.stdout and first.stdout.readline() == "open\n"
-        sentence = rf"at work on {tmp_path} \(process {first.pid}\); wait for it or stop it"
+        sentence = rf"at work on {tmp_path} \(process {first.pid}, since \d\d:\d\d\); wait for it or stop it"
         with pytest.raises(StoreError, match=sentence):
             State.open(tmp_path, {"a": virtual_array(2, "f8")}, "f")
         with pytest.raises(StoreError, match=sentence):

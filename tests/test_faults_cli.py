@@ -234,9 +234,12 @@ def test_a_disk_too_full_for_the_index(disk, expected):
 def test_a_read_only_directory(disk, expected):
     pttt = Pttt(disk.path)
     disk.read_only()
-    for place in ("data", "other"):
+    for place, says in (
+        ("data", f"^Cannot write to data/{GAME}/full: it is read-only, or not yours; choose a directory that"),
+        ("other", f"^Cannot lock the directory other/{GAME}/full: Read-only file system; choose a directory that"),
+    ):
         arguments = ("solve", "--game", GAME, "--data", place, *BUDGETS)
-        refused(pttt(*arguments, real=place == "data"), "Read-only file system; choose a directory that can be written")
+        refused(pttt(*arguments, real=place == "data"), says)
     assert pttt.fsck().code == 0  # which writes nothing
     disk.read_only(False)
     assert goes_on(pttt, expected) == HALF
@@ -341,18 +344,21 @@ def test_two_solvers(pttt, expected):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     before = Current.read(pttt.work)
     with subprocess.Popen(command, cwd=pttt.directory, env=environment, stderr=-1, text=True) as first:
-        going_on = lambda: Current.read(pttt.work).generation > before.generation  # noqa: E731
-        wait_until(going_on, alive=lambda: first.poll() is None, told=lambda: "the first run commits nothing")
-        says = rf"^Another run is at work in data/{GAME}/full \(process {first.pid}\); wait for it or stop it.$"
-        refused(pttt.solve(), says)
-        checked = pttt.fsck()
-        assert checked.code == 1 and re.search(says, checked.err.strip()) and checked.err.count("\n") == 1
-        checked = pttt.fsck(pttt.work)
-        says = rf"^Another solver is at work on .* \(process {first.pid}\); wait for it or stop it.$"
-        assert checked.code == 1 and re.search(says, checked.err.strip())
-        assert first.poll() is None
-        first.send_signal(signal.SIGINT)
-        _, err = first.communicate(timeout=PATIENCE)
+        try:
+            going_on = lambda: Current.read(pttt.work).generation > before.generation  # noqa: E731
+            wait_until(going_on, alive=lambda: first.poll() is None, told=lambda: "the first run commits nothing")
+            holder = rf"\(process {first.pid}, since \d\d:\d\d\); wait for it or stop it\.$"
+            says = rf"^Another run is at work in data/{GAME}/full {holder}"
+            refused(pttt.solve(), says)
+            checked = pttt.fsck()
+            assert checked.code == 1 and re.search(says, checked.err.strip()) and checked.err.count("\n") == 1
+            checked = pttt.fsck(pttt.work)
+            assert checked.code == 1 and re.search(rf"^Another solver is at work on .* {holder}", checked.err.strip())
+            assert first.poll() is None
+            first.send_signal(signal.SIGINT)
+            _, err = first.communicate(timeout=PATIENCE)
+        finally:
+            first.kill()  # it would never end by itself
     assert first.returncode == 130 and "Traceback" not in err
     # It has made more iterations than are asked for here: then a run starts anew.
     assert pttt.fsck().code == 0 and pttt.solve().code == 0
