@@ -65,7 +65,9 @@ def read(content: bytes, walls: bool) -> Reading:
     ProgramError
         If it is no program, or cannot be read in the time that there is.  The message goes on after "it is".
     ExtremeError
-        If no process can be made for it, or fissix is missing.
+        If no process can be made for it, or it cannot import what is installed.
+    MissingExtraError
+        If fissix is missing.
     """
     for left in reversed(range(TRIES)):
         try:
@@ -106,6 +108,10 @@ def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
         answer = {"refused": _told(error)}
     if "missing" in answer:
         check_extra("extreme", "The conversion of programs in Python 2")
+        raise ExtremeError(
+            f"The process that converts Python 2 cannot import {answer['missing']}, though it is installed: "
+            "see that its files, and those of what it needs, can be read."
+        )
     if "text" not in answer:
         if 3 in found.pythons:
             return Reading(found.source, (3,), found.why)

@@ -1,6 +1,7 @@
 """The evaluator: the board that bots get, matches between files, Python 2, time, and the command."""
 
 import copy
+import dataclasses
 import json
 import os
 import re
@@ -16,10 +17,12 @@ from naive_extreme import Game
 from patience import wait_until
 from random_extreme import random_games
 
+from pttt_ooc import extras
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
-from pttt_ooc.extreme import programs, walls
+from pttt_ooc.errors import MissingExtraError
+from pttt_ooc.extreme import programs, reading, walls
 from pttt_ooc.extreme.match import check_walls, play_match
 from pttt_ooc.extreme.process import BotProcess, Conditions
 from pttt_ooc.extreme.reader import dialect, text_of
@@ -446,6 +449,17 @@ def test_a_bot_is_checked_as_both_players(capsys, tmp_path):
     bot_file.write_text(OLD)
     code, out, _ = run(capsys, "check", bot_file, "--no-sandbox")
     assert code in (0, None) and "Python 3 does not accept it" in out and "It plays." in out
+
+
+def test_a_conversion_that_cannot_be_is_a_sentence_and_no_fault_of_the_program(monkeypatch):
+    without = dataclasses.replace(walls.python3(), paths=())
+    monkeypatch.setattr(reading, "python3", lambda: without)
+    text = b"print 'only Python 2'\n"
+    with pytest.raises(ExtremeError, match="cannot import fissix, though it is installed"):
+        reading.read.__wrapped__(text, walls=False)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match="The conversion of programs in Python 2 needs fissix"):
+        reading.read.__wrapped__(text, walls=False)
 
 
 def test_a_missing_bot_is_a_sentence(capsys):
