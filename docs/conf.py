@@ -51,9 +51,9 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Use": ["manual", "library", "formats", "explore", "grader", "play"],
+    "Use": ["start", "manual", "library", "formats", "explore", "grader", "play"],
     "Relatives": ["smbc", "arena", "rows", "extreme"],
-    "Understand": ["method", "performance", "scale", "learners", "site/architecture"],
+    "Understand": ["method", "glossary", "performance", "scale", "learners", "site/architecture"],
     "Reference": ["site/api", "site/changelog"],
 }
 """The website's table of contents, by heading."""

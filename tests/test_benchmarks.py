@@ -13,7 +13,7 @@ import pytest
 from patience import PATIENCE
 
 import naive
-from benchmarks import convergence, forking, mutants, mutation, schedule, traces
+from benchmarks import convergence, forking, mutants, mutation, rooms, schedule, traces
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.rules.catalogue import GAMES
@@ -319,3 +319,27 @@ def test_the_schedule_of_a_small_board(tmp_path, capsys):
     assert [row["threads"] for row in rows] == list(schedule.THREADS)
     assert rows[0]["speedup"] == rows[0]["efficiency"] == 1
     assert all(row["longest_runs"] <= row["all_runs"] and row["longest_runs"] <= row["seconds"] for row in rows)
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    """`python -m benchmarks.rooms --write` draws it anew."""
+    assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.picture()
+
+
+def test_rooms_are_read_off_the_imports(tmp_path):
+    (tmp_path / "low").mkdir()
+    (tmp_path / "low/base.py").write_text("import math\n")
+    (tmp_path / "low/more.py").write_text("def late():\n    from pttt_ooc.low import base\n")
+    (tmp_path / "high.py").write_text("from pttt_ooc.low.more import late\nimport pttt_ooc.top\n")
+    (tmp_path / "top.py").write_text("from pttt_ooc import high\nfrom pttt_ooc.low import base\n")
+    graph = rooms.imports(tmp_path)
+    assert graph["low.more"] == {"low.base"} and graph["high"] == {"low.more", "top"}
+    assert graph["top"] == {"high", "low.base"}
+    assert rooms.circles(graph) == [{"high", "top"}]
+    assert rooms.rooms(graph) == {"high": {"low", "top"}, "low": set(), "top": {"high", "low"}}
+    assert rooms.floors(rooms.rooms(graph)) == {"low": 1, "high": 2, "top": 2}
+
+
+def test_arrows_that_follow_from_others_are_left_out():
+    graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset()}
+    assert rooms.needed(graph) == {"a": {"b"}, "b": {"c"}, "c": set()}
