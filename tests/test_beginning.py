@@ -42,6 +42,14 @@ def test_runs_with_different_names_share_the_index(structure):
         refused(structure, "runs/a/report.json")
 
 
+def test_a_run_that_makes_the_index_and_what_others_make_of_it_does_not_wait_for_itself(structure):
+    with started(structure, "index.json", "runs/a/solve.json", "runs/b/solve.json"):
+        refused(structure, "runs/a/report.json")
+        refused(structure, "report.json")
+    with started(structure, "runs/a/solve.json", "runs/b/solve.json"), started(structure, "solve.json"):
+        refused(structure, "index.json")
+
+
 @pytest.mark.parametrize("stage", ["enumerate", "index"])
 def test_whoever_makes_the_index_is_alone(structure, stage):
     with started(structure, f"{stage}.json"):

@@ -13,7 +13,10 @@ from pttt_ooc.show.comparison import RunFacts
 def cell(name, bounds, gaps, game="mini-2x2k2-abrupt", stopped_by="target_nashconv"):
     """A run of a sweep whose gap closed like this, and which proves these bounds of the value."""
     algorithm, _, precision = name.partition(", ")
-    rows = [{"iteration": 10 * n, "seconds": n / 2, "nashconv": gap} for n, gap in enumerate(gaps, 1)]
+    rows = [
+        {"iteration": 10 * n, "seconds": n / 2, "cpu_seconds": n / 3, "elapsed_seconds": n, "nashconv": gap}
+        for n, gap in enumerate(gaps, 1)
+    ]
     result = {"value_lower": bounds[0], "value_upper": bounds[1], "stopped_by": stopped_by, **rows[-1]}
     return Cell(
         {"total_infosets": [1234, 567], "histories": 89_012},
@@ -62,9 +65,9 @@ def test_each_run_has_its_row():
     page = page_text([ONE, OTHER])
     rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", page, re.S) if "gamma 2" in row]
     # until the run stopped, and until the smallest gap that both have reached, which is 0.2
-    assert [(r[0], r[2], r[3], r[4], r[5], r[7]) for r in rows] == [
-        ("30", "0.2", "[0.25000, 0.75000]", "0.05 / 0.15", "30", "62 MB"),
-        ("30", "0.05", "[0.37500, 0.87500]", "0.0125 / 0.0375", "20", "62 MB"),
+    assert [tuple(row) for row in rows] == [
+        ("30", "1.5 s", "1.0 s", "0.2", "[0.25000, 0.75000]", "0.05 / 0.15", "30", "1.5 s", "1.0 s", "62 MB"),
+        ("30", "1.5 s", "1.0 s", "0.05", "[0.37500, 0.87500]", "0.0125 / 0.0375", "20", "1.0 s", "0.7 s", "62 MB"),
     ]
     text = text_of(page)
     assert "1 234 infosets of player 0, 567 of player 1, 89 012 histories" in text and "iterations to 0.2 " in text
@@ -99,5 +102,5 @@ def test_the_table_has_a_row_for_each_run(tmp_path, monkeypatch):
     compare(["one", "other"], tmp_path)
     head, *rows = (tmp_path / comparison.TABLE).read_text().splitlines()
     assert head.startswith("game,symmetry,algorithm,precision,iteration") and len(rows) == 2
-    assert rows[0].startswith("mini-2x2k2-abrupt,full,dcfr,float64,30,1.5,0.2,0.25,0.75,target_nashconv,")
+    assert rows[0].startswith("mini-2x2k2-abrupt,full,dcfr,float64,30,1.5,1.0,3,0.2,0.25,0.75,target_nashconv,")
     assert (tmp_path / comparison.PAGE).read_text() == page_text([ONE, OTHER])

@@ -9,7 +9,7 @@ import pytest
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import GraderError, StoreError
 
-BUSY = "Process {} is at work.".format
+BUSY = "Somebody is at work (process {}).".format
 
 
 def test_one_process_at_a_time_is_let_in_and_the_other_is_named(tmp_path):

@@ -280,7 +280,8 @@ def test_runs_side_by_side(workflow):
     assert {p.name for p in own.iterdir()} == names - shared
     assert workflow.stale() == []
     page = (own / "report.html").read_text()
-    assert "Runs compared" in page and "Gaps of 2 runs over seconds" in page
+    assert "Runs compared" in page and "Gaps of 2 runs over iteration" in page
+    assert "Gaps of 2 runs over seconds" in (own / "measurements.html").read_text()
     assert "Runs compared" not in (workflow.data / "report.html").read_text()
 
     # The other way round: the default run changes, the one with a name stays, but for its report.

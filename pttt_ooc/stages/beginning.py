@@ -44,19 +44,21 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
     wanted = {home for file in files if (home := next((place for place in file.parents if place in known), None))}
     for home in sorted(wanted):
         check_writable(home)
+    structures = {home: structure_of(home) if structure_of(home) in known else home for home in wanted}
+    made = {structures[home] for home in wanted if any(manifest_of(home, stage) in files for stage in SHARED)}
     with ExitStack() as stack:
         for home in sorted(wanted):
-            structure = structure_of(home) if structure_of(home) in known else home
-            makes_structure = any(manifest_of(home, stage) in files for stage in SHARED)
             with explained(f"lock the directory {home}"):
                 home.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(hold(home / RUN_LOCK, partial(busy, home)))
-                shared = not makes_structure
-                stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, partial(busy, structure), shared=shared))
                 _check_free(home / LOCK, home)
+        for structure in sorted(set(structures.values())):  # once each: several runs of one game may share it
+            shared = structure not in made
+            with explained(f"lock the directory {structure}"):
+                stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, partial(busy, structure), shared=shared))
                 _check_free(structure / STRUCTURE_LOCK, structure, shared)
-            for directory in {home, structure}:
-                forget_future(directory)
+        for directory in {*structures, *structures.values()}:
+            forget_future(directory)
         return stack.pop_all()
 
 
