@@ -132,7 +132,7 @@ def test_copies_are_private(lab, tmp_path, usual_umask):
     lab.verdict(lab.team("Team A"), 0, strategy_zip(0, 1))
     copy = tmp_path / "copy.tar"
     copy.write_bytes(b"an older one, which all can read")
-    assert pttt("grader", "backup", copy, "--data", lab.data).returncode == 0
+    assert pttt("grader", "backup", copy, "--data", lab.data, "--force").returncode == 0
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     with tarfile.open(copy, "a") as archive:  # rights in the copy do not matter
         for member in archive.getmembers():
