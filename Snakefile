@@ -26,7 +26,8 @@ from pttt_ooc.stages.comparison import check_compared, compared_files
 from pttt_ooc.stages.budgets import refuse_small_budget
 from pttt_ooc.stages.decisions import Decisions
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
-from pttt_ooc.stages.normal_form import normal_export, normal_solve
+from pttt_ooc.stages.normal_form import normal_export
+from pttt_ooc.stages.normal_solve import normal_solve
 from pttt_ooc.stages.staleness import asked
 
 small_threads()  # the jobs inherit it

@@ -132,7 +132,7 @@ def test_docstrings_do_not_change_the_fingerprint(copied_package):
     edit(file, '"""The result of a solve.', '"""The end of a solve.')  # of a class
     edit(file, '"""Solve, or go on solving', '"""Go on solving, or solve')  # of a function
     assert fingerprint({}) == before
-    edit(file, '"max_minutes" if', '"max_minute" if')  # a text that does something
+    edit(file, 'else "max_minutes"', 'else "max_minute"')  # a text that does something
     assert fingerprint({}) != before
 
 

@@ -29,7 +29,8 @@ from pttt_ooc.stages import (
     staleness,
     verified,
 )
-from pttt_ooc.stages.normal_form import normal_export, normal_solve
+from pttt_ooc.stages.normal_form import normal_export
+from pttt_ooc.stages.normal_solve import normal_solve
 from pttt_ooc.stages.staleness import asked, reasons, sentence, told
 
 GAME = "mini-2x3k2-abrupt"

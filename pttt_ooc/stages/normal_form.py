@@ -7,25 +7,15 @@ Two configurations that mean the same have the same normal form.  Manifests hold
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from pttt_ooc.config import ExportConfig, SolveConfig
+from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import digest
-from pttt_ooc.solving.regret import RULES, unread
 
 _Section = TypeVar("_Section", bound=BaseModel)
-
-
-def normal_solve(settings: SolveConfig) -> SolveConfig:
-    """The normal form of how a game is solved."""
-    defaults = asdict(RULES[settings.algorithm].defaults)
-    usual = {name for name, value in defaults.items() if getattr(settings, name) == value}
-    unused = set() if settings.snapshot_every else {"snapshots_mb"}
-    return left_out(settings, unread(settings.algorithm) | usual | unused)
 
 
 def normal_export(settings: ExportConfig, game: str) -> ExportConfig:

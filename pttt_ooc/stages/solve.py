@@ -26,7 +26,7 @@ from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages.common import Facts, digests, inputs, stage, workspace_of
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
-from pttt_ooc.stages.normal_form import normal_solve
+from pttt_ooc.stages.normal_solve import normal_solve
 from pttt_ooc.stages.provenance import fingerprint
 from pttt_ooc.stages.snapshots import Snapshots
 from pttt_ooc.stages.verified import timeless

@@ -20,7 +20,8 @@ from pttt_ooc.stages import STAGES, verified
 from pttt_ooc.stages.common import Facts, made_from_others
 from pttt_ooc.stages.comparison import compared_digests
 from pttt_ooc.stages.directories import manifest_of
-from pttt_ooc.stages.normal_form import normal_export, normal_solve, row_orders
+from pttt_ooc.stages.normal_form import normal_export, row_orders
+from pttt_ooc.stages.normal_solve import normal_solve
 from pttt_ooc.stages.provenance import source_digest
 
 NOT_RUN = "has not run"

@@ -4,6 +4,7 @@ from kit import GAME
 from sqlalchemy import Column, Float, Integer, MetaData, String, Table, create_engine
 
 from pttt_ooc.grader.models import Base
+from pttt_ooc.grader.storage import upload_hash
 
 
 def make_format_1(url, names):
@@ -55,9 +56,16 @@ def _without_play(old):
     Table("submissions", old, *columns, sqlite_autoincrement=True)
 
 
+def _digest(content):
+    hashed = upload_hash()
+    hashed.update(content)
+    return hashed.hexdigest()
+
+
 def _submission(n):
+    """Of a file whose content is an x."""
     return {
-        **{"id": n, "team_id": n, "player": n - 1, "file": f"file{n}.zip", "digest": str(n) * 64, "size": 1},
+        **{"id": n, "team_id": n, "player": n - 1, "file": f"file{n}.zip", "digest": _digest(b"x"), "size": 1},
         **{"received_at": 2.5, "changed_at": 3.5, "status": "Accepted", "progress": 1.0, "note": "", "detail": ""},
         **{"attempts": 1, "exploitability": 0.5, "best": True, "improved": True, "opening": [0.25, 0.75]},
     }

@@ -27,7 +27,7 @@ from pttt_ooc.explore.local import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source, uniform
 from pttt_ooc.explore.webserver import app_of
-from pttt_ooc.grader.models import Submission
+from pttt_ooc.grader.models import Fact, Submission
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.web.application import make_application
@@ -257,6 +257,7 @@ def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, clien
     lab.sign_in(lab.tokens["Team A"])
     with lab.database.writing() as session:
         session.get(Submission, number).status = "Accepted"
+        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
     page, link = f"/submissions/{number}", f'<a href="/submissions/{number}/mistakes">Where it loses</a>'
     assert link not in lab.client.get(page).text
     (tmp_path / "data" / GAME).mkdir(parents=True)
