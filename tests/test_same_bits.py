@@ -111,7 +111,7 @@ def test_what_is_on_disk_is_compared_with_the_manifests_first(both):
 
 
 def test_the_content_of_convergence_is_all_but_its_times(both, tmp_path):
-    from pttt_ooc.stages.common import _digest_without_times
+    from pttt_ooc.stages.verified import _digest_without_times
 
     rows = [json.loads(row) for row in (both[0] / "convergence.jsonl").read_text().splitlines()]
     told = json.loads((both[0] / "solve.json").read_text())["products"]["convergence.jsonl"]
@@ -121,7 +121,7 @@ def test_the_content_of_convergence_is_all_but_its_times(both, tmp_path):
         file.write_text("".join(f"{json.dumps(row)}\n" for row in changed))
         return _digest_without_times(file)
 
-    assert content(*({**row, "seconds": 9, "processor_seconds": 9} for row in rows)) == told["content"]
+    assert content(*({**row, "seconds": 9, "cpu_seconds": 9, "elapsed_seconds": 9} for row in rows)) == told["content"]
     assert content(*({**row, "nashconv": 9} for row in rows)) != told["content"]
     assert content(*rows[:-1]) != told["content"]
 
@@ -173,7 +173,7 @@ def run_with(version, tmp_path):
 def test_all_pythons_make_the_same_run(tmp_path):
     digests = {version: found for version in PYTHONS if (found := run_with(version, tmp_path))}
     if len(digests) < 2:
-        pytest.skip("there is no other Python")
+        pytest.skip("there is no other version of Python")
     assert len({*digests.values()}) == 1, digests
 
 

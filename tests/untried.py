@@ -16,6 +16,8 @@ NEEDS = {
     "JAX": ("of deep learners", "", "make env"),
     "PettingZoo": ("of environments", "", "make env"),
     "scipy": ("of linear programs", "", "make env"),
+    "sqlalchemy": ("of the grader", "", "make env"),
+    "other version of Python": ("with other versions of Python", "", "pyenv install 3.12 3.13"),
     "Slurm": ("with Slurm", "slurm-wlm munge", ""),
     "systemd-analyze": ("of the service for systemd", "systemd", ""),
     "Python 2.7": ("of bots in Python 2", "python2", ""),
