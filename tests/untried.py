@@ -21,6 +21,8 @@ NEEDS = {
     "Slurm": ("with Slurm", "slurm-wlm munge", ""),
     "systemd-analyze": ("of the service for systemd", "systemd", ""),
     "Python 2.7": ("of bots in Python 2", "python2", ""),
+    "needs zsh": ("of completion in zsh", "zsh", ""),
+    "needs fish": ("of completion in fish", "fish", ""),
     "no make": ("of make", "make", ""),
 }
 
