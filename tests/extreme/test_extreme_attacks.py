@@ -364,7 +364,8 @@ class Killer:
     def __call__(self, match):
         if match.plies == 3 and self.left:
             self.left -= 1
-            launchers = psutil.Process().children()
+            # Of bots: the process that runs tests has children of its own.
+            launchers = [p for p in psutil.Process().children() if "launcher.py" in " ".join(p.cmdline())]
             victim = launchers[0] if self.launcher else launchers[0].children()[0]
             victim.kill()
             wait_until(lambda: not psutil.pid_exists(victim.pid) or victim.status() == psutil.STATUS_ZOMBIE)
