@@ -95,8 +95,7 @@ def run(options: argparse.Namespace, file: Path) -> None:
         dtype = np.dtype(config.precision).type
         _note(f"{variant} ...")
         aside = TemporaryDirectory(prefix="convergence-", dir=file.parent)
-        with prepared(options.data, game.name, "full", dtype, _note) as engine, aside as name:
-            engine.threads = options.threads or engine.threads
+        with prepared(options.data, game.name, "full", dtype, _note, options.threads) as engine, aside as name:
             warm = config.model_copy(update={"max_iterations": 2, "evaluate_every": 1e9})
             solve(engine, warm, Path(name) / "warm", "warm")  # compiles, and touches the memory for the first time
             recorder = Recorder(variant, file)

@@ -90,9 +90,17 @@ def timed(work: Callable[[], Any], repeats: int) -> Spent:
 
 @contextmanager
 def prepared(
-    data: Path, game: str, symmetry: Symmetry, dtype: type[np.floating[Any]], note: Callable[[str], None]
+    data: Path,
+    game: str,
+    symmetry: Symmetry,
+    dtype: type[np.floating[Any]],
+    note: Callable[[str], None],
+    threads: int | None = None,
 ) -> Iterator[Engine]:
-    """An engine from the products of the stages in ``data/game/symmetry``, which are made where they are missing."""
+    """An engine from the products of the stages in ``data/game/symmetry``, which are made where they are missing.
+
+    It has a thread for each core unless told how many.
+    """
     directory = data / game / symmetry
     try:
         inputs(directory, "enumerate", "index")
@@ -100,7 +108,7 @@ def prepared(
         note(f"Making the index (symmetry {symmetry}) ...")
         enumerate_stage.run(game, directory)
         index_stage.run(game, symmetry, directory)
-    with open_engine(directory, game, symmetry, dtype, cores()) as engine:
+    with open_engine(directory, game, symmetry, dtype, threads or cores()) as engine:
         yield engine
 
 
