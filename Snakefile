@@ -19,7 +19,7 @@ from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.names import BUNDLE as HDF5, COURSE_FILES
-from pttt_ooc.stages.place import check_place
+from pttt_ooc.stages.path_check import check_place
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.stages import STAGES
 from pttt_ooc.stages.comparison import check_compared, compared_files

@@ -14,7 +14,7 @@ import numpy as np
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import Game
 from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.kernels.counting import counting
+from pttt_ooc.arena.kernels.perft import counting
 from pttt_ooc.arena.kernels.rng import generator
 from pttt_ooc.arena.kernels.ultimate_values import evaluate
 from tests.arena import naive_search

@@ -30,9 +30,9 @@ from typing import Any
 from scipy.stats import binomtest
 
 from benchmarks import extreme_twin
+from pttt_ooc.extreme.bot_process import Conditions
+from pttt_ooc.extreme.bot_programs import Program, read_program
 from pttt_ooc.extreme.match import Match, play_match
-from pttt_ooc.extreme.process import Conditions
-from pttt_ooc.extreme.programs import Program, read_program
 from pttt_ooc.extreme.referee import FLAGS, Cell, Referee
 from pttt_ooc.extreme.runner import BigBoard
 

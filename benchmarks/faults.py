@@ -34,12 +34,12 @@ from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
 from pttt_ooc.disk.commits import State, fsck
 from pttt_ooc.disk.files import digest
-from pttt_ooc.disk.record import Current
+from pttt_ooc.disk.snapshot_record import Current
 from pttt_ooc.errors import PtttError
-from pttt_ooc.products.tables import read_index, read_timings
+from pttt_ooc.products.structure_store import read_index, read_timings
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.solver import solve
-from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.timing import Timing
 from pttt_ooc.sweep.engine import Engine

@@ -26,13 +26,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.reading import read_pages
-from pttt_ooc.grader import teams
-from pttt_ooc.grader.database import Database
-from pttt_ooc.grader.settings import Settings, settings_text
+from pttt_ooc.course import teams
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.settings import Settings, settings_text
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.solving.assess import assess
+from pttt_ooc.solving.assessment import assess
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.sweep.engine import Engine
 

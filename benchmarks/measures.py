@@ -34,8 +34,8 @@ from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.solving.solver import solve
 from pttt_ooc.stages import enumerate as enumerate_stage
 from pttt_ooc.stages import index as index_stage
-from pttt_ooc.stages.common import inputs
 from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.stage_context import inputs
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.structure.views import Pairs
 from pttt_ooc.sweep.engine import Engine

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pttt_ooc.errors import PtttError
     from pttt_ooc.library.games import game, placement_game, tic_tac_toe
     from pttt_ooc.library.profiles import Profile, profile
-    from pttt_ooc.library.running import iterate
     from pttt_ooc.library.solutions import Solution, load, solve
+    from pttt_ooc.library.solver_session import iterate
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.structures import configure
     from pttt_ooc.library.values import best_response, compare, evaluate
@@ -32,7 +32,7 @@ _HOMES = {
     "rules.game": ("Game",),
     "library.games": ("game", "placement_game", "tic_tac_toe"),
     "library.profiles": ("Profile", "profile"),
-    "library.running": ("iterate",),
+    "library.solver_session": ("iterate",),
     "library.solutions": ("Solution", "load", "solve"),
     "library.strategies": ("Strategy",),
     "library.structures": ("configure",),

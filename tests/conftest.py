@@ -10,16 +10,16 @@ from typing import Any
 import hypothesis
 import pytest
 import typer.main
-from browsing import ARGUMENTS, chromium
-from disks import Disk, NoDiskError, in_memory_if_possible
-from patience import PATIENCE
-from processor_times import ProcessorTimes
-from selection import mark_slow_cases
-from terminals import Terminal
-from untried import Untried
 
 import pttt_ooc
 from pttt_ooc.stages import provenance
+from tests.kits.browsing import ARGUMENTS, chromium
+from tests.kits.disks import Disk, NoDiskError, in_memory_if_possible
+from tests.kits.patience import PATIENCE
+from tests.kits.processor_times import ProcessorTimes
+from tests.kits.selection import mark_slow_cases
+from tests.kits.terminals import Terminal
+from tests.kits.untried import Untried
 
 # A job in the background of a script is started with Ctrl-C ignored, and hands that down to what it starts;
 # tests send that signal to programs that they start, and a person's terminal does not ignore it.

@@ -7,12 +7,9 @@ import random
 import subprocess
 import sys
 
-import helpers
 import numpy as np
 import pytest
-from patience import PATIENCE
 
-import naive
 from benchmarks import convergence, forking, mutants, mutation, rooms, schedule, traces
 from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
@@ -20,6 +17,8 @@ from pttt_ooc.rules.catalogue import GAMES
 from pttt_ooc.structure.index import actions_of
 from pttt_ooc.structure.strategy import uniform_strategy
 from pttt_ooc.structure.views import find_pairs
+from tests.kits import helpers, naive
+from tests.kits.patience import PATIENCE
 
 
 def slots_of(trie, index, player):
@@ -268,7 +267,9 @@ def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
 
 def test_modules_that_can_be_mutated():
     known = mutation.modules_of([])
-    assert {"web/gate", "grid/cells", "smbc/pages/seat", "extreme/course/bots", "sweep/tree"} <= set(known)
+    assert {"web/gate", "grid/cells", "smbc/pages/player_view", "course/kinds/bots/submissions", "sweep/tree"} <= set(
+        known
+    )
     assert len(known) == len(set(known)) and not any(name.endswith("__init__") for name in known)
     assert mutation.modules_of(["grid"]) == ["grid/cells", "grid/comparison", "grid/settings"]
     assert mutation.modules_of(["sweep/tree", "smbc/goals"]) == ["sweep/tree", "smbc/goals"]
@@ -277,8 +278,8 @@ def test_modules_that_can_be_mutated():
 
 
 def test_tests_that_name_a_module_are_watched_first():
-    assert mutation._likely("grid/comparison", True)[:2] == ["tests/test_grid_page.py", "tests/test_grid.py"]
-    assert mutation._likely("web/protocol", True)[0] == "tests/test_web_protocol.py"
+    assert mutation._likely("grid/comparison", True)[:2] == ["tests/grid/test_grid_page.py", "tests/grid/test_grid.py"]
+    assert mutation._likely("web/protocol", True)[0] == "tests/web/test_web_protocol.py"
     assert mutation._likely("smbc/kernels", False)[0].startswith("tests/smbc/")
 
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from patience import PATIENCE, wait_until
 
 import pttt_ooc
 from pttt_ooc import compiler
 from pttt_ooc.stages.compilation import ensure_compiled
+from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -178,7 +178,7 @@ def give_kernels(python, place):
 def served(pttt, place):
     """A grader; its address."""
     (place["cwd"] / "grader").mkdir()
-    (place["cwd"] / "grader/settings.yaml").write_text(GRADER)
+    (place["cwd"] / "course/settings.yaml").write_text(GRADER)
     command = [pttt, "serve", "--data", "grader", "--port", "0"]
     with open(place["cwd"] / "log", "w") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)

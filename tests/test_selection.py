@@ -6,10 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
-from patience import wait_until
-from processor_times import HEADER, ProcessorTimes, table
-from selection import mark_slow_cases
-from untried import NEEDS, Untried, untried
+
+from tests.kits.patience import wait_until
+from tests.kits.processor_times import HEADER, ProcessorTimes, table
+from tests.kits.selection import mark_slow_cases
+from tests.kits.untried import NEEDS, Untried, untried
 
 TESTS = Path(__file__).parent
 NOTHING_TO_INSTALL = ("superuser", "has no device", "game has no symmetry", "compile nothing", "mount a small disk")

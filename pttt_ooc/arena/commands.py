@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pttt_ooc.arena.learning.command import train, train_patterns, train_ultimate
-from pttt_ooc.arena.solvers.command import solve
+from pttt_ooc.arena.learning.commands import train, train_patterns, train_ultimate
+from pttt_ooc.arena.solvers.commands import solve
 from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, group
 
 GameOption = Annotated[
@@ -58,7 +58,7 @@ def perft(
     from time import perf_counter
 
     from pttt_ooc.arena.games.catalogue import game as by_name
-    from pttt_ooc.arena.kernels.counting import counting
+    from pttt_ooc.arena.kernels.perft import counting
 
     more = [board] * bool(board) + [f"need{need}"] * (need is not None)
     chosen = by_name("+".join([game if ":" in game or not more else f"{game}:", *more]))
@@ -152,7 +152,7 @@ def experiment(
     as_json: JsonOption = False,
 ) -> None:
     """Measure claims again: play the matches and round robins that a configuration lists, and say which claims hold."""
-    from pttt_ooc.arena import experiments, robins
+    from pttt_ooc.arena import experiments, round_robin
     from pttt_ooc.arena.settings import RoundRobin
     from pttt_ooc.disk.resources import cores
 
@@ -161,9 +161,9 @@ def experiment(
         asked = one.model_copy(update={"games": min(one.games, games)}) if games else one
         tell = _say if sys.stderr.isatty() else _say_nothing
         if isinstance(asked, RoundRobin):
-            found.append(robins.conduct(name, asked, output / name, processes or cores(), tell))
+            found.append(round_robin.conduct(name, asked, output / name, processes or cores(), tell))
             if not as_json:
-                print(f"{name}:\n{robins.table(found[-1])}", end="", flush=True)
+                print(f"{name}:\n{round_robin.table(found[-1])}", end="", flush=True)
             continue
         found.append(experiments.conduct(name, asked, output / name, processes or cores(), tell))
         if not as_json:
@@ -179,7 +179,7 @@ def claims(
     ),
 ) -> None:
     """Print the results of experiments as tables in Markdown."""
-    from pttt_ooc.arena.tables import everything, read_results
+    from pttt_ooc.arena.claims_table import everything, read_results
 
     print(everything(read_results(directory)), end="")
 
@@ -285,5 +285,5 @@ def serve(
     from pttt_ooc.extras import extra
 
     with extra("grader", "`pttt arena serve`"):
-        from pttt_ooc.arena.pages.local import serve as served
+        from pttt_ooc.arena.pages.local_server import serve as served
     served(directory, host, port, "/arena/play" if browser else None)

@@ -4,15 +4,15 @@ GAMES = {"ultimate": "Ultimate", "extreme": "Extreme", "mnk": "Mnk", "infinite":
 """The class of each game, in the module of the game's name."""
 
 AGENTS = {
-    "table": "learnt.ValueTable",
-    "patterns": "learnt.Patterns",
-    "random": "simple.Random",
-    "file": "simple.File",
-    "minimax": "searching.Minimax",
-    "alphabeta": "searching.AlphaBeta",
-    "expectimax": "searching.Expectimax",
-    "mcts": "growing.TreeSearch",
-    "tuned": "tuned.Tuned",
+    "table": "trained.ValueTable",
+    "patterns": "trained.Patterns",
+    "random": "basic.Random",
+    "file": "basic.File",
+    "minimax": "minimax.Minimax",
+    "alphabeta": "minimax.AlphaBeta",
+    "expectimax": "minimax.Expectimax",
+    "mcts": "mcts.TreeSearch",
+    "tuned": "alphabeta.Tuned",
     "qtable": "qlearning.QTable",
     "qfeatures": "qlearning.QFeatures",
 }

@@ -14,7 +14,7 @@ from pttt_ooc.arena.names import AGENTS, GAMES
 from pttt_ooc.arena.settings import Experiment, RoundRobin
 from pttt_ooc.stages.provenance import PACKAGE, code_digest, dependencies, module_digest
 
-CONDUCT = {Experiment: "arena/experiments", RoundRobin: "arena/robins"}
+CONDUCT = {Experiment: "arena/experiments", RoundRobin: "arena/round_robin"}
 """The module that plays each kind."""
 
 PRODUCTS = {Experiment: "result.json", RoundRobin: "standings.json"}
@@ -34,7 +34,7 @@ def product(name: str, asked: Experiment | RoundRobin) -> str:
 
 def sources(asked: Experiment | RoundRobin) -> str:
     """A digest of all code that plays an experiment: the game, the agents that it names, matches, statistics."""
-    modules = {CONDUCT[type(asked)], "arena/matches/seat"}
+    modules = {CONDUCT[type(asked)], "arena/matches/agent_program"}
     modules |= {f"arena/games/{asked.game.partition(':')[0]}"} & {f"arena/games/{game}" for game in GAMES}
     for text in asked.agents:
         module = AGENTS.get(text.strip().partition(":")[0], "").partition(".")[0]
@@ -47,7 +47,7 @@ def sources(asked: Experiment | RoundRobin) -> str:
 
 def report_sources() -> str:
     """A digest of all that writes the report."""
-    return module_digest("arena/reporting")
+    return module_digest("arena/report")
 
 
 def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, processes: int) -> None:
@@ -64,7 +64,7 @@ def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, p
     """
     import sys
 
-    from pttt_ooc.arena import experiments, robins
+    from pttt_ooc.arena import experiments, round_robin
 
     played = {key: value for key, value in settings.items() if key not in _TOLD}
     known = json.dumps({"code": digest, **played}, sort_keys=True)
@@ -76,4 +76,4 @@ def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, p
     if "claim" in settings:
         experiments.conduct(name, Experiment(**settings), directory, processes, tell, games_in)
     else:
-        robins.conduct(name, RoundRobin(**settings), directory, processes, tell, games_in)
+        round_robin.conduct(name, RoundRobin(**settings), directory, processes, tell, games_in)

@@ -12,14 +12,15 @@ import typer
 
 from pttt_ooc import __version__
 from pttt_ooc.arena import commands as arena
-from pttt_ooc.cli import games, looking, planning, playing, serving, solutions, strategies
+from pttt_ooc.cli import games, inspection, plan, play, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
+from pttt_ooc.course import commands as grader
+from pttt_ooc.course.kinds.bots import commands as league
 from pttt_ooc.extreme import commands as extreme
-from pttt_ooc.grader import commands as grader
 from pttt_ooc.learners import commands as learners
 from pttt_ooc.smbc import commands as smbc
 
-GROUPS = (games, planning, strategies, looking, solutions, serving, playing, learners, grader, smbc, arena, extreme)
+GROUPS = (games, plan, strategies, inspection, solutions, servers, play, learners, grader, smbc, arena, extreme, league)
 """In the order in which `pttt --help` lists their commands."""
 
 app = typer.Typer(

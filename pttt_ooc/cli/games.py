@@ -50,7 +50,7 @@ def infosets(
     if output:
         check_output(output, force=force)
     from pttt_ooc.products import infosets
-    from pttt_ooc.stages.prepare import open_index
+    from pttt_ooc.stages.preparation import open_index
 
     index = open_index(data, game)
     rows = infosets.default_rows(index, player)

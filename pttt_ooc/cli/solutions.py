@@ -10,9 +10,9 @@ import typer
 
 from pttt_ooc.aliases import Algorithm, Precision, Storage, Updates
 from pttt_ooc.cli.console import say
-from pttt_ooc.disk.lives import interruptible
 from pttt_ooc.disk.outputs import check_output_directory, check_outputs
 from pttt_ooc.disk.resources import cores
+from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import StoreError, on_one_line, told_by
 from pttt_ooc.options import (
     DATA,
@@ -63,13 +63,13 @@ def export(
     check_game(game)
     check_output_directory(output)
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.library import inputs
-    from pttt_ooc.library.given import check_infosets_file, game_of, given_strategy
+    from pttt_ooc.library import strategy_reader
+    from pttt_ooc.library.strategy_names import check_infosets_file, game_of, given_strategy
     from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
     from pttt_ooc.products.infosets import row_arrays
     from pttt_ooc.products.names import BUNDLE
     from pttt_ooc.stages.directories import results_of
-    from pttt_ooc.stages.prepare import open_index
+    from pttt_ooc.stages.preparation import open_index
 
     given = [given_strategy(solution, player) for player in (0, 1)]
     if given[0].kind != "solution":
@@ -80,16 +80,19 @@ def export(
     check_outputs(output, FILES + [BUNDLE] * bundle, [given[0].path, infosets0, infosets1], force=force)
     name, threads = game_of(given, game).name, min(cores(), MOST_THREADS)
     index, scratch = open_index(data, name), results_of(data, name, "none")
-    reading = inputs.reading_needs(given, index, data)
+    reading = strategy_reader.reading_needs(given, index, data)
     needs, budget = export_needs((reading.arrays, row_arrays(index)), reading.fixed), memory_mb or MEMORY_MB
     workspace = needs.within(budget, scratch, threads)
     if told := workspace.fewer_threads("export", budget, threads):
         say(told)
     arrays, nodes = workspace.allocate()
-    rows = (inputs.rows_of(index, 0, infosets0, nodes[0]), inputs.rows_of(index, 1, infosets1, nodes[1]))
+    rows = (
+        strategy_reader.rows_of(index, 0, infosets0, nodes[0]),
+        strategy_reader.rows_of(index, 1, infosets1, nodes[1]),
+    )
     strategies = (
-        inputs.load_strategy(given[0], index, data, arrays[0]),
-        inputs.load_strategy(given[1], index, data, arrays[1]),
+        strategy_reader.load_strategy(given[0], index, data, arrays[0]),
+        strategy_reader.load_strategy(given[1], index, data, arrays[1]),
     )
     output.mkdir(parents=True, exist_ok=True)
     facts = {"solution": given[0].said} if bundle else None
@@ -151,10 +154,10 @@ def solve(
     settings = _settings(config, {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}, asked)
     from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
-    from pttt_ooc.stages.beginning import begin
     from pttt_ooc.stages.budgets import refuse_small_budget
     from pttt_ooc.stages.directories import manifest_of, results_of, structure_of
-    from pttt_ooc.stages.prepare import prepared
+    from pttt_ooc.stages.preparation import prepared
+    from pttt_ooc.stages.run_start import begin
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
     with interruptible(), told_by(say):  # within the command, as typer has words of its own for an interrupt

@@ -58,7 +58,7 @@ def uniform(
     check_output(output, force=force, suffix=".zip")
     from pttt_ooc.products import infosets
     from pttt_ooc.products.tensors import export_strategy
-    from pttt_ooc.stages.prepare import open_index
+    from pttt_ooc.stages.preparation import open_index
     from pttt_ooc.structure.strategy import uniform_strategy
 
     index = open_index(data, game)
@@ -83,18 +83,18 @@ def validate(
     check_game(game)
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
-    from pttt_ooc.library import inputs
-    from pttt_ooc.library.given import game_of, given_strategy
+    from pttt_ooc.library import strategy_reader
+    from pttt_ooc.library.strategy_names import game_of, given_strategy
     from pttt_ooc.stages.directories import results_of
-    from pttt_ooc.stages.prepare import open_index
+    from pttt_ooc.stages.preparation import open_index
 
     given = given_strategy(file, player, infosets)
     name = game_of([given], game).name
     index = open_index(data, name)
-    reading, scratch = inputs.reading_needs([given], index, data), results_of(data, name, "none")
+    reading, scratch = strategy_reader.reading_needs([given], index, data), results_of(data, name, "none")
     needs = MemoryNeeds({**process_needs(), **reading.fixed}, reading.arrays, thread_needs())
     [arrays] = needs.within(memory_mb or MEMORY_MB, scratch).allocate()
-    inputs.load_strategy(given, index, data, arrays, scratch)
+    strategy_reader.load_strategy(given, index, data, arrays, scratch)
     count = int(index.players[player].infosets_by_slice().sum())
     print(f"{file}: valid, a strategy of player {player} in {name} for all {count:,} infosets.")
 
@@ -124,28 +124,28 @@ def evaluate(
 
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
-    from pttt_ooc.library import inputs
-    from pttt_ooc.library.given import game_of, given_strategy
+    from pttt_ooc.library import strategy_reader
+    from pttt_ooc.library.strategy_names import game_of, given_strategy
     from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
     from pttt_ooc.stages.engines import arrays_for, open_engine
-    from pttt_ooc.stages.prepare import prepared
+    from pttt_ooc.stages.preparation import prepared
     from pttt_ooc.sweep.parallel import in_order
 
-    asked = inputs.parse_interval(game_value) if game_value is not None else None
+    asked = strategy_reader.parse_interval(game_value) if game_value is not None else None
     given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
     rules = game_of(given, game)
-    known = inputs.known_value(rules, given, data)
+    known = strategy_reader.known_value(rules, given, data)
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
-        reading = inputs.reading_needs(given, engine.index, data, normalised=False)
+        reading = strategy_reader.reading_needs(given, engine.index, data, normalised=False)
         budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
         arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
 
         def loaded(player: int) -> Strategy:
-            return inputs.load_strategy(given[player], engine.index, data, arrays[player], directory)
+            return strategy_reader.load_strategy(given[player], engine.index, data, arrays[player], directory)
 
         # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
         strategies = list(in_order(loaded, (0, 1), engine.threads))
         found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
-        result = inputs.with_value(found, asked, known)
+        result = strategy_reader.with_value(found, asked, known)
     display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)

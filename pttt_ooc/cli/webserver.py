@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pttt_ooc.explore import localserver
-from pttt_ooc.explore import webserver as graderserver
-from pttt_ooc.grader.context import Grader
+from pttt_ooc.course.context import Grader
+from pttt_ooc.course.kinds.strategies import web_process as graderserver
+from pttt_ooc.explore import web_process
 from pttt_ooc.web.parts import Part
 
 
@@ -26,7 +26,7 @@ def main() -> None:
         return [part for name, arguments in told.items() for part in PARTS[name](grader, *arguments)]
 
     if wing == "explore":
-        localserver.serve(*own, others=others)
+        web_process.serve(*own, others=others)
     else:
         graderserver.serve(*own, others=others)
 
@@ -47,7 +47,7 @@ def arena(grader: Grader | None, address: str) -> list[Part]:
 
 def league(grader: Grader) -> list[Part]:
     """The parts of the league of a course."""
-    from pttt_ooc.extreme.course.parts import parts_of
+    from pttt_ooc.course.kinds.bots.parts import parts_of
 
     return parts_of(grader)
 

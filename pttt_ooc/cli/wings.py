@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.errors import StoreError
-from pttt_ooc.web.processes import Child, Web
+from pttt_ooc.service.processes import Child, Web
 
 SOLVED = "smbc"
 """The folder in which the workflow leaves its match with secret goals, beside the games."""
@@ -88,7 +88,7 @@ def beside(match: Path | None, kept: Path | None, arena: Path | None, course: Pa
     wings = Beside()
     with ExitStack() as stack:
         if match is not None:
-            from pttt_ooc.smbc.pages import local as secret_goals
+            from pttt_ooc.smbc.pages import local_server as secret_goals
             from pttt_ooc.smbc.pages.matches_file import matches_file
 
             matches = kept or match
@@ -96,12 +96,12 @@ def beside(match: Path | None, kept: Path | None, arena: Path | None, course: Pa
             child, address = stack.enter_context(secret_goals.answerer(match))
             wings.add("secret goals", (address, matches), [child])
         if arena is not None:
-            from pttt_ooc.arena.pages import local
+            from pttt_ooc.arena.pages import local_server
 
-            child, address = stack.enter_context(local.answerer(arena))
+            child, address = stack.enter_context(local_server.answerer(arena))
             wings.add("arena", (address,), [child])
         if course is not None:
-            from pttt_ooc.extreme.course.processes import processes
+            from pttt_ooc.course.kinds.bots.processes import processes
 
             if others := processes(course):
                 wings.add("league", (), others)

@@ -30,7 +30,7 @@ import numpy as np
 
 from pttt_ooc.disk.files import atomic_write_text, explained, fsync_directory, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.disk.record import Commit, Current, advice, crc_text
+from pttt_ooc.disk.snapshot_record import Commit, Current, advice, crc_text
 from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, locate_array
 from pttt_ooc.errors import StoreError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.environments.turns import Numbers, TurnEnvironment
-from pttt_ooc.smbc.playing import new_match
+from pttt_ooc.smbc.match_play import new_match
 from pttt_ooc.smbc.rules import GOALS, SQUARES, Rules
 
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import JSONResponse
 
 from pttt_ooc.explore.explorer import UsedExplorer
-from pttt_ooc.explore.looking import Asked, look
-from pttt_ooc.explore.shapes import ExploreOut, ImpossibleOut, PreparingOut, WaitOut
-from pttt_ooc.grader.shapes import ErrorOut
+from pttt_ooc.explore.inspection import Asked, look
+from pttt_ooc.explore.schemas import ExploreOut, ImpossibleOut, PreparingOut, WaitOut
 from pttt_ooc.web.accounts import known_bearer
+from pttt_ooc.web.schemas import ErrorOut
 from pttt_ooc.web.shell import Account
 
 router = APIRouter(prefix="/api")

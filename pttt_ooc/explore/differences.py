@@ -11,10 +11,10 @@ from fastapi.responses import HTMLResponse
 
 from pttt_ooc.explore.address import DIFFERENCES, Address
 from pttt_ooc.explore.explorer import Key, UsedExplorer, chosen
+from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
-from pttt_ooc.web.wire import Message, RefusedError
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 _ROUNDING = 1e-12

@@ -11,9 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 
 from pttt_ooc.explore.sources import Source, Sources, first_of
 from pttt_ooc.rules.game import Game
+from pttt_ooc.service.wire import Client
 from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.shell import Account
-from pttt_ooc.web.wire import Client
 
 
 @dataclass

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pttt_ooc.web.kept_file import kept_file
+from pttt_ooc.play.database_file import kept_file
 
 GAMES = "play.sqlite"
 """The database's name in a data directory."""
 
 
 def games_file(directory: Path) -> Path:
-    """The file in `directory` that keeps games; errors as of :func:`pttt_ooc.web.kept_file.kept_file`."""
+    """The file in `directory` that keeps games; errors as of :func:`pttt_ooc.play.database_file.kept_file`."""
     return kept_file(directory / GAMES, "Games")

@@ -13,15 +13,15 @@ from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
 from pttt_ooc.explore.curves import run_of
 from pttt_ooc.explore.explorer import UsedExplorer
-from pttt_ooc.explore.looking import Asked, Look, look
+from pttt_ooc.explore.inspection import Asked, Look, look
 from pttt_ooc.rules.game import Game
+from pttt_ooc.service.wire import Message
 from pttt_ooc.show.boards import attempts_sentence
 from pttt_ooc.show.numbers import value_for
 from pttt_ooc.show.pictures import attempts_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account
-from pttt_ooc.web.wire import Message
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)

@@ -12,11 +12,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.playing import Playing, UsedPlaying, count_beginning
+from pttt_ooc.explore.play_context import Playing, UsedPlaying, count_beginning
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
+from pttt_ooc.play import owners
 from pttt_ooc.show.pictures import MARKS
-from pttt_ooc.web import people
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part
@@ -35,7 +35,7 @@ def part_of(games: Games) -> Part:
         links=(Link("/play", "Play"),),
         state=Playing(games),
         names={"MARKS": MARKS, "game": games.game},
-        explain=people.explain,
+        explain=owners.explain,
     )
 
 
@@ -45,7 +45,7 @@ Step = Annotated[int | None, Query(ge=0, le=99)]
 @router.get("/play")
 def lobby(request: Request, playing: UsedPlaying, account: Signed) -> Response:
     """Opponents, games and results."""
-    games, owner = playing.games, people.owner_of(request, account)
+    games, owner = playing.games, owners.owner_of(request, account)
     listed = games.opponents.listed()
     groups: dict[str, list[int]] = {}
     for opponent in listed:
@@ -67,7 +67,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     fields = await own_form(request, shell)
     player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
     count_beginning(request, playing)
-    owner, cookie = people.owner_or_new(request, account)
+    owner, cookie = owners.owner_or_new(request, account)
     opponent = fields.get("opponent", "")
     try:
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
@@ -77,7 +77,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
     response = _away(request, f"/play/{seat.id}")
     if cookie:
-        people.keep(request, response, cookie)
+        owners.keep(request, response, cookie)
     return response
 
 
@@ -92,7 +92,7 @@ async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, acco
     """Attempt a square."""
     fields = await own_form(request, shell)
     made, square = _made(fields), number(fields, "square", 99, "Choose a square of the board.")
-    owner = people.known_owner(request, account, "game")
+    owner = owners.known_owner(request, account, "game")
     await run_in_threadpool(playing.games.attempt, owner, id, made, square)
     return await _answer(request, playing.games, account, id)
 
@@ -101,7 +101,7 @@ async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, acco
 async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
     """Give a game up."""
     fields = await own_form(request, shell)
-    owner = people.known_owner(request, account, "game")
+    owner = owners.known_owner(request, account, "game")
     await run_in_threadpool(playing.games.resign, owner, id, _made(fields))
     return await _answer(request, playing.games, account, id)
 
@@ -125,7 +125,7 @@ def _rendered(request: Request, template: str, account: Account | None, facts: d
 
 
 def _shown(request: Request, games: Games, account: Account | None, id: str, step: int | None) -> Response:
-    owner = people.known_owner(request, account, "game")
+    owner = owners.known_owner(request, account, "game")
     seat = games.seat(owner, id)
     whole = "part" if wants_part(request) else "page"
     if not seat.over:

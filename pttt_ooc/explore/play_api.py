@@ -16,7 +16,8 @@ from pydantic import BaseModel, ValidationError
 
 from pttt_ooc.explore.api import waiting
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.play_shapes import (
+from pttt_ooc.explore.play_context import UsedPlaying, count_beginning
+from pttt_ooc.explore.play_schemas import (
     AttemptIn,
     BeginIn,
     GameOut,
@@ -27,14 +28,13 @@ from pttt_ooc.explore.play_shapes import (
     ResultsOut,
     ReviewOut,
 )
-from pttt_ooc.explore.playing import UsedPlaying, count_beginning
 from pttt_ooc.explore.review import review_of, step_of
-from pttt_ooc.explore.shapes import WaitOut
+from pttt_ooc.explore.schemas import WaitOut
 from pttt_ooc.explore.statistics import standings
-from pttt_ooc.grader.shapes import ErrorOut
-from pttt_ooc.web import people
+from pttt_ooc.play import owners
 from pttt_ooc.web.accounts import known_bearer
 from pttt_ooc.web.forms import own_json
+from pttt_ooc.web.schemas import ErrorOut
 from pttt_ooc.web.shell import Account
 
 router = APIRouter(prefix="/api/play")
@@ -68,7 +68,7 @@ def _takes(model: type[BaseModel]) -> dict[str, object]:
 @router.get("", summary="Opponents, your games and results")
 def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
     """What the page Play shows.  Without a token or the cookie of a first game there are no games of yours."""
-    games, owner = playing.games, people.owner_of(request, account)
+    games, owner = playing.games, owners.owner_of(request, account)
     return LobbyOut(
         game=games.game.name,
         opponents=OpponentOut.all_of(list(games.opponents.listed())),
@@ -90,21 +90,21 @@ async def begin(request: Request, playing: UsedPlaying, account: Known) -> Respo
     """Begin a game.  Without a token the answer has a cookie: whoever sends it goes on with the game."""
     sent = await _sent(request, BeginIn)
     count_beginning(request, playing)
-    owner, cookie = people.owner_or_new(request, account)
+    owner, cookie = owners.owner_or_new(request, account)
     try:
         seat = await run_in_threadpool(playing.games.begin, owner, sent.opponent, sent.player)
     except PreparingError as error:
         return waiting({"step": error.step, "share": error.share, "ahead": error.ahead})
     response = JSONResponse(GameOut.of(seat).model_dump(), 201, {"Location": f"{router.prefix}/{seat.id}"})
     if cookie:
-        people.keep(request, response, cookie)
+        owners.keep(request, response, cookie)
     return response
 
 
 @router.get("/{id}", summary="A game", responses=_NO_GAME)
 def one_game(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
     """What you may know of a game of yours."""
-    return GameOut.of(playing.games.seat(people.known_owner(request, account, "game"), id))
+    return GameOut.of(playing.games.seat(owners.known_owner(request, account, "game"), id))
 
 
 @router.post(
@@ -117,7 +117,7 @@ def one_game(request: Request, playing: UsedPlaying, account: Known, id: str) ->
 async def attempt(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
     """Attempt a square; the opponent has answered in the game that comes back."""
     sent = await _sent(request, AttemptIn)
-    owner = people.known_owner(request, account, "game")
+    owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.attempt, owner, id, sent.made, sent.square))
 
 
@@ -127,7 +127,7 @@ async def attempt(request: Request, playing: UsedPlaying, account: Known, id: st
 async def resign(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
     """Give a game up, which counts as lost."""
     sent = await _sent(request, ResignIn)
-    owner = people.known_owner(request, account, "game")
+    owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.resign, owner, id, sent.made))
 
 
@@ -145,7 +145,7 @@ def review(
 ) -> ReviewOut:
     """All that happened in a game of yours that is over, what each attempt lost, and what could be believed."""
     games = playing.games
-    played = games.played(people.known_owner(request, account, "game"), id)
+    played = games.played(owners.known_owner(request, account, "game"), id)
     told = review_of(games.opponents, played)
     last = len(told.moves)
     return ReviewOut.of(played, told, step_of(games.opponents, played, last if step is None else min(step, last)))

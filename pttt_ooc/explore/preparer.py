@@ -19,22 +19,22 @@ import numpy as np
 
 from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.disk.resources import cores, small_threads
+from pttt_ooc.disk.rights import keep_private
+from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.profiles import is_whole, make_room, mark_whole
-from pttt_ooc.grader.rights import keep_private
-from pttt_ooc.library.given import Given, given_strategy
-from pttt_ooc.library.inputs import common_symmetry, load_strategy, reading_needs
+from pttt_ooc.library.strategy_names import Given, given_strategy
+from pttt_ooc.library.strategy_reader import common_symmetry, load_strategy, reading_needs
 from pttt_ooc.questions.losses import loss_arrays
 from pttt_ooc.questions.mistakes import find_differences, find_mistakes
 from pttt_ooc.questions.profile import Profile, best_response_of, size_on_disk
+from pttt_ooc.service.logs import lines_logged, start_logging
 from pttt_ooc.stages.engines import arrays_for, open_engine
-from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
-from pttt_ooc.web.logs import lines_logged, start_logging
 
 Tree = TypeVar("Tree")
 log = logging.getLogger("pttt.explore.preparer")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pttt_ooc.errors import StoreError
 from pttt_ooc.explore.opponents import Opponent, Opponents
-from pttt_ooc.explore.seat import Seat
+from pttt_ooc.explore.player_view import Seat
 from pttt_ooc.rules.play import History
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
+from pttt_ooc.explore.player_view import Cell, cells, known_attempts
 from pttt_ooc.explore.results import Played
-from pttt_ooc.explore.seat import Cell, cells, known_attempts
 from pttt_ooc.rules.play import Attempt, History, replay
 
 _EQUAL = 1e-9  # values that differ by less are the same

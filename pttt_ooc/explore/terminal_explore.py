@@ -7,15 +7,15 @@ from pathlib import Path
 
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyFileError
 from pttt_ooc.explore.boards import mirror_images
-from pttt_ooc.explore.here import Pair, pair_of
-from pttt_ooc.explore.runs import with_run
+from pttt_ooc.explore.local_opponents import Pair, pair_of
+from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.library.structures import configure
 from pttt_ooc.questions.answers import Numbers, Row
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.merging import merged
-from pttt_ooc.questions.reading import checked
+from pttt_ooc.questions.infoset_parser import checked
+from pttt_ooc.questions.mirror_merge import merged
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.boards import attempts_sentence
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from rich.console import RenderableType
 
 from pttt_ooc.explore.opponents import Opponents
+from pttt_ooc.explore.player_view import Cell, Seat, seat_of
 from pttt_ooc.explore.results import Played, Tally, answered
 from pttt_ooc.explore.review import Review, Step, review_of, step_of
-from pttt_ooc.explore.seat import Cell, Seat, seat_of
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals

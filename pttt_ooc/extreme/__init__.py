@@ -1,15 +1,16 @@
 """The Extreme TicTacToe tournament.
 
-A bot runs in a process of its own behind walls: ``launcher``, ``runner`` and ``reader`` are programs that stand alone.
-The first builds the walls, the second calls the bot, the third reads its file.  None imports the package.
+A bot runs in a process of its own behind walls: ``launcher``, ``runner`` and ``source_reader`` are programs that stand
+alone. The first builds the walls, the second calls the bot, the third reads its file.  None imports the package.
 
-Modules: ``walls`` (what a bot sees and may do), ``launcher``, ``runner`` (with the board that bots get), ``reader`` and
-``reading`` (files behind walls, Python 2 and 3), ``programs`` (bots as files), ``clock`` (of a move), ``enclosed`` (a
-process behind walls, and its messages), ``process`` (a bot, asked for moves in time),
-``referee`` (the rules), ``match``, ``checking`` (does a bot play?), ``league`` (pools and standings), ``record`` and
-``tournament`` (the same on disk), ``cores`` (one bot on each), ``tables`` (standings as CSV), ``terms`` (what a course
-says before), ``settings`` and ``pipeline`` (a tournament as jobs of the workflow), ``analysis`` (what a log tells
-about its players), ``curves`` and ``analyst`` (what our strong bot thinks of positions), ``pages/`` (the same in the
-browser), ``course/`` (beside a course's grader), ``showing`` (the same for people), ``search`` (of the strong bot in
-``bots/``), ``sealed`` (that behind walls), ``commands`` (``pttt extreme``).
+Modules: ``walls`` (what a bot sees and may do), ``launcher``, ``runner`` (with the board that bots get),
+``source_reader`` and ``source_client`` (files behind walls, Python 2 and 3), ``bot_programs`` (bots as files),
+``clock`` (of a move), ``walled_process`` (a process behind walls, and its messages), ``bot_process`` (a bot, asked for
+moves in time), ``referee`` (the rules), ``match``, ``bot_check`` (does a bot play?), ``league`` (pools and standings),
+``tournament_record`` and ``tournament`` (the same on disk), ``cores`` (one bot on each), ``standings_table`` (standings
+as CSV), ``bot_terms`` (what a course says before), ``settings`` and ``pipeline`` (a tournament as jobs of the
+workflow), ``analysis`` (what a log tells about its players), ``curves`` and ``analyst`` (what our strong bot thinks of
+positions), ``pages/`` (the same in the browser), ``course/`` (beside a course's grader), ``display`` (the same for
+people), ``search`` (of the strong bot in ``bots/``), ``walled_search`` (that behind walls), ``commands`` (``pttt
+extreme``).
 """

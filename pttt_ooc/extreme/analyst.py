@@ -11,13 +11,13 @@ import sys
 import threading
 from pathlib import Path
 
-from pttt_ooc.disk.lives import handle_signals, watch_parent
+from pttt_ooc.disk.stop_signals import handle_signals, watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme.cores import free_cores, taken_core
 from pttt_ooc.extreme.curves import Analyst, missing, write_curve
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.record import FACTS, Record
-from pttt_ooc.web.logs import start_logging
+from pttt_ooc.extreme.tournament_record import FACTS, Record
+from pttt_ooc.service.logs import start_logging
 
 log = logging.getLogger("pttt.extreme.analyst")
 _POLL, _PAUSE = 1.0, 30.0  # seconds between two looks, and after an error

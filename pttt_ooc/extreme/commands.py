@@ -15,7 +15,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
-from pttt_ooc.options import GRADER, BrowserOption, DataOption, ForceOption, HostOption, JsonOption, PortOption, group
+from pttt_ooc.options import BrowserOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
     from pttt_ooc.extreme.match import Match
@@ -38,7 +38,6 @@ def add_commands(app: typer.Typer) -> None:
     extreme.command(epilog="Example: pttt extreme check team39.py")(check)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(tournament)
     extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
-    extreme.command("open", epilog="Example: pttt extreme open --data grader --seed 2019")(open_league)
     app.add_typer(extreme, name="extreme")
 
 
@@ -78,9 +77,9 @@ def match(
     message, points, plies and seconds.
     """
     from pttt_ooc.disk.files import atomic_write_text
+    from pttt_ooc.extreme.bot_process import Conditions
+    from pttt_ooc.extreme.bot_programs import read_program
     from pttt_ooc.extreme.match import check_walls, play_match
-    from pttt_ooc.extreme.process import Conditions
-    from pttt_ooc.extreme.programs import read_program
 
     if log is not None:
         check_output(log, [first, second], force=force)
@@ -158,15 +157,15 @@ def check(
     """
     from dataclasses import asdict
 
-    from pttt_ooc.extreme import checking
+    from pttt_ooc.extreme import bot_check
+    from pttt_ooc.extreme.bot_process import Conditions
+    from pttt_ooc.extreme.bot_programs import read_program
     from pttt_ooc.extreme.match import check_walls
-    from pttt_ooc.extreme.process import Conditions
-    from pttt_ooc.extreme.programs import read_program
 
     if sandbox:
         check_walls()
     program = read_program(file, sandbox)
-    found = checking.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    found = bot_check.check(program, Conditions(time_limit, load_limit, memory_mb, sandbox))
     if as_json:
         print(json.dumps(asdict(found)))
     else:
@@ -201,14 +200,14 @@ def tournament(
 
     After an interruption, the same command goes on: no match is played twice.
     """
-    from pttt_ooc.extreme import showing
+    from pttt_ooc.extreme import display
+    from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.cores import cores_with_memory, free_cores
     from pttt_ooc.extreme.match import check_walls
-    from pttt_ooc.extreme.process import Conditions
     from pttt_ooc.extreme.tournament import Settings, Tournament, entries_of
     from pttt_ooc.extreme.walls import ExtremeError
 
-    stages = showing.read_stages(pools, qualify, marks)
+    stages = display.read_stages(pools, qualify, marks)
     files = sorted(directory.glob("*.py")) if directory.is_dir() else []
     if not files:
         raise ExtremeError(f"{directory} holds no bots: name a directory with files like team39.py.")
@@ -230,13 +229,13 @@ def tournament(
     settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
     played = Tournament(output or directory / "tournament", entries_of(files, sandbox), settings)
     try:
-        tables = played.play(held[:workers], showing.tell_match)
+        tables = played.play(held[:workers], display.tell_match)
     finally:
         played.close()
     if as_json:
-        print(json.dumps(showing.as_json(played.record, tables)))
+        print(json.dumps(display.as_json(played.record, tables)))
     else:
-        showing.show(played.record, tables)
+        display.show(played.record, tables)
 
 
 def serve(
@@ -249,30 +248,5 @@ def serve(
     from pttt_ooc.extras import extra
 
     with extra("grader", "`pttt extreme serve`"):
-        from pttt_ooc.extreme.pages.local import serve as served
+        from pttt_ooc.extreme.pages.local_server import serve as served
     served(directory, host, port, "/extreme/standings" if browser else None)
-
-
-def open_league(
-    data: DataOption = GRADER,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw of the pools; publish it.")] = 0,
-    time_limit: TimeOption = 24,
-    game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of a grader that is made.  [default: pttt-abrupt]")
-    ] = None,
-) -> None:
-    """Let the teams of a grader hand in bots, from its next start on.
-
-    Writes extreme.yaml into the grader's directory, which says all that can be chosen: pools, marks, limits, and when
-    the tournament begins.  Where there is no grader yet, it is made.
-    """
-    from pttt_ooc.extras import extra
-
-    with extra("grader", "`pttt extreme open`"):
-        from pttt_ooc.extreme.course.league import LeagueSettings
-        from pttt_ooc.extreme.course.league import open_league as opened
-        from pttt_ooc.grader.rights import private
-        from pttt_ooc.grader.settings import make_settings
-    with private():
-        make_settings(data, game)
-        print(opened(data, LeagueSettings(seed=seed, time_limit=time_limit)))

@@ -11,8 +11,8 @@ from typing import Any
 from pttt_ooc.arena.games.base import PLAYER
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.record import Record
 from pttt_ooc.extreme.search import Searcher, ready
+from pttt_ooc.extreme.tournament_record import Record
 
 NODES = 5000
 """Positions that are searched for each position of a match."""

@@ -10,11 +10,11 @@ from dataclasses import asdict, astuple, dataclass, field
 from typing import Any
 
 from pttt_ooc.extras import check_extra
-from pttt_ooc.extreme.enclosed import MachineError, plain
-from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError
-from pttt_ooc.extreme.programs import Program
+from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
+from pttt_ooc.extreme.bot_programs import Program
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Move, Referee
 from pttt_ooc.extreme.runner import BigBoard
+from pttt_ooc.extreme.walled_process import MachineError, plain
 from pttt_ooc.extreme.walls import ExtremeError
 
 log = logging.getLogger("pttt.extreme.match")

@@ -38,10 +38,10 @@ def draw(config: ExtremeConfig, directory: Path) -> None:
     PtttError
         If there are no bots or too few, or bots cannot be run on this machine, or another tournament is there.
     """
+    from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.match import check_walls
-    from pttt_ooc.extreme.process import Conditions
-    from pttt_ooc.extreme.record import Record
     from pttt_ooc.extreme.tournament import Settings, entries_of, settle
+    from pttt_ooc.extreme.tournament_record import Record
 
     files = bots_of(config)
     if not files:
@@ -62,7 +62,7 @@ def draw(config: ExtremeConfig, directory: Path) -> None:
 
 def write_pools(directory: Path, stage: str, file: Path) -> None:
     """Write the names of the matches of a stage, whose predecessors have been played."""
-    from pttt_ooc.extreme.record import Record
+    from pttt_ooc.extreme.tournament_record import Record
 
     state = Record(directory).state()
     names = [one.pairing.name for one in state.played if one.pairing.stage == stage]
@@ -107,8 +107,8 @@ def play(directory: Path, name: str) -> None:
     PtttError
         If bots cannot be run on this machine.
     """
-    from pttt_ooc.extreme.record import Record
     from pttt_ooc.extreme.tournament import Player
+    from pttt_ooc.extreme.tournament_record import Record
 
     record = Record(directory)
     pairing = next((pairing for pairing in record.state().waiting if pairing.name == name), None)
@@ -119,9 +119,9 @@ def play(directory: Path, name: str) -> None:
 
 def report(directory: Path) -> None:
     """Write standings, marks and the report of a tournament that is over."""
-    from pttt_ooc.extreme.record import Record
-    from pttt_ooc.extreme.tables import marks_rows
+    from pttt_ooc.extreme.standings_table import marks_rows
     from pttt_ooc.extreme.tournament import write_standings
+    from pttt_ooc.extreme.tournament_record import Record
     from pttt_ooc.show.pages import rendered
 
     record = Record(directory)

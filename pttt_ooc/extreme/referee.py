@@ -26,7 +26,7 @@ class Move:
     bonus
         Whether it was a bonus move.
     seconds, processor, waited
-        What the bot took, as of :class:`~pttt_ooc.extreme.process.Spent`; 0 for a move of the opening.
+        What the bot took, as of :class:`~pttt_ooc.extreme.bot_process.Spent`; 0 for a move of the opening.
     """
 
     player: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from pttt_ooc.config import Run
-from pttt_ooc.extreme.terms import Terms
+from pttt_ooc.extreme.bot_terms import Terms
 
 
 class ExtremeConfig(Terms):

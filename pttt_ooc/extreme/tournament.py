@@ -17,15 +17,15 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
-from pttt_ooc.extreme.checking import ENOUGH
+from pttt_ooc.extreme.bot_check import ENOUGH
+from pttt_ooc.extreme.bot_process import Conditions
+from pttt_ooc.extreme.bot_programs import Program, program
 from pttt_ooc.extreme.cores import taken_core
-from pttt_ooc.extreme.enclosed import MachineError
 from pttt_ooc.extreme.league import Pairing, Stage, Table
 from pttt_ooc.extreme.match import play_match
-from pttt_ooc.extreme.process import Conditions
-from pttt_ooc.extreme.programs import Program, program
-from pttt_ooc.extreme.record import FACTS, Record, read_json
-from pttt_ooc.extreme.tables import marks_rows, standings_rows
+from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
+from pttt_ooc.extreme.tournament_record import FACTS, Record, read_json
+from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.show.tables import csv_text
 

@@ -18,9 +18,9 @@ from pttt_ooc.show.comparison import RunFacts, common_gap, compared
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import comparison_figure, inline_svg
 from pttt_ooc.show.tables import csv_text
-from pttt_ooc.stages.common import Facts, check_product
 from pttt_ooc.stages.comparison import CONVERGENCE, run_facts
 from pttt_ooc.stages.directories import manifest_of
+from pttt_ooc.stages.stage_context import Facts, check_product
 
 _TEMPLATE = "sweep_report.html.j2"
 _TIMES = ("seconds", "cpu_seconds", "elapsed_seconds")

@@ -16,7 +16,7 @@ from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.files import explained, make_directory, remove
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.memory import virtual_array
-from pttt_ooc.disk.record import Current
+from pttt_ooc.disk.snapshot_record import Current
 from pttt_ooc.learners.learner import Arrays
 
 Shapes = dict[str, Any]

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from pttt_ooc.aliases import Precision, Symmetry
-from pttt_ooc.disk.lives import interruptible
 from pttt_ooc.disk.resources import cores
+from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.options import DATA, DataOption, GameOption, ThreadsOption
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.structure.strategy import Strategy
 
 Pair = tuple[Strategy, Strategy]

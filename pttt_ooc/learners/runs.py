@@ -23,7 +23,7 @@ from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store, make_dir
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_of
 from pttt_ooc.learners.checkpoints import Checkpoints
-from pttt_ooc.learners.ground import Ground, open_ground
+from pttt_ooc.learners.learning_game import Ground, open_ground
 from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.stages.directories import results_of

@@ -12,9 +12,9 @@ from pttt_ooc.library.values import check_one_game, checked_strategy
 from pttt_ooc.questions import beliefs as believing
 from pttt_ooc.questions import profile as core
 from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
-from pttt_ooc.questions.following import earlier, following
+from pttt_ooc.questions.continuations import earlier, following
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.playing import sample_game
+from pttt_ooc.questions.sampled_games import sample_game
 from pttt_ooc.rules.play import History
 from pttt_ooc.structure import strategy as structure
 

@@ -15,9 +15,9 @@ from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.library.games import as_record, of_record
-from pttt_ooc.library.given import SOLUTION, given_strategy
-from pttt_ooc.library.running import Row, begun, checked_settings, checked_symmetry
+from pttt_ooc.library.solver_session import Row, begun, checked_settings, checked_symmetry
 from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.strategy_names import SOLUTION, given_strategy
 from pttt_ooc.library.structures import checked_player, engine_of, index_of, is_named, remember, threads
 from pttt_ooc.products.solution import read_solution, write_solution
 from pttt_ooc.rules.catalogue import named_game
@@ -25,7 +25,7 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.solving import solver
 from pttt_ooc.solving.regret import Rule
 from pttt_ooc.stages import solve as stage
-from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.stages.provenance import fingerprint
 
 LOG = "convergence.jsonl"

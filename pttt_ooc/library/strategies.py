@@ -12,9 +12,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
-from pttt_ooc.library.given import Given, game_of, games_of_shape, given_strategy
-from pttt_ooc.library.inputs import load_strategy, rows_of
 from pttt_ooc.library.policies import Policy, PolicyTensor
+from pttt_ooc.library.strategy_names import Given, game_of, games_of_shape, given_strategy
+from pttt_ooc.library.strategy_reader import load_strategy, rows_of
 from pttt_ooc.library.structures import (
     checked_game,
     checked_player,
@@ -24,7 +24,7 @@ from pttt_ooc.library.structures import (
     remember,
     widest_symmetry,
 )
-from pttt_ooc.products.headers import SUM_TOLERANCE
+from pttt_ooc.products.file_headers import SUM_TOLERANCE
 from pttt_ooc.products.infosets import RowReader, default_rows, infoset_texts, parse_infoset, row_blocks
 from pttt_ooc.products.tensors import export_strategy, strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.rules.game import Game

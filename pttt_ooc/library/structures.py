@@ -11,12 +11,12 @@ import numpy as np
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.resources import cores, small_threads
 from pttt_ooc.errors import ConfigError, GameError
-from pttt_ooc.products.tables import read_index, read_timings
+from pttt_ooc.products.structure_store import read_index, read_timings
 from pttt_ooc.rules.catalogue import find_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.directories import INDEX
-from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.stages.preparation import prepared
 from pttt_ooc.structure.building import build_timing
 from pttt_ooc.structure.counts import total_infosets
 from pttt_ooc.structure.index import Index, build_index

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pttt_ooc.aliases import Interval
 from pttt_ooc.errors import ConfigError, StrategyError
-from pttt_ooc.library.inputs import known_value, with_value
 from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.strategy_reader import known_value, with_value
 from pttt_ooc.library.structures import data_directory, engine_of, is_named
 from pttt_ooc.questions.losses import Losses
 from pttt_ooc.questions.mistakes import find_differences

@@ -19,7 +19,7 @@ from pttt_ooc.disk.manifests import FORMAT_VERSION
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.errors import StoreError
-from pttt_ooc.products.headers import solution_attrs
+from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Floats, Sliced, Strategy, strategy_arrays
 

@@ -3,7 +3,7 @@
 A tensor has one row for each infoset, in an order told by an array `rows` of node numbers (see
 :mod:`pttt_ooc.products.infosets`), and one column for each square.  The index has symmetry ``"none"``.
 
-Files are written aside, synced and renamed; :mod:`pttt_ooc.products.reading` reads them.
+Files are written aside, synced and renamed; :mod:`pttt_ooc.products.tensor_reader` reads them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pttt_ooc.disk.files import replacing
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.jit import kernel
 from pttt_ooc.products import deflate
-from pttt_ooc.products.headers import SUM_TOLERANCE, check_dtype, check_shape
+from pttt_ooc.products.file_headers import SUM_TOLERANCE, check_dtype, check_shape
 from pttt_ooc.products.infosets import InfosetTables, Rows, RowTables, infoset_tables, infoset_text, row_blocks, view_of
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
@@ -164,7 +164,7 @@ def strategy_from_tensor(
     StrategyError
         If the shape or dtype is wrong, or at the first row that has something other than numbers between 0
         and 1, mass on an illegal action, or a sum further from 1 than
-        :data:`~pttt_ooc.products.headers.SUM_TOLERANCE`.
+        :data:`~pttt_ooc.products.file_headers.SUM_TOLERANCE`.
     """
     tables = infoset_tables(index, player).only(RowTables)
     check_shape(tuple(tensor.shape), (len(rows), tables.squares), source)

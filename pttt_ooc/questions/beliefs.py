@@ -32,7 +32,7 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
     opponent
         The other player's strategy, with symmetry or without, on any index of the game.
     infoset
-        Its text, as :func:`pttt_ooc.questions.reading.checked` takes it.
+        Its text, as :func:`pttt_ooc.questions.infoset_parser.checked` takes it.
     boards
         How many true boards to list, the likeliest first.
     orders

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel
-from pttt_ooc.questions.reading import checked
+from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.structure.index import Index
@@ -106,7 +106,7 @@ def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
     Parameters
     ----------
     infoset
-        Its text, as :func:`pttt_ooc.questions.reading.checked` takes it.
+        Its text, as :func:`pttt_ooc.questions.infoset_parser.checked` takes it.
 
     Raises
     ------

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.questions.beliefs import beliefs
-from pttt_ooc.questions.following import following
+from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.histories import read_only
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.playing import row_at
 from pttt_ooc.questions.profile import PlayerArrays, Profile
+from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.evaluation import Evaluation
 from pttt_ooc.structure.index import Index, build_index

@@ -5,9 +5,9 @@ and who comes first to five points wins the match.  ``pages/``: in the browser. 
 ``stages/``: in the workflow.
 
 Modules: ``rules``, ``tree``: a round. ``settings``: of a solve. ``kernels``: all kernels of the wing. ``round``,
-``match``: solvers. ``response``: best responses. ``solve``: results on disk. ``findings``: what they show.
+``match``: solvers. ``best_response``: best responses. ``solve``: results on disk. ``findings``: what they show.
 ``goals``, ``programs``: what goals are worth in all equilibria. ``study``: without chance. ``simulation``.
-``snapshots``: of a solver on the way. ``place``: the board as somebody holds it. ``looking``: what a solution does
-there. ``playing``: matches of a person, ``bot``: against a solution, ``tally``: counted. ``words``: for both.
-``pipeline``: the stages of the workflow. ``commands``.
+``snapshots``: of a solver on the way. ``oriented_position``: the board as somebody holds it. ``inspection``: what a
+solution does there. ``match_play``: matches of a person, ``bot``: against a solution, ``match_results``: counted.
+``vocabulary``: for both. ``pipeline``: the stages of the workflow. ``commands``.
 """

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 
 from pttt_ooc.rules.game import Squares
-from pttt_ooc.smbc.looking import believed
+from pttt_ooc.smbc.best_response import profile_values, respond
+from pttt_ooc.smbc.inspection import believed
 from pttt_ooc.smbc.match import Scores
-from pttt_ooc.smbc.place import Place
-from pttt_ooc.smbc.playing import ME, Expectation
-from pttt_ooc.smbc.response import profile_values, respond
+from pttt_ooc.smbc.match_play import ME, Expectation
+from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.solve import Solution
 
 
 class SolutionBot:
-    """As :class:`pttt_ooc.smbc.playing.Bot`: plays the average strategies of a solved match."""
+    """As :class:`pttt_ooc.smbc.match_play.Bot`: plays the average strategies of a solved match."""
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution

@@ -235,7 +235,7 @@ def explore(
     At the prompt: m 3 makes a move, u undoes it, g w l sets goals, s 4 4 scores, i 40 the iteration, q quits.
     """
     from pttt_ooc.show.dialogue import Dialogue
-    from pttt_ooc.smbc.looking import Lookouts
+    from pttt_ooc.smbc.inspection import Lookouts
     from pttt_ooc.smbc.terminal.explore import explore as explored
     from pttt_ooc.smbc.terminal.explore import scores_of
 
@@ -272,5 +272,5 @@ def serve(
     Matches are kept in DIR/matches.sqlite.
     """
     with extra("grader", "`pttt smbc serve`"):
-        from pttt_ooc.smbc.pages.local import serve as served
+        from pttt_ooc.smbc.pages.local_server import serve as served
     served(directory, host, port, "/smbc/play" if browser else None)

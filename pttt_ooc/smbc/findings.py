@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.errors import ConfigError
+from pttt_ooc.smbc.best_response import MatchResponse, State, profile_values, respond
 from pttt_ooc.smbc.goals import Equilibria, by_goals, equilibria
 from pttt_ooc.smbc.match import Scores, all_scores, following, payoffs
 from pttt_ooc.smbc.programs import Range
-from pttt_ooc.smbc.response import MatchResponse, State, profile_values, respond
 from pttt_ooc.smbc.round import PAIRS, Payoffs, Profile, best_response, fresh, outcomes, scoring
 from pttt_ooc.smbc.rules import GOALS
 from pttt_ooc.smbc.settings import Settings

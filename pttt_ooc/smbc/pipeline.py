@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from pttt_ooc.smbc.settings import SmbcConfig
-from pttt_ooc.stages.common import Facts
 from pttt_ooc.stages.provenance import module_digest
+from pttt_ooc.stages.stage_context import Facts
 from pttt_ooc.stages.staleness import Asked
 
 MODULES = {
     "solve": "smbc/solve",
-    "findings": "smbc/stages/finding",
-    "equilibria": "smbc/stages/bounding",
-    "report": "smbc/stages/reporting",
+    "findings": "smbc/stages/findings",
+    "equilibria": "smbc/stages/equilibria",
+    "report": "smbc/stages/report",
 }
 """The stages in their order, each with its module."""
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.smbc import kernels
+from pttt_ooc.smbc.best_response import profile_values
 from pttt_ooc.smbc.match import Scores
-from pttt_ooc.smbc.response import profile_values
 from pttt_ooc.smbc.solve import Solution, name_of
 
 

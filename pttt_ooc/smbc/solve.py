@@ -35,8 +35,8 @@ from pttt_ooc.smbc.round import Floats, Profile, Solver, profile_of
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.tree import Tree, build
-from pttt_ooc.stages.common import stage
 from pttt_ooc.stages.provenance import PLAIN, code_digest, dependencies
+from pttt_ooc.stages.stage_context import stage
 
 STAGE = "solve"
 MANIFEST, STORE, LOG = "solve.json", "strategies.zarr", "convergence.jsonl"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.smbc.best_response import profile_values, respond
 from pttt_ooc.smbc.match import Scores, payoffs
 from pttt_ooc.smbc.programs import plies_of
-from pttt_ooc.smbc.response import profile_values, respond
 from pttt_ooc.smbc.round import Floats, Payoffs, Profile, best_response, fresh, profile_of
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.solve import Solution

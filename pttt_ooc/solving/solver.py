@@ -19,12 +19,12 @@ from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.memory import in_memory, leaves, with_leaves
-from pttt_ooc.disk.record import Commit
+from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.solving.arrays import AverageStrategy, SolverArrays, solver_arrays, state_arrays
 from pttt_ooc.solving.evaluation import ProfileEvaluator
-from pttt_ooc.solving.held import Held, Narrow, Wide
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
-from pttt_ooc.solving.resuming import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
+from pttt_ooc.solving.schedule import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
+from pttt_ooc.solving.state_precision import Held, Narrow, Wide
 from pttt_ooc.solving.times import Times
 from pttt_ooc.structure.strategy import Sliced, Strategy
 from pttt_ooc.structure.symmetry import Symmetriser

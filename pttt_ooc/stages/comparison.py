@@ -10,8 +10,8 @@ from pathlib import Path
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.show.comparison import RunFacts
-from pttt_ooc.stages.common import Facts, check_product
 from pttt_ooc.stages.directories import manifest_of, run_of, sibling
+from pttt_ooc.stages.stage_context import Facts, check_product
 
 CONVERGENCE = "convergence.jsonl"
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.stages.beginning import begin
-from pttt_ooc.stages.common import check_writable
 from pttt_ooc.stages.directories import manifest_of
+from pttt_ooc.stages.run_start import begin
+from pttt_ooc.stages.stage_context import check_writable
 from pttt_ooc.stages.staleness import Asked, reasons, sentence
 
 Lazy = Callable[[], Mapping[str, Asked]]

@@ -11,9 +11,9 @@ import numpy as np
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, Tree, process_needs
-from pttt_ooc.products.tables import read_index, read_timings
-from pttt_ooc.stages.common import tell
+from pttt_ooc.products.structure_store import read_index, read_timings
 from pttt_ooc.stages.directories import INDEX, structure_of
+from pttt_ooc.stages.stage_context import tell
 from pttt_ooc.structure.index import Index
 from pttt_ooc.sweep.engine import Engine, engine_needs
 

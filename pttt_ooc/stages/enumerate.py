@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
-from pttt_ooc.products.tables import write_pairs
+from pttt_ooc.products.structure_store import write_pairs
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
-from pttt_ooc.stages.common import allocated, stage
+from pttt_ooc.stages.stage_context import allocated, stage
 from pttt_ooc.structure.counts import check_counts, counts_of
 from pttt_ooc.structure.views import find_pairs, most_pairs
 

@@ -14,8 +14,8 @@ from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays, narrowed
-from pttt_ooc.stages.common import digests, inputs, stage, workspace_of
 from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.stage_context import digests, inputs, stage, workspace_of
 from pttt_ooc.structure.index import Layout
 from pttt_ooc.structure.strategy import Floats, strategy_arrays, uniform_strategy
 from pttt_ooc.sweep.engine import engine_needs

@@ -15,10 +15,10 @@ from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_ex
 from pttt_ooc.products.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.products.names import BUNDLE
 from pttt_ooc.products.solution import Strategies, read_solution
-from pttt_ooc.stages.common import Facts, allocated, contents, digests, inputs, stage, workspace_of
 from pttt_ooc.stages.engines import index_of
 from pttt_ooc.stages.normal_form import normal_export, row_orders
-from pttt_ooc.stages.verified import timeless
+from pttt_ooc.stages.product_check import timeless
+from pttt_ooc.stages.stage_context import Facts, allocated, contents, digests, inputs, stage, workspace_of
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import unfold

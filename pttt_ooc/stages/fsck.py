@@ -13,9 +13,9 @@ from pttt_ooc.disk import commits
 from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.stages import STAGES, verified
-from pttt_ooc.stages.common import check_product, undisturbed
+from pttt_ooc.stages import STAGES, product_check
 from pttt_ooc.stages.directories import home_of, manifest_of
+from pttt_ooc.stages.stage_context import check_product, undisturbed
 
 
 @dataclass
@@ -77,7 +77,7 @@ def _check_below(directory: Path, found: Findings) -> bool:
                 _check_products(directory, stage, found)
             with explained(f"read {directory}"), os.scandir(directory) as entries:
                 # Stores hold nothing but the arrays of a product, and what was verified is no product.
-                folders = [e for e in entries if e.is_dir(follow_symlinks=False) and e.name != verified.DIRECTORY]
+                folders = [e for e in entries if e.is_dir(follow_symlinks=False) and e.name != product_check.DIRECTORY]
                 below = sorted(e.path for e in folders if ".zarr" not in e.name)
             return any([_check_below(Path(path), found) for path in below]) or bool(stages)
     except StoreError as error:

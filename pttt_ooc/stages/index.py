@@ -11,10 +11,10 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.files import fresh_store
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.errors import PtttError
-from pttt_ooc.products.tables import read_index, read_pairs, write_index, write_timing
+from pttt_ooc.products.structure_store import read_index, read_pairs, write_index, write_timing
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.progress import Shares
-from pttt_ooc.stages.common import allocated, digests, inputs, stage
+from pttt_ooc.stages.stage_context import allocated, digests, inputs, stage
 from pttt_ooc.structure.index import Index, build_index
 
 BYTES_PER_PAIR = {"none": 450, "full": 200}  # while the tables are built, measured

@@ -24,9 +24,9 @@ from numba.core.event import Event, Listener, install_listener
 from pttt_ooc import compiler, jit
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import State
-from pttt_ooc.disk.lives import watch_parent
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.resources import cores
+from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.rules.catalogue import named_game
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def call_structure(directory: Path) -> None:
     folded, whole = _structure("full")[0], _structure("none")[0]
 
     from pttt_ooc.products.infosets import default_rows, read_infosets, write_infosets
-    from pttt_ooc.products.reading import open_tensor
+    from pttt_ooc.products.tensor_reader import open_tensor
     from pttt_ooc.products.tensors import export_strategy, strategy_from_tensor
     from pttt_ooc.structure.strategy import uniform_strategy
     from pttt_ooc.structure.symmetry import Symmetriser, fold, unfold
@@ -103,7 +103,7 @@ def call_evaluation(directory: Path) -> None:
     with jit.interpreted():
         index, timings = _structure("none")
 
-    from pttt_ooc.solving.assess import assess
+    from pttt_ooc.solving.assessment import assess
     from pttt_ooc.solving.best_response import best_response
     from pttt_ooc.solving.evaluation import evaluate
     from pttt_ooc.structure.strategy import uniform_strategy

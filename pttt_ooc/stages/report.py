@@ -16,7 +16,7 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.products.infosets import parse_infoset
 from pttt_ooc.products.solution import Strategies, read_solution
-from pttt_ooc.products.tables import read_index
+from pttt_ooc.products.structure_store import read_index
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.play import first_infoset
 from pttt_ooc.show.report import (
@@ -30,9 +30,9 @@ from pttt_ooc.show.report import (
     write_report,
 )
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import Facts, allocated, contents, digests, inputs, stage
 from pttt_ooc.stages.comparison import read_comparison
 from pttt_ooc.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
+from pttt_ooc.stages.stage_context import Facts, allocated, contents, digests, inputs, stage
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.structure.symmetry import probabilities_at

@@ -27,7 +27,7 @@ from pttt_ooc.disk.manifests import read_json
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import DiskBudgetError
 from pttt_ooc.products.solution import SlicedStrategies, write_solution
-from pttt_ooc.solving.resuming import schedule
+from pttt_ooc.solving.schedule import schedule
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.structure.index import Index
 

@@ -20,16 +20,16 @@ from pttt_ooc.products.solution import write_solution
 from pttt_ooc.show.numbers import size
 from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
-from pttt_ooc.solving.held import room_bytes
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve
-from pttt_ooc.stages.common import Facts, digests, inputs, stage, workspace_of
+from pttt_ooc.solving.state_precision import room_bytes
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.normal_solve import normal_solve
+from pttt_ooc.stages.product_check import timeless
 from pttt_ooc.stages.provenance import fingerprint
 from pttt_ooc.stages.snapshots import Snapshots
-from pttt_ooc.stages.verified import timeless
+from pttt_ooc.stages.stage_context import Facts, digests, inputs, stage, workspace_of
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.sweep.engine import engine_needs
 

@@ -16,13 +16,13 @@ from typing import Any
 from pttt_ooc.config import Config
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
-from pttt_ooc.stages import STAGES, verified
-from pttt_ooc.stages.common import Facts, made_from_others
+from pttt_ooc.stages import STAGES, product_check
 from pttt_ooc.stages.comparison import compared_digests
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.normal_form import normal_export, row_orders
 from pttt_ooc.stages.normal_solve import normal_solve
 from pttt_ooc.stages.provenance import source_digest
+from pttt_ooc.stages.stage_context import Facts, made_from_others
 
 NOT_RUN = "has not run"
 _RUNS_FIRST = " runs first"
@@ -111,7 +111,7 @@ def _own_reason(file: Path, stage: str, one: Asked, current: Mapping[str, Facts]
     try:
         manifest = read_manifest(file, stage)
         before = {name: current[name] for name in one.after if name in current}
-        reason = difference(manifest, one, before) or verified.problem(
+        reason = difference(manifest, one, before) or product_check.problem(
             file.parent, stage, manifest["products"], remember
         )
     except (StoreError, KeyError, TypeError, AttributeError):

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from pttt_ooc.stages import STAGES
-from pttt_ooc.stages.common import Facts, contents, inputs, undisturbed
-from pttt_ooc.stages.verified import timeless
+from pttt_ooc.stages.product_check import timeless
+from pttt_ooc.stages.stage_context import Facts, contents, inputs, undisturbed
 
 MEASURED = ("usage", "memory", "versions")
 """What manifests say about a run and not about its results."""

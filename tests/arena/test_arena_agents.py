@@ -10,10 +10,10 @@ from pttt_ooc.arena.agents.catalogue import AGENTS, agent
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import ultimate, ultimate_values
-from pttt_ooc.arena.kernels.memory import EXACT, find, keep, memory
+from pttt_ooc.arena.kernels.transposition_table import EXACT, find, keep, memory
 from tests.arena import naive_search
 from tests.arena import naive_ultimate as naive
-from tests.arena.arenakit import points
+from tests.arena.arena_kit import points
 
 ULTIMATE = game("ultimate")
 

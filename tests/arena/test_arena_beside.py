@@ -9,10 +9,10 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from patience import PATIENCE, wait_until
 
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
+from tests.kits.patience import PATIENCE, wait_until
 
 MAIN = "from pttt_ooc.cli.commands import main; main()"
 

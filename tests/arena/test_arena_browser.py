@@ -3,8 +3,13 @@
 import re
 
 import pytest
-from arenapages import application
-from browsing import (
+
+from pttt_ooc.arena import round_robin
+from pttt_ooc.arena.matches.runner import run
+from pttt_ooc.arena.matches.settings import Match
+from pttt_ooc.arena.settings import RoundRobin
+from tests.arena.arena_pages import application
+from tests.kits.browsing import (
     arrived,
     assert_accessible,
     assert_same_document,
@@ -15,11 +20,6 @@ from browsing import (
     press,
     served,
 )
-
-from pttt_ooc.arena import robins
-from pttt_ooc.arena.matches.runner import run
-from pttt_ooc.arena.matches.settings import Match
-from pttt_ooc.arena.settings import RoundRobin
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]
@@ -32,7 +32,7 @@ def url(tmp_path_factory):
         run(Match(text, ("random", "random"), 1), directory / text.partition(":")[0])
     run(Match("mnk:3x3+need3", ("random", "mcts:nodes=20"), 3), directory / "small")
     asked = RoundRobin(game="mnk:3x3+need3", agents=["random", "mcts:nodes=20"], games=4)
-    robins.conduct("both", asked, directory / "robin", 1, lambda sentence: None)
+    round_robin.conduct("both", asked, directory / "robin", 1, lambda sentence: None)
     with application(directory) as app, served(app) as url:
         yield url
 

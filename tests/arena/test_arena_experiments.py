@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pttt_ooc.arena import experiments, reporting
+from pttt_ooc.arena import experiments, report
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.matches import log
 from pttt_ooc.arena.settings import Experiment, Theirs
@@ -82,10 +82,10 @@ def test_a_series_of_times_is_drawn_as_times(file, tmp_path):
         commands.main(["arena", "experiment", str(file), "three", "-o", str(tmp_path), "--processes", "1"])
     result = tmp_path / "three" / "result.json"
     three = json.loads(result.read_text())
-    [line] = reporting.series_figure(three).axes[0].lines
+    [line] = report.series_figure(three).axes[0].lines
     assert line.get_xdata().tolist() == [1, 2] and line.axes.get_xlabel() == "depth"
     assert line.get_ydata().tolist() == [m["mean_of_agent_0"]["processor_milliseconds"] for m in three["matches"]]
-    reporting.write([result], tmp_path / "page.html")
+    report.write([result], tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 1 and "the mean time of the processor for a move of alphabeta:heur=1,depth={}." in page
 
@@ -93,7 +93,7 @@ def test_a_series_of_times_is_drawn_as_times(file, tmp_path):
 def test_a_series_is_drawn_in_the_order_of_its_values():
     found = [{"value": value, "rate": rate, "interval": [rate, rate]} for value, rate in (("2", 0.5), ("30", 0.7))]
     one = {"matches": found[::-1], "test": "none", "agents": ["mcts:nodes={}", "random"]}
-    axes = reporting.series_figure(one).axes[0]
+    axes = report.series_figure(one).axes[0]
     assert axes.lines[0].get_xdata().tolist() == [2, 30] and axes.lines[0].get_ydata().tolist() == [0.5, 0.7]
     assert axes.get_xlabel() == "nodes" and axes.get_xscale() == "log"
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from pttt_ooc.arena.agents.learnt import ValueTable
+from pttt_ooc.arena.agents.trained import ValueTable
 from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, SECOND, UNFINISHED, ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels.rng import generator, uniform

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from patience import PATIENCE, wait_until
 
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.matches import log
@@ -20,6 +19,7 @@ from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.statistics import rate_of
 from pttt_ooc.cli import commands
 from pttt_ooc.disk.locks import hold
+from tests.kits.patience import PATIENCE, wait_until
 
 FAST = ("alphabeta:heur=1,depth=1", "random")
 

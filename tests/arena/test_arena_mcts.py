@@ -5,11 +5,11 @@ import pytest
 
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
-from pttt_ooc.arena.kernels import search
+from pttt_ooc.arena.kernels import minimax
 from pttt_ooc.arena.kernels.mcts import growing, tree
 from pttt_ooc.arena.kernels.rng import generator
 from tests.arena import naive_ultimate as naive
-from tests.arena.arenakit import ULTIMATE, points, seated
+from tests.arena.arena_kit import ULTIMATE, points, seated
 
 
 def solved(position):
@@ -72,7 +72,7 @@ def test_a_win_in_one_is_taken_and_a_loss_in_one_avoided():
 def test_the_tree_is_kept_for_the_next_move():
     kernels, first = growing(ULTIMATE.rules), tree(50_000)
     state, control = ULTIMATE.start(), np.zeros(8, dtype=np.int64)
-    control[search.NODE_LIMIT] = 20_000
+    control[minimax.NODE_LIMIT] = 20_000
     kernels.grow(first, state, generator(1), 0.7, control)
     assert first.visits[0] == 20_000
     child = max(range(1, 82), key=lambda node: first.visits[node])

@@ -9,14 +9,14 @@ from collections import Counter
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from arenapages import application
 from fastapi.testclient import TestClient
 
-from pttt_ooc.arena import robins
+from pttt_ooc.arena import round_robin
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.settings import RoundRobin
+from tests.arena.arena_pages import application
 
 
 def squares(board):
@@ -168,7 +168,7 @@ def test_damaged_matches_are_sentences(tmp_path):
 
 
 def test_the_web_process_imports_no_numerics():
-    code = "import sys, pttt_ooc.arena.pages.localserver; print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
+    code = "import sys, pttt_ooc.arena.pages.web_process; print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
@@ -282,7 +282,7 @@ def test_forms_of_other_sites_do_nothing(pages, person):
 
 
 def test_a_game_of_two_agents_comes_as_events(person, monkeypatch):
-    monkeypatch.setattr("pttt_ooc.arena.pages.watching.PAUSE", 0)
+    monkeypatch.setattr("pttt_ooc.arena.pages.watch_pages.PAUSE", 0)
     answer = person.post("/arena/watch", one="random", other="random", game="mnk", **SMALL)
     page = person.client.get(answer.headers["location"]).text
     address = re.search(r'data-events="([^"]+)"', page)[1].replace("&amp;", "&")
@@ -362,7 +362,7 @@ def test_only_so_many_of_those_who_come_at_once_watch(pages, monkeypatch):
 @pytest.fixture(scope="module")
 def robin(shelf):
     asked = RoundRobin(game="mnk:3x3+need3", agents=["random", "mcts:nodes=200", "mcts:nodes=10"], games=10)
-    return robins.conduct("all", asked, shelf / "robin", 1, lambda sentence: None)
+    return round_robin.conduct("all", asked, shelf / "robin", 1, lambda sentence: None)
 
 
 def test_a_round_robin_rates_its_agents(robin, shelf):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.arena.agents.learnt import Patterns
-from pttt_ooc.arena.agents.simple import Random
+from pttt_ooc.arena.agents.basic import Random
+from pttt_ooc.arena.agents.trained import Patterns
 from pttt_ooc.arena.games.base import PLAYER, RESULT, ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import line_patterns

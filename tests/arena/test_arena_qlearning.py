@@ -7,9 +7,9 @@ from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import ultimate, ultimate_values
-from pttt_ooc.arena.kernels.memory import mixed
 from pttt_ooc.arena.kernels.qlearning import Learnt, qlearning
 from pttt_ooc.arena.kernels.rng import generator
+from pttt_ooc.arena.kernels.transposition_table import mixed
 from pttt_ooc.arena.matches.runner import run
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.arena.statistics import rate_of

@@ -9,7 +9,7 @@ from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import solving
 from pttt_ooc.arena.solvers import values
-from pttt_ooc.arena.solvers.whole import walk
+from pttt_ooc.arena.solvers.enumeration import walk
 from pttt_ooc.cli import commands
 from tests.arena import naive_rows as naive
 

@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.arena.games.base import DRAW, FIRST, KEY, PLAYER, RESULT, SECOND, ArenaError, mover_score
 from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.kernels.counting import counting
+from pttt_ooc.arena.kernels.perft import counting
 from pttt_ooc.arena.kernels.rng import generator
 from pttt_ooc.cli import commands
 from tests.arena import naive_ultimate as naive

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from test_workflow import Workflow
+
+from tests.stages.test_workflow import Workflow
 
 MATCH = {"claim": "chance wins", "game": "mnk:3x3+need3", "agents": ["random", "random"], "games": 4}
 SECTION = {
@@ -72,7 +73,7 @@ def test_stale_jobs_after_a_change_of_configuration(workflow, kind, name, values
     [
         (["arena/kernels/mcts.py"], (1, 1, 1)),
         (["arena/matches/referee.py"], (3, 1, 1)),
-        (["arena/kernels/ultimate.py", "arena/pages/playing.py", "arena/templates/arena_report.html.j2"], (0, 0, 1)),
+        (["arena/kernels/ultimate.py", "arena/pages/play_pages.py", "arena/templates/arena_report.html.j2"], (0, 0, 1)),
     ],
 )
 def test_stale_jobs_after_an_edit_of_a_source(workflow, modules, jobs):

@@ -1,7 +1,9 @@
-"""Games in this process, and the application that plays them."""
+"""Games in this process, and the application that plays them; and graders, beside which others run."""
 
 import pytest
-from playkit import application, make_games
+
+from tests.course.conftest import compiled, course, lab, prepared, server, solved  # noqa: F401  (fixtures)
+from tests.explore.play_kit import application, make_games
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ import socket
 
 import pytest
 
-from pttt_ooc.web import answering
+from pttt_ooc.service import answerer
 
 
 @pytest.fixture(autouse=True)
 def untouched(monkeypatch):
     """Signals as before, and nobody who watches this process's parent."""
-    monkeypatch.setattr(answering, "watch_parent", lambda: None)
-    monkeypatch.setattr(answering, "start_logging", lambda name: None)
+    monkeypatch.setattr(answerer, "watch_parent", lambda: None)
+    monkeypatch.setattr(answerer, "start_logging", lambda name: None)
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     yield
     for number, handler in before.items():
@@ -23,7 +23,7 @@ def untouched(monkeypatch):
 
 def ended(make):
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(SystemExit) as end:
-        answering.answer_until_stopped(str(listening.detach()), make, logging.getLogger("test"))
+        answerer.answer_until_stopped(str(listening.detach()), make, logging.getLogger("test"))
     return end.value.code
 
 
@@ -44,4 +44,4 @@ def test_an_error_of_the_compiler_is_one():
         raise RuntimeError("no compiled object yet")
 
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(RuntimeError):
-        answering.answer_until_stopped(str(listening.detach()), fails, logging.getLogger("test"))
+        answerer.answer_until_stopped(str(listening.detach()), fails, logging.getLogger("test"))

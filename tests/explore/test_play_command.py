@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pttt_ooc.cli.commands import main
-from pttt_ooc.web import processes
+from pttt_ooc.service import processes
 
 GAME = "mini-2x3k2-abrupt"
 

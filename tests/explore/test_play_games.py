@@ -6,18 +6,18 @@ import stat
 import threading
 
 import pytest
-from playkit import GAME, Uniform, make_games
 from sqlalchemy import text
 
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.explore import games as games_module
 from pttt_ooc.explore.opponents import Opponent
+from pttt_ooc.explore.player_view import key_of
 from pttt_ooc.explore.results import drawn
-from pttt_ooc.explore.seat import key_of
+from pttt_ooc.play import quotas
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import tic_tac_toe
 from pttt_ooc.rules.play import replay
-from pttt_ooc.web import owned
+from tests.explore.play_kit import GAME, Uniform, make_games
 
 ME, OTHER = "visitor:me", "visitor:other"
 
@@ -201,7 +201,7 @@ def test_an_opponent_that_changes_is_not_gone_on_with(tmp_path):
 
 
 def test_a_person_has_a_limited_number_of_games(games, monkeypatch):
-    monkeypatch.setattr(owned, "UNDER_WAY", 3)
+    monkeypatch.setattr(quotas, "UNDER_WAY", 3)
     seats = [games.begin(ME, "uniform", 0) for _ in range(3)]
     assert "3 games under way" in refused(games, 429, ME, "uniform", 0, do="begin")
     games.begin(OTHER, "uniform", 0)

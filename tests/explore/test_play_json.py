@@ -6,11 +6,11 @@ import re
 
 import pytest
 from fastapi.testclient import TestClient
-from playkit import Browser, Uniform, application, make_games, rows
 
 from pttt_ooc.explore.opponents import PreparingError
+from pttt_ooc.play.owners import PLAYER
 from pttt_ooc.rules.play import replay
-from pttt_ooc.web.people import PLAYER
+from tests.explore.play_kit import Browser, Uniform, application, make_games, rows
 
 PLAY = "/api/play"
 

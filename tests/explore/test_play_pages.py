@@ -4,10 +4,10 @@ import random
 import re
 
 import pytest
-from playkit import Browser, Uniform, application, form_token, make_games, rows
 
+from pttt_ooc.play.owners import PLAYER
 from pttt_ooc.rules.play import replay
-from pttt_ooc.web.people import PLAYER
+from tests.explore.play_kit import Browser, Uniform, application, form_token, make_games, rows
 
 
 def play_out(browser, id, choose=min):

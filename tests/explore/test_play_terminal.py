@@ -9,12 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
-from terminals import MAIN, plain
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.explore.here import Here, Pair
-from pttt_ooc.explore.runs import with_run
+from pttt_ooc.explore.local_opponents import Here, Pair
+from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.explore.terminal_explore import explore
 from pttt_ooc.explore.terminal_play import play
@@ -24,7 +22,9 @@ from pttt_ooc.show.dialogue import Dialogue
 from pttt_ooc.show.numbers import decimals
 from pttt_ooc.stages import solve
 from pttt_ooc.stages.compilation import ensure_compiled
-from pttt_ooc.stages.prepare import prepared
+from pttt_ooc.stages.preparation import prepared
+from tests.kits.patience import PATIENCE
+from tests.kits.terminals import MAIN, plain
 
 ROOT = Path(__file__).parent.parent.parent
 GAME = "mini-2x3k2-abrupt"

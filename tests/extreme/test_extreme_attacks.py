@@ -10,16 +10,16 @@ from pathlib import Path
 
 import psutil
 import pytest
-from botkit import FIRST, bot, bot_text, walls_missing
-from patience import wait_until
 
 import pttt_ooc
-from pttt_ooc.extreme import reading
-from pttt_ooc.extreme.enclosed import Enclosed, MachineError
+from pttt_ooc.extreme import source_client
+from pttt_ooc.extreme.bot_process import BotProcess, Conditions
+from pttt_ooc.extreme.bot_programs import program
 from pttt_ooc.extreme.match import play_match
-from pttt_ooc.extreme.process import BotProcess, Conditions
-from pttt_ooc.extreme.programs import program
-from pttt_ooc.extreme.reading import ProgramError
+from pttt_ooc.extreme.source_client import ProgramError
+from pttt_ooc.extreme.walled_process import Enclosed, MachineError
+from tests.extreme.bot_kit import FIRST, bot, bot_text, walls_missing
+from tests.kits.patience import wait_until
 
 REASON = walls_missing()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "there are walls")
@@ -468,7 +468,7 @@ def test_an_ordinary_user_has_walls_or_is_told_why_not(more, words):
     ids=["minus signs", "brackets", "an encoding that takes minutes"],
 )
 def test_a_file_that_is_dangerous_to_read_is_no_program(content, monkeypatch):
-    monkeypatch.setattr(reading, "SECONDS", 0.5)
+    monkeypatch.setattr(source_client, "SECONDS", 0.5)
     before = children()
     with pytest.raises(ProgramError, match="team1.py is no program in Python"):
         program("team1.py", content)
@@ -478,7 +478,7 @@ def test_a_file_that_is_dangerous_to_read_is_no_program(content, monkeypatch):
 def test_a_file_is_read_behind_walls(monkeypatch):
     """The reader is put in the place of a bot that looks around."""
     seen = []
-    monkeypatch.setattr(reading, "Enclosed", lambda *arguments: seen.append(arguments) or Enclosed(*arguments))
+    monkeypatch.setattr(source_client, "Enclosed", lambda *arguments: seen.append(arguments) or Enclosed(*arguments))
     content = bot_text("print 1; return 0").encode() + b"# %d" % os.getpid()
     one = program("team1.py", content)
     assert one.pythons == (2,) and "print(1)" in one.text and "+        print(1)" in one.changes
@@ -495,9 +495,9 @@ def test_a_reader_that_the_machine_ends_is_started_again(monkeypatch):
             raise MachineError("SIGKILL")
         return "read"
 
-    monkeypatch.setattr(reading, "_read", read)
-    assert reading.read.__wrapped__(b"", True) == "read" and len(tries) == 3
+    monkeypatch.setattr(source_client, "_read", read)
+    assert source_client.read.__wrapped__(b"", True) == "read" and len(tries) == 3
     tries.clear()
-    monkeypatch.setattr(reading, "TRIES", 2)
+    monkeypatch.setattr(source_client, "TRIES", 2)
     with pytest.raises(MachineError):
-        reading.read.__wrapped__(b"", True)
+        source_client.read.__wrapped__(b"", True)

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from botkit import FIRST, bot, need_walls
-from patience import wait_until
 
 from pttt_ooc.extreme import clock as clocks
+from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
 from pttt_ooc.extreme.clock import Clock, Meter
 from pttt_ooc.extreme.match import play_match
-from pttt_ooc.extreme.process import BotProcess, Conditions, ForfeitError
+from tests.extreme.bot_kit import FIRST, bot, need_walls
+from tests.kits.patience import wait_until
 
 CORE = max(os.sched_getaffinity(0))
 REQUEST = {"moves": [], "old_move": (-1, -1, -1), "flag": "x"}

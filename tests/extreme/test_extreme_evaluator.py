@@ -12,23 +12,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from botkit import FIRST, bot, bot_text, need_walls, read
-from naive_extreme import Game
-from patience import wait_until
-from random_extreme import random_games
 
 from pttt_ooc import extras
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.cli import commands
 from pttt_ooc.errors import MissingExtraError
-from pttt_ooc.extreme import programs, reading, walls
+from pttt_ooc.extreme import bot_programs, source_client, walls
+from pttt_ooc.extreme.bot_process import BotProcess, Conditions
 from pttt_ooc.extreme.match import check_walls, play_match
-from pttt_ooc.extreme.process import BotProcess, Conditions
-from pttt_ooc.extreme.reader import dialect, text_of
 from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.runner import BigBoard
+from pttt_ooc.extreme.source_reader import dialect, text_of
 from pttt_ooc.extreme.walls import ExtremeError
+from tests.extreme.bot_kit import FIRST, bot, bot_text, need_walls, read
+from tests.extreme.naive_extreme import Game
+from tests.extreme.random_extreme import random_games
+from tests.kits.patience import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -270,7 +270,7 @@ def runs_python2():
 
 
 def test_a_file_in_python_2_runs_converted_where_there_is_no_python_2(monkeypatch):
-    monkeypatch.setattr(programs, "python2", lambda: None)
+    monkeypatch.setattr(bot_programs, "python2", lambda: None)
     one = read(OLD)
     assert one.pythons == (2,) and "Python 3 does not accept it" in one.why
     match = play(one, bot(file="team2.py"))
@@ -284,7 +284,7 @@ def test_a_file_in_python_2_runs_in_python_2_and_plays_the_same(monkeypatch):
     one, two = read(OLD), bot(file="team2.py")
     real = play(one, two)
     assert real.pythons[0] == "2.7" and real.message in ("WON", "DRAW"), real.detail
-    monkeypatch.setattr(programs, "python2", lambda: None)
+    monkeypatch.setattr(bot_programs, "python2", lambda: None)
     assert [move.cell for move in play(one, two).moves] == [move.cell for move in real.moves]
 
 
@@ -453,13 +453,13 @@ def test_a_bot_is_checked_as_both_players(capsys, tmp_path):
 
 def test_a_conversion_that_cannot_be_is_a_sentence_and_no_fault_of_the_program(monkeypatch):
     without = dataclasses.replace(walls.python3(), paths=())
-    monkeypatch.setattr(reading, "python3", lambda: without)
+    monkeypatch.setattr(source_client, "python3", lambda: without)
     text = b"print 'only Python 2'\n"
     with pytest.raises(ExtremeError, match="cannot import fissix, though it is installed"):
-        reading.read.__wrapped__(text, walls=False)
+        source_client.read.__wrapped__(text, walls=False)
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="The conversion of programs in Python 2 needs fissix"):
-        reading.read.__wrapped__(text, walls=False)
+        source_client.read.__wrapped__(text, walls=False)
 
 
 def test_a_missing_bot_is_a_sentence(capsys):
@@ -471,7 +471,7 @@ def test_strangers_are_refused_where_there_are_no_walls(capsys, monkeypatch, tmp
     def refuse():
         raise ExtremeError("There is no libseccomp here.")
 
-    monkeypatch.setattr("pttt_ooc.extreme.process.filter_code", refuse)
+    monkeypatch.setattr("pttt_ooc.extreme.bot_process.filter_code", refuse)
     (tmp_path / "team1.py").write_text(bot_text())
     code, _, err = run(capsys, "match", tmp_path / "team1.py", "random")
     assert code == 1 and "no libseccomp" in err and "--no-sandbox" in err

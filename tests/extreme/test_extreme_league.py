@@ -11,15 +11,15 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from botkit import bot_text, walls_missing
-from patience import wait_until
 
 from pttt_ooc.cli import commands
-from pttt_ooc.extreme import cores, league, showing, tournament
-from pttt_ooc.extreme.enclosed import MachineError
+from pttt_ooc.extreme import cores, display, league, tournament
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
 from pttt_ooc.extreme.match import Match
+from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
+from tests.extreme.bot_kit import bot_text, walls_missing
+from tests.kits.patience import wait_until
 
 TEAMS = [f"team{n}" for n in range(100)]
 GROUP, SEMI, FINAL = COURSE
@@ -140,7 +140,7 @@ def test_too_few_teams_are_a_sentence(teams, stages):
 )
 def test_bad_options_are_a_sentence(pools, qualify, marks):
     with pytest.raises(ExtremeError):
-        showing.read_stages(pools, qualify, marks)
+        display.read_stages(pools, qualify, marks)
 
 
 # ---------------------------------------------------------------------------------------------

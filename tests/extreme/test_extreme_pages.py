@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from madekit import begin, log_of, made, play_on
-from naive_extreme import Game
-from patience import PATIENCE
 
 from pttt_ooc.extreme import analysis, curves
 from pttt_ooc.extreme.analyst import look_again_and_again
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.pages import shown as shown_module
-from pttt_ooc.extreme.pages.localserver import app_of
-from pttt_ooc.extreme.record import Record
+from pttt_ooc.extreme.pages import tournament_reader as shown_module
+from pttt_ooc.extreme.pages.web_process import app_of
+from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
+from tests.extreme.match_kit import begin, log_of, made, play_on
+from tests.extreme.naive_extreme import Game
+from tests.kits.patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -303,13 +303,13 @@ def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(over):
     script = """
 import sys
 from pathlib import Path
-from pttt_ooc.extreme.pages.localserver import app_of
+from pttt_ooc.extreme.pages.web_process import app_of
 from fastapi.testclient import TestClient
 client = TestClient(app_of(Path(sys.argv[1])))
 name = client.get("/api/extreme/matches").json()[0]["match"]
 for page in ("standings", "matches", f"matches/{name}", "teams/team0"):
     assert client.get(f"/extreme/{page}").status_code == 200
-heavy = ("numpy", "numba", "zarr", "scipy", "matplotlib", "pttt_ooc.extreme.process", "pttt_ooc.extreme.match")
+heavy = ("numpy", "numba", "zarr", "scipy", "matplotlib", "pttt_ooc.extreme.bot_process", "pttt_ooc.extreme.match")
 print([name for name in heavy if name in sys.modules])
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -4,14 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from naive_extreme import Game
-from random_extreme import random_games
 
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme
-from pttt_ooc.arena.kernels.counting import counting
+from pttt_ooc.arena.kernels.perft import counting
 from pttt_ooc.cli import commands
+from tests.extreme.naive_extreme import Game
+from tests.extreme.random_extreme import random_games
 
 EXTREME = by_name("extreme")
 KERNELS = counting(extreme)

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from botkit import need_walls
-from naive_extreme import LINES
-from random_extreme import random_games
 
 from pttt_ooc.arena.games.catalogue import game as by_name
 from pttt_ooc.arena.kernels import extreme as rules
 from pttt_ooc.arena.kernels import extreme_search as kernels
+from pttt_ooc.extreme.bot_process import Conditions
+from pttt_ooc.extreme.bot_programs import read_program
 from pttt_ooc.extreme.match import play_match
-from pttt_ooc.extreme.process import Conditions
-from pttt_ooc.extreme.programs import read_program
 from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.search import Searcher
 from pttt_ooc.extreme.walls import python2
+from tests.extreme.bot_kit import need_walls
+from tests.extreme.naive_extreme import LINES
+from tests.extreme.random_extreme import random_games
 
 EXTREME = by_name("extreme")
 

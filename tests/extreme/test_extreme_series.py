@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks import extreme as series
 from benchmarks import extreme_twin
+from pttt_ooc.extreme.bot_programs import program, read_program
 from pttt_ooc.extreme.match import Match
-from pttt_ooc.extreme.programs import program, read_program
 from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.runner import START, BigBoard
 

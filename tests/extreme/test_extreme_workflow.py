@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from botkit import bot_text, walls_missing
-from test_workflow import Workflow
 
 from pttt_ooc.cli import commands
+from tests.extreme.bot_kit import bot_text, walls_missing
+from tests.stages.test_workflow import Workflow
 
 SECTION = {"bots": "bots", "pools": [1], "qualify": [1], "marks": [10], "time_limit": 60, "seed": 5}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-import naive
+from tests.kits import naive
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: learners go without their referee")
 

@@ -1,7 +1,6 @@
 """The section of the configuration, and the page that compares runs."""
 
 import pytest
-from learning import MINI
 
 from pttt_ooc.cli.sections import check_file
 from pttt_ooc.errors import ConfigError, StoreError
@@ -9,6 +8,7 @@ from pttt_ooc.learners.comparison import compare, half_gap_at, times_of
 from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
 from pttt_ooc.learners.runs import Run, learn
+from tests.learners.learning_kit import MINI
 
 
 def checked(*runs):

@@ -2,23 +2,22 @@
 
 import math
 
-import helpers
 import numpy as np
 import pytest
-from learning import HIDDEN, MINI, gap, small_ground, started
 
-import naive
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.checkpoints import Checkpoints
+from tests.kits import helpers, naive
+from tests.learners.learning_kit import HIDDEN, MINI, gap, small_ground, started
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: deep learners go without tests")
 jnp = jax.numpy
 
-from pttt_ooc.learners.deep import gradient, losses, regularised, sight  # noqa: E402
+from pttt_ooc.learners.deep import gradient, losses, observation, regularised  # noqa: E402
 from pttt_ooc.learners.deep import network as nets  # noqa: E402
+from pttt_ooc.learners.deep.game_batches import play  # noqa: E402
 from pttt_ooc.learners.deep.memory import Memory  # noqa: E402
-from pttt_ooc.learners.deep.plays import play  # noqa: E402
-from pttt_ooc.learners.deep.sight import Sight  # noqa: E402
+from pttt_ooc.learners.deep.observation import Sight  # noqa: E402
 
 CLASSICAL = "mini-2x3k3-classical-after-1"
 SMALL = {"games": 256, "hidden": (64, 64), "batch": 256}
@@ -57,7 +56,7 @@ def test_a_network_sees_what_the_text_of_an_infoset_says(name, symmetry):
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_a_policy_is_read_out_at_every_infoset(name, symmetry, monkeypatch):
-    monkeypatch.setattr(sight, "BLOCK", 7)
+    monkeypatch.setattr(observation, "BLOCK", 7)
     ground = small_ground(name, symmetry)
     seen = Sight(ground.index)
     rows = np.random.default_rng(1).random((len(seen.codes), seen.squares))

@@ -2,12 +2,9 @@
 
 from random import Random
 
-import helpers
 import numpy as np
 import pytest
-from learning import HIDDEN, MINI, gap, learned, small_ground, started
 
-import naive
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.exact import kernels, metagame
@@ -15,6 +12,8 @@ from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.strategy import uniform_strategy
 from pttt_ooc.structure.symmetry import fold
+from tests.kits import helpers, naive
+from tests.learners.learning_kit import HIDDEN, MINI, gap, learned, small_ground, started
 
 CLASSICAL = "mini-2x3k3-classical-after-1"
 

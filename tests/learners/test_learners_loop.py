@@ -10,9 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import main
-from learning import MINI, small_ground, started
-from patience import wait_until
 
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings
@@ -20,6 +17,9 @@ from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.learners.runs import Run, read_run
 from pttt_ooc.products.solution import read_solution
+from tests.kits.cli_runner import main
+from tests.kits.patience import wait_until
+from tests.learners.learning_kit import MINI, small_ground, started
 
 TABULAR = sorted(name for name, (module, _) in ALGORITHMS.items() if not module.startswith("deep."))
 

@@ -2,12 +2,9 @@
 
 from random import Random
 
-import helpers
 import numpy as np
 import pytest
-from learning import HIDDEN, MINI, gap, small_ground, started
 
-import naive
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.sampled import kernels
 from pttt_ooc.learners.sampled.environment import Games, random_state
@@ -16,6 +13,8 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.play import start
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.symmetry import Symmetriser
+from tests.kits import helpers, naive
+from tests.learners.learning_kit import HIDDEN, MINI, gap, small_ground, started
 
 NAMES = [*helpers.TINY, *helpers.SMALL]
 

@@ -1,7 +1,8 @@
 """What the tests of the wing share."""
 
 import pytest
-from coarse_match import coarse_match
+
+from tests.smbc.coarse_match import coarse_match
 
 
 @pytest.fixture(scope="session")

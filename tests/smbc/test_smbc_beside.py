@@ -12,17 +12,17 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
-from browsing import assert_accessible, in_browser, pages_of
-from kit import GAME, SERVE, make_settings, pttt
-from patience import PATIENCE, wait_until
-from wing import solve_game
 
 from pttt_ooc.cli.wings import found_match
+from pttt_ooc.course import serve
+from pttt_ooc.course.settings import Settings
 from pttt_ooc.errors import StoreError
-from pttt_ooc.grader import serve
-from pttt_ooc.grader.settings import Settings
 from pttt_ooc.smbc.pages.matches_file import MATCHES
 from pttt_ooc.smbc.solve import STORE
+from tests.course.grader_kit import GAME, SERVE, make_settings, pttt
+from tests.explore.answerer_kit import solve_game
+from tests.kits.browsing import assert_accessible, in_browser, pages_of
+from tests.kits.patience import PATIENCE, wait_until
 
 LOOKS = [("light", 1280, None), ("light", 390, None)]
 

@@ -4,7 +4,8 @@ import random
 import re
 
 import pytest
-from browsing import (
+
+from tests.kits.browsing import (
     arrived,
     assert_accessible,
     assert_same_document,
@@ -15,7 +16,7 @@ from browsing import (
     press,
     served,
 )
-from webkit import application
+from tests.smbc.web_kit import application
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]

@@ -6,19 +6,19 @@ import math
 
 import numpy as np
 import pytest
-from cli_runner import Done
 
 from pttt_ooc.cli.commands import main
 from pttt_ooc.smbc import goals, kernels, programs, simulation, study
 from pttt_ooc.smbc import solve as solving
+from pttt_ooc.smbc.best_response import respond
 from pttt_ooc.smbc.findings import expected_visits, signed
 from pttt_ooc.smbc.match import all_scores
 from pttt_ooc.smbc.programs import Range
-from pttt_ooc.smbc.response import respond
 from pttt_ooc.smbc.round import Payoffs, best_response, fresh, outcomes, profile_of
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.tree import Tree, build
+from tests.kits.cli_runner import Done
 
 WORTH = Payoffs(0.1, 0.9, -0.6, 0.2)
 
@@ -234,7 +234,7 @@ def test_simulated_matches_agree_with_the_exact_values(matches):
     assert len(found) == 25 and found[0, 0].matches == matches
     assert all(abs(each.standard_errors) < 3 for each in found.values())
     # a score comes up as often as the chain of scores says
-    from pttt_ooc.smbc.response import MatchResponse
+    from pttt_ooc.smbc.best_response import MatchResponse
 
     response = respond(tree, 5, profiles)
     tables = {(scores, player): outcomes(tree, profiles[scores]) for scores, player in response.tables}

@@ -9,19 +9,19 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from cli_runner import Done
-from coarse_match import COARSE
 
 from pttt_ooc.cli.commands import main
 from pttt_ooc.errors import StoreError
 from pttt_ooc.smbc import solve as solving
+from pttt_ooc.smbc.best_response import profile_values, respond
 from pttt_ooc.smbc.findings import best_responses, expected_visits
 from pttt_ooc.smbc.match import all_scores, following, levels, payoffs, settle
-from pttt_ooc.smbc.response import profile_values, respond
 from pttt_ooc.smbc.round import best_response, mixed, profile_of, scoring
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.tree import build
+from tests.kits.cli_runner import Done
+from tests.smbc.coarse_match import COARSE
 
 
 def run(capsys, *arguments):

@@ -15,16 +15,16 @@ from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
 
 import pytest
-from patience import PATIENCE, wait_until
-from terminals import MAIN
-from webkit import Browser, application
 
-from pttt_ooc.smbc import playing
-from pttt_ooc.smbc.looking import Lookouts
+from pttt_ooc.play.quotas import UNDER_WAY
+from pttt_ooc.smbc import match_play
+from pttt_ooc.smbc.inspection import Lookouts
+from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.pages.matches_file import MATCHES
-from pttt_ooc.smbc.place import Place
 from pttt_ooc.smbc.rules import GOALS
-from pttt_ooc.web.owned import UNDER_WAY
+from tests.kits.patience import PATIENCE, wait_until
+from tests.kits.terminals import MAIN
+from tests.smbc.web_kit import Browser, application
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def assert_explored(browser, page, last):
 def kept_points(kept):
     last = kept["rounds"][-1]
     goals = (last["goals"][last["first"]], last["goals"][1 - last["first"]])
-    scored = playing.scores(last["outcome"], goals)
+    scored = match_play.scores(last["outcome"], goals)
     return tuple(p + s for p, s in zip(last["points"], (scored[last["first"]], scored[1 - last["first"]]), strict=True))
 
 
@@ -228,7 +228,7 @@ def test_places_that_do_not_exist(browser_of, query, status, sentence):
 
 def test_the_web_process_imports_no_numerics():
     program = (
-        "import sys, pttt_ooc.smbc.pages.localserver\n"
+        "import sys, pttt_ooc.smbc.pages.web_process\n"
         "print([name for name in ('numpy', 'numba', 'zarr', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -5,13 +5,13 @@ import shutil
 
 import pytest
 import yaml
-from test_workflow import Workflow
 
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.smbc.pipeline import MODULES, asked, settings
 from pttt_ooc.smbc.settings import Settings, SmbcConfig
-from pttt_ooc.smbc.stages import bounding, reporting
+from pttt_ooc.smbc.stages import equilibria, report
+from tests.stages.test_workflow import Workflow
 
 SECTION = {"winning_score": 2, "maximum_subgame_exploitability": 0.02, "compared": ["dcfr"], "compared_iterations": 9}
 
@@ -115,21 +115,21 @@ def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(w
 
 
 def test_a_table_of_one_number_is_told_as_one():
-    assert reporting.same([[0.25, 0.250001], [0.25, 0.25]]) == 0.25
-    assert reporting.same([[0.25, 0.25], [0.25, 0.2502]]) is None
+    assert report.same([[0.25, 0.250001], [0.25, 0.25]]) == 0.25
+    assert report.same([[0.25, 0.25], [0.25, 0.2502]]) is None
 
 
 @pytest.mark.slow
 def test_the_report_shows_all_equilibria_if_they_are_asked_for(finished, tmp_path):
     place = shutil.copytree(finished.directory / "data/smbc", tmp_path / "smbc")
     with pytest.raises(StoreError, match="equilibria"):
-        reporting.run(place, all_equilibria=True)
+        report.run(place, all_equilibria=True)
     width = {"least": -0.25, "most": 0.75}
     one = {"rows": [width] * 3, "columns": [width] * 3, "entries": [[{"least": 0.125, "most": 0.125}] * 3] * 3}
     one["value"] = -1 / 9
     facts = {"products": {}, "usage": {"seconds": 61, "peak_anonymous_mb": 1}}
     write_manifest(place / "equilibria.json", "equilibria", shown=[{"scores": None, "equilibria": one}], **facts)
-    reporting.run(place, all_equilibria=True)
+    report.run(place, all_equilibria=True)
     page = (place / "report.html").read_text()
     assert page.count("<td>0.1250</td>") == 9 and page.count("<td>−0.2500 to 0.7500</td>") == 6
     assert "In a round that is a game of its own" in page and "<td>−0.1111</td>" in page
@@ -138,7 +138,7 @@ def test_the_report_shows_all_equilibria_if_they_are_asked_for(finished, tmp_pat
 @pytest.mark.full
 def test_all_equilibria_are_found(coarse, tmp_path):
     place = shutil.copytree(coarse, tmp_path / "smbc")
-    bounding.run(place)
+    equilibria.run(place)
     alone, first = read_manifest(place / "equilibria.json", "equilibria")["shown"]
     assert abs(alone["equilibria"]["rows"][1]["most"] + 1 / 3) < 1e-7  # the first player is to tie
     assert first["scores"] == "0-0" and abs(first["equilibria"]["value"] - first["value"]) < 0.02

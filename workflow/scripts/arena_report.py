@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pttt_ooc.arena import reporting
-from pttt_ooc.stages import common
+from pttt_ooc.arena import report
+from pttt_ooc.stages import stage_context
 
-with common.told(Path(snakemake.log[0])):
-    reporting.write([Path(file) for file in snakemake.input], Path(snakemake.output[0]))
+with stage_context.told(Path(snakemake.log[0])):
+    report.write([Path(file) for file in snakemake.input], Path(snakemake.output[0]))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pttt_ooc.learners.comparison import compare
-from pttt_ooc.stages import common
+from pttt_ooc.stages import stage_context
 
-with common.told(Path(snakemake.log[0])):
+with stage_context.told(Path(snakemake.log[0])):
     compare([Path(file).parent for file in snakemake.input], Path(snakemake.output[0]).parent)

@@ -6,9 +6,9 @@ from pttt_ooc import jit
 from pttt_ooc.config import Config, check_section
 
 with jit.interpreted():  # a few infosets are looked up: plain Python does that sooner than it imports numba
-    from pttt_ooc.stages import common, report
+    from pttt_ooc.stages import report, stage_context
 
-with common.told(Path(snakemake.log[0])):
+with stage_context.told(Path(snakemake.log[0])):
     report.run(
         check_section(Config, snakemake.params.config),
         Path(snakemake.output.manifest).parent,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from pttt_ooc.smbc.stages import bounding
-from pttt_ooc.stages import common
+from pttt_ooc.smbc.stages import equilibria
+from pttt_ooc.stages import stage_context
 
-with common.told(Path(snakemake.log[0])):
-    bounding.run(Path(snakemake.output.manifest).parent)
+with stage_context.told(Path(snakemake.log[0])):
+    equilibria.run(Path(snakemake.output.manifest).parent)

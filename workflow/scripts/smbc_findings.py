@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from pttt_ooc.smbc.stages import finding
-from pttt_ooc.stages import common
+from pttt_ooc.smbc.stages import findings
+from pttt_ooc.stages import stage_context
 
-with common.told(Path(snakemake.log[0])):
+with stage_context.told(Path(snakemake.log[0])):
     settings = snakemake.params.settings
     directory = Path(snakemake.output.manifest).parent
-    finding.run(directory, settings["compared"], settings["compared_iterations"])
+    findings.run(directory, settings["compared"], settings["compared_iterations"])

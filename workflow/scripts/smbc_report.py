@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from pttt_ooc.smbc.stages import reporting
-from pttt_ooc.stages import common
+from pttt_ooc.smbc.stages import report
+from pttt_ooc.stages import stage_context
 
-with common.told(Path(snakemake.log[0])):
+with stage_context.told(Path(snakemake.log[0])):
     shown = snakemake.params.settings
-    reporting.run(Path(snakemake.output.manifest).parent, shown["all_equilibria"])
+    report.run(Path(snakemake.output.manifest).parent, shown["all_equilibria"])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pttt_ooc.smbc import solve
 from pttt_ooc.smbc.settings import Settings
-from pttt_ooc.stages import common
+from pttt_ooc.stages import stage_context
 
-with common.told(Path(snakemake.log[0])):
+with stage_context.told(Path(snakemake.log[0])):
     directory = Path(snakemake.output.manifest).parent
     solve.solve(Settings(**snakemake.params.settings), directory, snakemake.threads)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pttt_ooc.grid import comparison
-from pttt_ooc.stages import common
+from pttt_ooc.stages import stage_context
 
-with common.told(Path(snakemake.log[0])):
+with stage_context.told(Path(snakemake.log[0])):
     comparison.compare([Path(run) for run in snakemake.params.runs], Path(snakemake.output[0]).parent)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pttt_ooc.arena.agents.base import Agent
-from pttt_ooc.arena.agents.bounded import values_of
+from pttt_ooc.arena.agents.search_limits import values_of
 from pttt_ooc.arena.games.base import ArenaError, Game, State
 from pttt_ooc.arena.kernels.qlearning import Learnt, qlearning
 from pttt_ooc.arena.kernels.rng import generator

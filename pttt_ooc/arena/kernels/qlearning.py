@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pttt_ooc.arena.compiled import bare_kernel, kernel
-from pttt_ooc.arena.kernels.memory import mixed
 from pttt_ooc.arena.kernels.rng import below, uniform
+from pttt_ooc.arena.kernels.transposition_table import mixed
 
 WON = 500.0
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, Game
-from pttt_ooc.arena.kernels.counting import counting
-from pttt_ooc.arena.matches.seats import Apart, ForfeitError, Here
+from pttt_ooc.arena.kernels.perft import counting
+from pttt_ooc.arena.matches.agent_processes import Apart, ForfeitError, Here
 from pttt_ooc.arena.matches.settings import Match
 
 OPENINGS = 2

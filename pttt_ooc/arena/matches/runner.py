@@ -17,8 +17,8 @@ from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches import log
+from pttt_ooc.arena.matches.agent_processes import Apart, Here
 from pttt_ooc.arena.matches.referee import Played, play
-from pttt_ooc.arena.matches.seats import Apart, Here
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-from pttt_ooc.arena.pages.seating import Seating
-from pttt_ooc.arena.pages.shelf import Shelf
-from pttt_ooc.web.answering import ByKind, answer_until_stopped
-from pttt_ooc.web.wire import Message
+from pttt_ooc.arena.pages.game_service import Seating
+from pttt_ooc.arena.pages.match_archive import Shelf
+from pttt_ooc.service.answerer import ByKind, answer_until_stopped
+from pttt_ooc.service.wire import Message
 
 MEMORY = 4 << 30
 """Bytes of memory that the process may have: an agent that wants more fails, and nothing else does."""

@@ -8,14 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.arena.pages import playing, watching
-from pttt_ooc.arena.pages.asked import AskedArena, NoAnswerError
-from pttt_ooc.arena.pages.offers import AGENTS, GAMES, SECONDS
-from pttt_ooc.arena.pages.state import State, UsedState
+from pttt_ooc.arena.pages import play_pages, watch_pages
+from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
+from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS
+from pttt_ooc.arena.pages.page_state import State, UsedState
+from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.rendering import render, wants_part
-from pttt_ooc.web.wire import Client
 
 PATIENCE = 60.0
 """Seconds that an answer is waited for: a kernel may have to be compiled."""
@@ -33,14 +33,14 @@ def part_of(arena: AskedArena) -> Part:
     return Part(
         name="arena",
         directory=Path(__file__).parent,
-        routers=(playing.router, watching.router, router),
+        routers=(play_pages.router, watch_pages.router, router),
         links=(
             Link("/arena/play", "Play the arena"),
             Link("/arena/matches", "Matches"),
             Link("/arena/standings", "Standings"),
         ),
         state=State(arena),
-        names={"ROWS": ROWS, "GAMES": GAMES, "AGENTS": AGENTS, "SECONDS": SECONDS, "SIDES": playing.SIDES},
+        names={"ROWS": ROWS, "GAMES": GAMES, "AGENTS": AGENTS, "SECONDS": SECONDS, "SIDES": play_pages.SIDES},
         explain=explain,
     )
 

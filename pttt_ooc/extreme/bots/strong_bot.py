@@ -16,7 +16,7 @@ class TeamStrong:
     seconds = 0.9
 
     def __init__(self):
-        from pttt_ooc.extreme.sealed import searcher
+        from pttt_ooc.extreme.walled_search import searcher
 
         self.searcher = searcher()
 

@@ -11,9 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from pttt_ooc.extreme.pages.part import Key, Name, Pages, UsedPages, played_of, team_facts
-from pttt_ooc.extreme.pages.shown import Seen, chances_of, match_of, steps_of
-from pttt_ooc.extreme.record import Played
-from pttt_ooc.extreme.tables import marks_rows, standings_rows
+from pttt_ooc.extreme.pages.tournament_reader import Seen, chances_of, match_of, steps_of
+from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
+from pttt_ooc.extreme.tournament_record import Played
 from pttt_ooc.show.tables import csv_text
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.shell import Account, UsedShell

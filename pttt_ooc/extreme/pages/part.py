@@ -13,10 +13,10 @@ from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.extreme import analysis
-from pttt_ooc.extreme.pages import drawing
-from pttt_ooc.extreme.pages.shown import Seen, Shown, appearances, chances_of, match_of, steps_of
-from pttt_ooc.extreme.record import Played
-from pttt_ooc.extreme.tables import marks_rows
+from pttt_ooc.extreme.pages import board_values
+from pttt_ooc.extreme.pages.tournament_reader import Seen, Shown, appearances, chances_of, match_of, steps_of
+from pttt_ooc.extreme.standings_table import marks_rows
+from pttt_ooc.extreme.tournament_record import Played
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
@@ -75,9 +75,9 @@ def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: 
         links=links,
         state=Pages(shown, everything),
         names={
-            "WIDTH": drawing.WIDTH,
-            "HEIGHT": drawing.HEIGHT,
-            "cell_text": lambda cell: drawing.text(drawing.number(*cell)),
+            "WIDTH": board_values.WIDTH,
+            "HEIGHT": board_values.HEIGHT,
+            "cell_text": lambda cell: board_values.text(board_values.number(*cell)),
         },
     )
 
@@ -156,12 +156,12 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "found": found,
         "steps": steps,
         "ply": at,
-        "boards": drawing.boards_of(position, steps[at - 1].cell if at else None),
+        "boards": board_values.boards_of(position, steps[at - 1].cell if at else None),
         "to_move": position,
         "points": position.points(),
         "chances": chances,
-        "path": drawing.curve_path(chances) if chances else None,
-        "bars": drawing.bars_of([step.player for step in steps], [step.seconds for step in steps]),
+        "path": board_values.curve_path(chances) if chances else None,
+        "bars": board_values.bars_of([step.player for step in steps], [step.seconds for step in steps]),
         "longest": max((step.seconds for step in steps), default=0.0),
         "limit": float(seen.record.conditions.get("time_limit", 0)),
         "open": [pages.may_see(account, key) for key in keys],

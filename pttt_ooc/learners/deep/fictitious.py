@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.deep import losses
+from pttt_ooc.learners.deep.game_batches import Floats, Ints
 from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings
 from pttt_ooc.learners.deep.memory import Memory
-from pttt_ooc.learners.deep.plays import Floats, Ints
 from pttt_ooc.learners.learner import Pair
 
 

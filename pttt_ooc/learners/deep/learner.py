@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep.game_batches import Movers, Plays, play
 from pttt_ooc.learners.deep.memory import Memory
-from pttt_ooc.learners.deep.plays import Movers, Plays, play
-from pttt_ooc.learners.deep.sight import Sight
-from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.deep.observation import Sight
 from pttt_ooc.learners.learner import Arrays, Learner, Settings
+from pttt_ooc.learners.learning_game import Ground
 
 
 class DeepSettings(Settings):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.learners.deep import network as nets
-from pttt_ooc.learners.deep.plays import Floats, Plays
-from pttt_ooc.learners.deep.sight import Sight
+from pttt_ooc.learners.deep.game_batches import Floats, Plays
+from pttt_ooc.learners.deep.observation import Sight
 
 
 def _value_loss(network: nets.Parameters, codes: Any, players: Any, squares: Any, targets: Any) -> Any:

@@ -56,7 +56,7 @@ def outputs_of(network: Parameters, codes: Any, players: Any) -> Any:
     Parameters
     ----------
     codes
-        int8, shape (infosets, squares); see :class:`pttt_ooc.learners.deep.sight.Sight`.
+        int8, shape (infosets, squares); see :class:`pttt_ooc.learners.deep.observation.Sight`.
     players
         Shape (infosets,).
     """

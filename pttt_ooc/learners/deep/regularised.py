@@ -24,8 +24,8 @@ import numpy as np
 from pydantic import Field
 
 from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep.game_batches import Floats, Plays
 from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings
-from pttt_ooc.learners.deep.plays import Floats, Plays
 from pttt_ooc.learners.learner import Pair
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from pttt_ooc.learners.exact import kernels
 from pttt_ooc.learners.exact.restricted import RestrictedGames
-from pttt_ooc.learners.ground import Ground
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.structure.strategy import Strategy
 
 

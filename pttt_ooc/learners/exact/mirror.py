@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.ground import Ground
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.sweep.tree import Slice
 
 SOURCE = "Sokota et al. 2023, A unified approach to reinforcement learning, quantal response equilibria, ..."

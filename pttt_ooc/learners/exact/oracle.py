@@ -19,8 +19,8 @@ from pydantic import Field, model_validator
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact.metagame import META_SOLVERS
-from pttt_ooc.learners.ground import Ground
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.sweep.tree import Floats, Reach
 
 Sparse = tuple[NDArray[np.int32], Floats]

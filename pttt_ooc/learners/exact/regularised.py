@@ -7,7 +7,7 @@ becomes the next reference (Perolat et al. 2022, section "Learning approach", an
 from the one before to the new one during the first half of a phase).
 
 Only what comes after an infoset matters there.  The opponent's own term needs sums over all its moves and not only over
-those that win, which :meth:`pttt_ooc.learners.ground.Ground.visits_of` gives.
+those that win, which :meth:`pttt_ooc.learners.learning_game.Ground.visits_of` gives.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.ground import Ground
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.sweep.tree import Reach, Slice
 
 

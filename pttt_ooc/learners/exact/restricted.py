@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.learners.ground import Ground
+from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.learners.sampled import kernels
 from pttt_ooc.learners.sampled.rules import rules_of
 from pttt_ooc.sweep.tree import Floats

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from pttt_ooc.learners.ground import Ground
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
+from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.learners.sampled import kernels
 from pttt_ooc.learners.sampled.environment import random_state
 from pttt_ooc.learners.sampled.kernels import Tables

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from pttt_ooc.service.answerer import ByKind, answer_until_stopped
+from pttt_ooc.service.wire import Message
 from pttt_ooc.smbc.bot import SolutionBot
-from pttt_ooc.smbc.looking import Lookout, Lookouts
+from pttt_ooc.smbc.inspection import Lookout, Lookouts
 from pttt_ooc.smbc.match import Scores
-from pttt_ooc.smbc.place import Place
+from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.solve import STORE
-from pttt_ooc.web.answering import ByKind, answer_until_stopped
-from pttt_ooc.web.wire import Message
 
 log = logging.getLogger("pttt.smbc.answerer")
 _PREPARED = 8  # rounds that are kept prepared

@@ -18,13 +18,13 @@ from sqlalchemy import Index, String, Text, select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.smbc.pages.asked import AskedBot
+from pttt_ooc.play.database import Kept
+from pttt_ooc.play.quotas import Owned, check_room, forget
+from pttt_ooc.smbc.match_play import BOT, Draw, Match, Round, new_match
+from pttt_ooc.smbc.match_results import Tally, tallies
+from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.matches_file import matches_file
-from pttt_ooc.smbc.pages.seat import Seat, seat_of
-from pttt_ooc.smbc.playing import BOT, Draw, Match, Round, new_match
-from pttt_ooc.smbc.tally import Tally, tallies
-from pttt_ooc.web.kept import Kept
-from pttt_ooc.web.owned import Owned, check_room, forget
+from pttt_ooc.smbc.pages.player_view import Seat, seat_of
 
 MOST_VISITORS = 50_000
 """How many matches of people without an account are kept."""

@@ -11,20 +11,20 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.smbc.pages.asked import AskedBot
+from pttt_ooc.play import owners
+from pttt_ooc.service.wire import Client, RefusedError
+from pttt_ooc.smbc.match_play import BOT, ME
+from pttt_ooc.smbc.pages.answerer_client import AskedBot
+from pttt_ooc.smbc.pages.explore_address import View, rows_of
 from pttt_ooc.smbc.pages.matches import Matches
-from pttt_ooc.smbc.pages.view import View, rows_of
-from pttt_ooc.smbc.playing import BOT, ME
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED
-from pttt_ooc.smbc.words import ENDS, MARKS, PLAYERS, numbers_of
-from pttt_ooc.web import people
+from pttt_ooc.smbc.vocabulary import ENDS, MARKS, PLAYERS, numbers_of
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.forms import number, own_form
 from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
-from pttt_ooc.web.wire import Client, RefusedError
 
 BEGUN_PER_HOUR = 2000
 """How many matches may be begun from one address; a whole campus may share one."""
@@ -57,7 +57,7 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
             **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
             **{"ME": ME, "BOT": BOT, "numbers_of": numbers_of},
         },
-        explain=people.explain,
+        explain=owners.explain,
     )
 
 
@@ -114,7 +114,7 @@ def explore(
 @router.get("/play")
 def lobby(request: Request, state: UsedState, account: Signed) -> Response:
     """Matches and results."""
-    owner = people.owner_of(request, account)
+    owner = owners.owner_of(request, account)
     counted = state.matches.tallies(owner) if owner else []
     return render(
         request,
@@ -135,11 +135,11 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
         raise HTTPException(400, "Choose who moves first: you, the bot, or chance.")
     if state.begun.spend(request.client.host if request.client else None) > 0:
         raise HTTPException(429, "Too many matches have been begun from your address; try again in a minute.")
-    owner, cookie = people.owner_or_new(request, account)
+    owner, cookie = owners.owner_or_new(request, account)
     id = await run_in_threadpool(state.matches.begin, owner, _FIRST[fields["first"]])
     response = RedirectResponse(f"/smbc/play/{id}", 303)
     if cookie:
-        people.keep(request, response, cookie)
+        owners.keep(request, response, cookie)
     return response
 
 
@@ -175,7 +175,7 @@ async def resign(request: Request, state: UsedState, shell: UsedShell, account: 
 
 
 def _owner(request: Request, account: Account | None) -> str:
-    return people.known_owner(request, account, "match")
+    return owners.known_owner(request, account, "match")
 
 
 async def _answer(request: Request, state: State, account: Account | None, id: str) -> Response:

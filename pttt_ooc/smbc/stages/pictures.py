@@ -51,7 +51,7 @@ def opening_figure(opening: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     opening
-        As of :func:`pttt_ooc.smbc.stages.finding.opening`.
+        As of :func:`pttt_ooc.smbc.stages.findings.opening`.
     """
     with style():
         figure = new_figure(2.1 * len(GOALS), 2.4)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pttt_ooc.errors import GameError, PtttError
 from pttt_ooc.show.dialogue import Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals
-from pttt_ooc.smbc.looking import Lookout, Lookouts, Move, Seen
+from pttt_ooc.smbc.inspection import Lookout, Lookouts, Move, Seen
 from pttt_ooc.smbc.match import Scores
-from pttt_ooc.smbc.place import Place
+from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES, UNDECIDED
-from pttt_ooc.smbc.words import ENDS, MARKS, PLAYERS, goal_of, numbers_of, square_of
+from pttt_ooc.smbc.vocabulary import ENDS, MARKS, PLAYERS, goal_of, numbers_of, square_of
 
 HELP = (
     "m 3: a move (squares lie as on a telephone: 1 2 3 is the top row). u: undo. g w l: goals of the first and of the "

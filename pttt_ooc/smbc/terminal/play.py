@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.show.dialogue import Dialogue, EndedError, Square
-from pttt_ooc.smbc import tally
-from pttt_ooc.smbc.playing import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
+from pttt_ooc.smbc import match_results
+from pttt_ooc.smbc.match_play import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
 from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES
-from pttt_ooc.smbc.words import ENDS, MARKS, square_of
+from pttt_ooc.smbc.vocabulary import ENDS, MARKS, square_of
 
 HELP = (
     "Before each round both players draw a secret goal: win, tie or lose. Who meets it scores a point, whatever the "
@@ -148,12 +148,12 @@ class Table:
         mine, other = match.points
         verdict = "You have won" if match.winner == ME else "The bot has won"
         self.dialogue.say(f"{verdict} the match: you {mine}, the bot {other}.", "bold")
-        tally.keep(self.directory, match)
+        match_results.keep(self.directory, match)
         self._statistics()
         self._ask("Enter: another match, q: end >", {""})
 
     def _statistics(self) -> None:
-        for sentence in tally.sentences(tally.kept(self.directory), self.bot):
+        for sentence in match_results.sentences(match_results.kept(self.directory), self.bot):
             self.dialogue.say(sentence)
 
 

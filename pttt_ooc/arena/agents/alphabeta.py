@@ -1,0 +1,72 @@
+"""Alpha-beta as strong programs do it, as an agent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from pttt_ooc.arena.agents.search_limits import Bounded, values_of
+from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
+from pttt_ooc.arena.kernels import minimax
+from pttt_ooc.arena.kernels.alphabeta import tuning, work
+from pttt_ooc.arena.learning.ultimate import load
+
+
+@dataclass
+class Tuned(Bounded):
+    """Alpha-beta with a table, an order of moves, and quiescence; its depth counts single plies.
+
+    Attributes
+    ----------
+    heur
+        The number of the heuristic.
+    slots
+        Of the transposition table, a power of two.
+    path
+        Of a learnt evaluation, as ``pttt arena train-ultimate`` writes it, in the place of the heuristic.
+    """
+
+    heur: int = 3
+    slots: int = 1 << 20
+    path: str = ""
+
+    name = "tuned"
+
+    def __post_init__(self) -> None:
+        self.check(self.name, {"depth": 6})
+        if not 2 <= self.slots <= 1 << 28 or self.slots & (self.slots - 1):
+            raise ArenaError("The option slots of tuned is a power of two, up to 2**28.")
+
+    def seat(self, game: Game) -> None:
+        """Compile the search for the game, and make its table."""
+        super().seat(game)
+        values, weights, self._draw = values_of(game, self.heur), (np.zeros(0), np.zeros(0)), 0
+        if self.path:
+            values = import_module("pttt_ooc.arena.kernels.ultimate_learnt")
+            (own, others), draw = load(Path(self.path), game)
+            weights = values.whole(own, others), values.whole(others, own)
+            self._draw = round(values.SCALE * math.log(draw / (1 - draw)))
+        self._choose = tuning(game.rules, values)
+        self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
+        first = work(game.rules, values, self.slots, weights[0])
+        self._works = first, first._replace(weights=weights[1])  # by the player whom the agent plays
+        self._memory = first.memory
+        self._memory[: game.rules.WORDS] = game.start()
+        self._control[minimax.NODE_LIMIT] = 100
+        self._choose(first, self.heur, 1, 0, self._control)  # compiles
+        self.begin(0)
+
+    def begin(self, *seed: int) -> None:
+        """Forget all positions."""
+        super().begin(*seed)
+        self._memory[:] = 0
+
+    def choose(self, state: State) -> int:
+        """The best move found within the budget."""
+        self._memory[: self.game.rules.WORDS] = state
+        searched = self._works[int(state[PLAYER])]
+        return int(self._choose(searched, self.heur, self._deepest, self._draw, self._limits()))

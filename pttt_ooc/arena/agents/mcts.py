@@ -1,0 +1,82 @@
+"""Monte Carlo tree search as an agent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pttt_ooc.arena.agents.search_limits import Bounded
+from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.kernels import minimax
+from pttt_ooc.arena.kernels.mcts import growing, tree
+
+
+@dataclass
+class TreeSearch(Bounded):
+    """UCT with a solver; what it has learnt of a position that comes up is kept for its next move.
+
+    The budget is a time or a number of games played out.
+
+    Attributes
+    ----------
+    explore
+        The constant of UCT.
+    reuse
+        Whether the tree is kept from move to move.
+    room
+        The most nodes of the tree.
+    """
+
+    explore: float = 0.7
+    reuse: bool = True
+    room: int = 2_000_000
+
+    name = "mcts"
+
+    def __post_init__(self) -> None:
+        if self.depth is not None:
+            raise ArenaError("The agent mcts has no depth: give it a time or nodes, the games that it plays out.")
+        self.check(self.name, {"nodes": 1000})
+        if self.explore < 0:
+            raise ArenaError("The option explore of mcts must not be below zero.")
+        if not 100 <= self.room < 1 << 30:
+            raise ArenaError("The option room of mcts is at least 100, and below 2**30.")
+
+    def seat(self, game: Game) -> None:
+        """Compile the search for the game, and make room for its tree."""
+        super().seat(game)
+        self._kernels = growing(game.rules)
+        self._tree, self._other = tree(self.room), tree(self.room)
+        self.begin(0)
+        first = game.start()
+        self._control[minimax.NODE_LIMIT] = 2
+        self._kernels.grow(self._tree, first, self.rng, self.explore, self._control)  # these lines compile
+        self._kernels.keep(self._tree, first, first, self._other)
+        self._kernels.best(self._tree, 0)
+        self.begin(0)
+
+    def begin(self, *seed: int) -> None:
+        """Forget the tree."""
+        super().begin(*seed)
+        self._plant()
+
+    def _plant(self) -> None:
+        self._state: State | None = None
+        self._tree.filled[0] = 1
+        for array in self._tree[:-1]:
+            array[0] = 0
+
+    def choose(self, state: State) -> int:
+        """The most visited move."""
+        control = self._limits()
+        if self.reuse and self._state is not None and self._kernels.keep(self._tree, self._state, state, self._other):
+            self._tree, self._other = self._other, self._tree
+        else:
+            self._plant()
+        self._kernels.grow(self._tree, state, self.rng, self.explore, control)
+        self._state = state.copy()
+        return int(self._kernels.best(self._tree, int(state[0])))
+
+    @property
+    def proven(self) -> int:
+        """The result of the last position under perfect play, as the word RESULT, or zero if it is not known."""
+        return int(self._tree.proven[0])

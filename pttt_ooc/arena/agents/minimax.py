@@ -1,0 +1,141 @@
+"""The agents of Lifshitz and Tsurel that search: minimax, alpha-beta and expectimax, with what they may remember.
+
+Depth counts two plies, a move of each player.  An agent with a time or a number of nodes searches deeper and deeper,
+and plays what its last complete search has found.  Among equally good moves it draws one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pttt_ooc.arena.agents.search_limits import Bounded, values_of
+from pttt_ooc.arena.games.base import ArenaError, Game, State
+from pttt_ooc.arena.kernels import minimax
+from pttt_ooc.arena.kernels.transposition_table import memory
+
+_DEEPEST = 45  # no game of the arena that has heuristics takes more plies than twice this
+_MEMORIES = {
+    "none": minimax.NOTHING,
+    "plain": minimax.PLAIN,
+    "fifo": minimax.FIFO,
+    "symmetry": minimax.SYMMETRY,
+    "zobrist": minimax.ZOBRIST,
+}
+
+
+@dataclass
+class _Search(Bounded):
+    """Options of all agents that search.
+
+    Attributes
+    ----------
+    heur
+        The number of the heuristic.
+    """
+
+    heur: int = 3
+
+    method: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        self.check(self.name, {"depth": 2})
+
+    def seat(self, game: Game) -> None:
+        """Compile the search for the game, and make room for its levels."""
+        super().seat(game)
+        values = values_of(game, self.heur)
+        if self.depth is not None and self.depth > _DEEPEST:
+            raise ArenaError(f"No game is longer than the depth {_DEEPEST}; the depth {self.depth} means nothing.")
+        self._choose = minimax.searching(game.rules, values)
+        levels = 2 * (self.depth or _DEEPEST) + 2
+        self._states = np.zeros((levels, game.rules.WORDS), dtype=np.int64)
+        self._moves = np.zeros((levels, game.rules.WIDTH), dtype=np.int64)
+        self.begin(0)
+        self._search(game.start(), 1, 1)  # compiles
+        self.begin(0)
+
+    def begin(self, *seed: int) -> None:
+        """Forget everything."""
+        super().begin(*seed)
+        self._kind, self._memory = self.remembers()
+
+    def remembers(self) -> tuple[int, Any]:
+        """What kind of positions the agent remembers, and the empty table."""
+        return minimax.NOTHING, _NO_MEMORY
+
+    def choose(self, state: State) -> int:
+        """The best move found within the budget."""
+        first, last = (self.depth, self.depth) if self.depth is not None else (1, _DEEPEST)
+        return self._search(state, first, last)
+
+    def _search(self, state: State, first: int, last: int) -> int:
+        self._states[0] = state
+        move = self._choose(
+            self._states,
+            self._moves,
+            self.rng,
+            first,
+            last,
+            self.method,
+            self.heur,
+            self._limits(),
+            self._kind,
+            self._memory,
+        )
+        return int(move)
+
+
+_NO_MEMORY = memory(1)
+
+
+@dataclass
+class Minimax(_Search):
+    """Visits the whole tree."""
+
+    name = "minimax"
+    method = minimax.MINIMAX
+
+
+@dataclass
+class Expectimax(_Search):
+    """Takes the opponent to draw its moves uniformly."""
+
+    name = "expectimax"
+    method = minimax.EXPECTIMAX
+
+
+@dataclass
+class AlphaBeta(_Search):
+    """Leaves out what cannot change the result.
+
+    Attributes
+    ----------
+    memory
+        What it remembers during a game: ``none``; ``plain``: positions until the table is full; ``fifo``: the latest
+        ones; ``symmetry``: the same, and it looks for all images of a position; ``zobrist``: the latest ones, by a key
+        that the moves keep up to date.
+    entries
+        The most positions that it remembers.
+    """
+
+    memory: str = "none"
+    entries: int = 1_000_000
+
+    name = "alphabeta"
+    method = minimax.ALPHA_BETA
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.memory not in _MEMORIES:
+            raise ArenaError(f"The option memory of alphabeta is one of {', '.join(_MEMORIES)}, not '{self.memory}'.")
+        if not 0 < self.entries < 1 << 30:
+            raise ArenaError("The option entries of alphabeta must be above zero and below 2**30.")
+
+    def remembers(self) -> tuple[int, Any]:
+        """An empty table for each game."""
+        if self.memory == "none":
+            return minimax.NOTHING, _NO_MEMORY
+        return _MEMORIES[self.memory], memory(self.entries)

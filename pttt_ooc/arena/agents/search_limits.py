@@ -1,0 +1,62 @@
+"""What agents share whose kernels search until a limit of nodes or of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.arena.agents.base import Agent, Budget, Effort
+from pttt_ooc.arena.games.base import ArenaError, Game
+from pttt_ooc.arena.kernels import clock as clocks
+from pttt_ooc.arena.kernels import minimax
+
+
+@dataclass
+class Bounded(Budget, Agent):
+    """An agent with a budget, whose kernel gets its limits, and tells what it did, in the array ``_control``."""
+
+    def _limits(self) -> Any:
+        """The array ``_control`` with the limits of the next move; the clock starts."""
+        control = self._control
+        control[:] = 0
+        control[minimax.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
+        if self.time is not None:
+            control[minimax.CLOCK] = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
+            control[minimax.DEADLINE] = clocks.nanoseconds(int(control[minimax.CLOCK])) + int(self.time * 1e9)
+        return control
+
+    def seat(self, game: Game) -> None:
+        """Make room for the limits."""
+        super().seat(game)
+        self._control = np.zeros(8, dtype=np.int64)
+
+    @property
+    def effort(self) -> Effort:
+        """Nodes visited, or games played out, and the depth that the last move came to."""
+        return Effort(int(self._control[minimax.NODES]), int(self._control[minimax.REACHED]))
+
+    @property
+    def limited_by_time(self) -> bool:
+        """Whether the budget is a time."""
+        return self.time is not None
+
+
+def values_of(game: Game, heuristic: int) -> Any:
+    """The module with the heuristics for a game.
+
+    Raises
+    ------
+    ArenaError
+        There are none, or none with this number.
+    """
+    try:
+        values = import_module(f"pttt_ooc.arena.kernels.{game.name}_values")
+    except ModuleNotFoundError:
+        raise ArenaError(f"There is no heuristic for {game.name}, which this agent needs.") from None
+    if heuristic not in values.HEURISTICS:
+        known = ", ".join(map(str, values.HEURISTICS))
+        raise ArenaError(f"{game.name} has no heuristic {heuristic}: heur is one of {known}.")
+    return values

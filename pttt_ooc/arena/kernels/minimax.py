@@ -1,0 +1,204 @@
+"""Minimax, alpha-beta and expectimax with a heuristic at the leaves, for any rules: :func:`searching` makes them.
+
+The search visits the tree with one state for each level.  Values are to the player to move.  A budget of nodes or time
+ends it early: then what it returns means nothing, and ``control[STOPPED]`` says so.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.arena.compiled import bare_kernel, piece
+from pttt_ooc.arena.kernels.clock import nanoseconds
+from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT, find, keep, mixed
+
+MINIMAX, ALPHA_BETA, EXPECTIMAX = 0, 1, 2
+"""Methods."""
+
+NOTHING, PLAIN, FIFO, SYMMETRY, ZOBRIST = range(5)
+"""What alpha-beta remembers: nothing; positions until the table is full; the latest positions; the same, and it looks
+for all images of a position; the latest positions, by the key that the moves keep up to date."""
+
+NODES, NODE_LIMIT, STOPPED, CLOCK, DEADLINE, CUT, REACHED, VALUE = range(8)
+"""Words of `control`: nodes visited; their limit; whether a limit has ended the search; the clock and the time in
+nanoseconds at which to stop (0: never); whether the depth cut a line short; the depth of the last complete search, and
+its value."""
+
+INFINITY, BELOW_ROOT = np.int64(1 << 40), np.int64(1)  # not literals: a recursive kernel must have one signature,
+# or its compiled code cannot be loaded again (numba's issue 6061)
+_CHECK_EVERY = 128  # nodes between two looks at the clock
+
+
+@piece
+def _stops(control):
+    """Count a node, and say whether the search is to end."""
+    if control[NODES] >= control[NODE_LIMIT]:
+        control[STOPPED] = 1
+    elif control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0:
+        control[STOPPED] |= nanoseconds(control[CLOCK]) > control[DEADLINE]
+    if control[STOPPED] == 0:
+        control[NODES] += 1
+    return control[STOPPED] != 0
+
+
+@cache
+def searching(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``choose`` for a game's rules and heuristics."""
+
+    @bare_kernel
+    def leaf(state, heuristic):
+        value = values.evaluate(state, heuristic)
+        return value if state[0] == 0 else -value
+
+    @bare_kernel
+    def descend(states, level, move):
+        """Make a move into the state of the next level."""
+        for word in range(rules.WORDS):
+            states[level + 1, word] = states[level, word]
+        rules.play(states[level + 1], move)
+
+    @bare_kernel
+    def minimax(states, moves, level, depth, heuristic, control):
+        state = states[level]
+        if _stops(control):
+            return 0
+        if state[1] != 0 or depth == 0:
+            control[CUT] |= state[1] == 0
+            return leaf(state, heuristic)
+        best = -INFINITY
+        for index in range(rules.legal(state, moves[level])):
+            descend(states, level, moves[level, index])
+            value = minimax(states, moves, level + 1, depth - 1, heuristic, control)
+            best = max(best, value if states[level + 1, 0] == state[0] else -value)
+        return best
+
+    @bare_kernel
+    def expectimax(states, moves, level, depth, heuristic, player, control):
+        """To `player`, whose opponent draws its moves uniformly."""
+        state = states[level]
+        if _stops(control):
+            return 0.0
+        if state[1] != 0 or depth == 0:
+            control[CUT] |= state[1] == 0
+            value = values.evaluate(state, heuristic)
+            return float(value if player == 0 else -value)
+        best, total = -float(INFINITY), 0.0
+        number = rules.legal(state, moves[level])
+        for index in range(number):
+            descend(states, level, moves[level, index])
+            value = expectimax(states, moves, level + 1, depth - 1, heuristic, player, control)
+            best = max(best, value)
+            total += value
+        return best if state[0] == player else total / number
+
+    @bare_kernel
+    def remembered(state, depth, kind, memory):
+        """The entry of a position or of one of its images, or -1, and the key under which to keep it."""
+        if kind == ZOBRIST:
+            key = mixed(state[3], depth)
+            return find(memory, key), key
+        key = mixed(rules.image_key(state, 0), depth)
+        entry = find(memory, key)
+        if kind == SYMMETRY:
+            for symmetry in range(1, rules.SYMMETRIES):
+                if entry < 0:
+                    entry = find(memory, mixed(rules.image_key(state, symmetry), depth))
+        return entry, key
+
+    @bare_kernel
+    def alpha_beta(states, moves, level, depth, alpha, beta, heuristic, control, kind, memory):
+        state = states[level]
+        if _stops(control):
+            return 0
+        if state[1] != 0 or depth == 0:
+            control[CUT] |= state[1] == 0
+            return leaf(state, heuristic)
+        key = 0
+        if kind != NOTHING:
+            entry, key = remembered(state, depth, kind, memory)
+            if entry >= 0:
+                value, bound = memory.values[entry], memory.bounds[entry]
+                if bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha):
+                    control[CUT] = 1  # perhaps: nobody remembers
+                    return value
+        best, floor = -INFINITY, alpha
+        for index in range(rules.legal(state, moves[level])):
+            descend(states, level, moves[level, index])
+            if states[level + 1, 0] == state[0]:
+                value = alpha_beta(states, moves, level + 1, depth - 1, floor, beta, heuristic, control, kind, memory)
+            else:
+                value = -alpha_beta(
+                    states, moves, level + 1, depth - 1, -beta, -floor, heuristic, control, kind, memory
+                )
+            best = max(best, value)
+            floor = max(floor, value)
+            if floor >= beta:
+                break
+        if kind != NOTHING and control[STOPPED] == 0:
+            bound = AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
+            keep(memory, key, best, bound, kind != PLAIN)
+        return best
+
+    @bare_kernel
+    def root(states, moves, number, plies, method, heuristic, control, kind, memory):
+        """The first of the best moves in the order of ``moves[0]``, and its value to the player to move."""
+        best, chosen = -float(INFINITY), -1
+        for index in range(number):
+            descend(states, 0, moves[0, index])
+            same = states[1, 0] == states[0, 0]
+            if method == MINIMAX:
+                value = float(minimax(states, moves, BELOW_ROOT, plies - 1, heuristic, control))
+                value = value if same else -value
+            elif method == EXPECTIMAX:
+                value = expectimax(states, moves, BELOW_ROOT, plies - 1, heuristic, states[0, 0], control)
+            else:
+                floor = np.int64(best) if chosen >= 0 else -INFINITY
+                if same:
+                    alpha, beta = floor, INFINITY
+                else:
+                    alpha, beta = -INFINITY, -floor
+                found = alpha_beta(states, moves, BELOW_ROOT, plies - 1, alpha, beta, heuristic, control, kind, memory)
+                value = float(found if same else -found)
+            if control[STOPPED] != 0:
+                return -1, 0.0
+            if value > best:
+                best, chosen = value, moves[0, index]
+        return chosen, best
+
+    @bare_kernel
+    def choose(states, moves, rng, first, last, method, heuristic, control, kind, memory):
+        """The move of an agent in ``states[0]``, which must not be an end.
+
+        Parameters
+        ----------
+        states, moves
+            int64, shape (levels, WORDS) and (levels, WIDTH), where levels is at least ``2 * last + 1``.
+        rng
+            Equally good moves have the same chance: the order of the moves at the root is drawn.
+        first, last
+            Depths, of two plies each; the search is repeated deeper and deeper until a limit in `control` ends it or
+            no line is cut short, and its last complete pass counts.
+        """
+        number = rules.legal(states[0], moves[0])
+        for index in range(number - 1, 0, -1):
+            other = below(rng, index + 1)
+            moves[0, index], moves[0, other] = moves[0, other], moves[0, index]
+        answer = moves[0, 0]
+        control[REACHED] = 0
+        for depth in range(first, last + 1):
+            control[CUT] = 0
+            chosen, value = root(states, moves, number, 2 * depth, method, heuristic, control, kind, memory)
+            if control[STOPPED] != 0:
+                break
+            answer = chosen
+            control[REACHED], control[VALUE] = depth, int(value)
+            if control[CUT] == 0:
+                break
+        return answer
+
+    return choose

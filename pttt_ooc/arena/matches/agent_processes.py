@@ -1,0 +1,192 @@
+"""Where agents sit: in this process, or in one of their own that may crash or hang."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from pttt_ooc.arena.agents.base import Agent
+from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import ArenaError, Game, State
+
+START_PATIENCE = 300.0  # seconds: a new process may have to compile
+PATIENCE = 60.0  # seconds without an answer, where no limit is set
+MARGIN = 2.0  # seconds of the referee's clock above the limit on the agent's own
+
+
+class ForfeitError(Exception):
+    """An agent has lost its game by what it did; the text says what."""
+
+
+@dataclass
+class Answer:
+    """A move, and what it took.
+
+    Attributes
+    ----------
+    wall, processor
+        Seconds on the clocks of the agent's process.
+    """
+
+    move: int
+    wall: float
+    processor: float
+    nodes: int
+    depth: int
+
+
+def answer(player: Agent, state: State) -> Answer:
+    """Let an agent choose, on its own clocks."""
+    wall, processor = time.perf_counter(), time.thread_time()
+    move = player.choose(state)
+    taken = time.perf_counter() - wall, time.thread_time() - processor
+    return Answer(move, *taken, player.effort.nodes, player.effort.depth)
+
+
+class Here:
+    """An agent in this process."""
+
+    def __init__(self, game: Game, text: str) -> None:
+        self._agent = agent(text)
+        self._agent.seat(game)
+
+    def begin(self, seed: tuple[int, ...]) -> None:
+        """Start a game."""
+        self._agent.begin(*seed)
+
+    def choose(self, state: State) -> Answer:
+        """Ask for a move.
+
+        Raises
+        ------
+        ForfeitError
+            The agent fails.
+        """
+        try:
+            return answer(self._agent, state)
+        except ArenaError as error:
+            raise ForfeitError(str(error)) from error
+        except Exception as error:
+            raise ForfeitError(f"it failed: {type(error).__name__}: {error}") from error
+
+    def close(self) -> None:
+        """Nothing is left behind."""
+
+
+class Apart:
+    """An agent in a process of its own, which is started again after it has crashed or hung.
+
+    Parameters
+    ----------
+    limit
+        Seconds for a move on the agent's own `clock`, or None.
+    """
+
+    def __init__(self, game: Game, text: str, limit: float | None, clock: str) -> None:
+        self._game, self._text, self._limit, self._clock = game, text, limit, clock
+        self._process: subprocess.Popen[bytes] | None = None
+        self._start()
+
+    def begin(self, seed: tuple[int, ...]) -> None:
+        """Start a game."""
+        if self._process is None:
+            self._start()
+        with contextlib.suppress(ForfeitError):  # the next question finds the process dead
+            self._ask({"begin": seed}, PATIENCE)
+
+    def choose(self, state: State) -> Answer:
+        """Ask for a move.
+
+        Raises
+        ------
+        ForfeitError
+            The agent fails, crashes, hangs or takes too long.
+        """
+        told = self._ask({"state": state.tolist()}, self._patience())
+        if "forfeit" in told:
+            raise ForfeitError(told["forfeit"])
+        try:
+            found = Answer(
+                int(told["move"]),
+                float(told["wall"]),
+                float(told["processor"]),
+                int(told["nodes"]),
+                int(told["depth"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise ForfeitError("its process answered something that is no move.") from None
+        if not 0 <= found.move < self._game.rules.MOVES:
+            raise ForfeitError(f"its move {str(found.move)[:20]} is not legal: {self._game.why_not(state, -1)}.")
+        taken = found.wall if self._clock == "wall" else found.processor
+        if self._limit is not None and taken > self._limit:
+            raise ForfeitError(f"it took {taken:.3f} s for a move; the limit is {self._limit:g} s.")
+        return found
+
+    def close(self) -> None:
+        """End the process and all that it started."""
+        if self._process is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._socket.close()
+        self._process = None
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", "pttt_ooc.arena.matches.agent_program"]
+            self._process = subprocess.Popen(
+                [*command, str(theirs.fileno()), self._game.text, self._text],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=sys.stderr.fileno() if sys.stderr else subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self._socket, self._rest = ours, b""
+        try:
+            told = self._ask({"ready": True}, START_PATIENCE)
+        except ForfeitError as error:
+            raise ArenaError(f"The process of the agent {self._text} does not start: {error}") from error
+        if "refused" in told:
+            self.close()
+            raise ArenaError(told["refused"])
+
+    def _patience(self) -> float:
+        if self._limit is None:
+            return PATIENCE
+        return self._limit + MARGIN if self._clock == "wall" else PATIENCE + 20 * self._limit
+
+    def _ask(self, question: dict[str, Any], patience: float) -> dict[str, Any]:
+        """Send a question, and wait for the line that answers it."""
+        if self._process is None:
+            raise ForfeitError("its process has ended.")
+        until = time.monotonic() + patience
+        try:
+            self._socket.sendall(json.dumps(question).encode() + b"\n")
+            while b"\n" not in self._rest:
+                self._socket.settimeout(max(until - time.monotonic(), 0.001))
+                part = self._socket.recv(1 << 16)
+                if not part or len(self._rest) > 1 << 20:
+                    raise ConnectionError
+                self._rest += part
+            line, _, self._rest = self._rest.partition(b"\n")
+            told = json.loads(line)
+        except TimeoutError:
+            self.close()
+            raise ForfeitError(f"it has not answered for {patience:g} s.") from None
+        except (OSError, ValueError):
+            self.close()
+            raise ForfeitError("its process has ended or answers nonsense.") from None
+        if not isinstance(told, dict):
+            self.close()
+            raise ForfeitError("its process answers nonsense.")
+        return told

@@ -1,0 +1,48 @@
+"""The program of an agent's own process: it answers the referee's questions, a line of JSON each, until they end."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.arena.agents.base import Agent
+from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import ArenaError
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.matches.agent_processes import answer
+
+
+def main(descriptor: str, game_text: str, agent_text: str) -> None:
+    """Serve a socket that the referee has opened."""
+    player, refused = None, None
+    try:
+        player = agent(agent_text)
+        player.seat(game(game_text))
+    except ArenaError as error:
+        refused = str(error)
+    with socket.socket(fileno=int(descriptor)) as connection, connection.makefile("rb") as questions:
+        for line in questions:
+            told = {"refused": refused} if player is None or refused else _told(player, json.loads(line))
+            connection.sendall(json.dumps(told).encode() + b"\n")
+
+
+def _told(player: Agent, question: dict[str, Any]) -> dict[str, Any]:
+    try:
+        if "begin" in question:
+            player.begin(*question["begin"])
+        elif "state" in question:
+            found = answer(player, np.array(question["state"], dtype=np.int64))
+            found.move = int(found.move)
+            return asdict(found)
+    except Exception as error:
+        return {"forfeit": f"it failed: {type(error).__name__}: {error}"}
+    return {}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

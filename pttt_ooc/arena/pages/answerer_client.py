@@ -1,0 +1,65 @@
+"""The arena as a web process knows it: all that needs games or numbers is asked of the answerer."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import anyio.from_thread
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.service.wire import BusyError, Client, Message, RefusedError
+
+
+class NoAnswerError(PtttError):
+    """What was asked for does not exist, or the rules do not allow it."""
+
+
+class AskedArena:
+    """Asks the answerer, for threads of an asynchronous application; NoAnswerError where there is no answer."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def matches(self) -> list[Message]:
+        """The matches on disk."""
+        found: list[Message] = self._ask("matches")["matches"]
+        return found
+
+    def match(self, name: str, start: int, rows: int) -> Message:
+        """As of :meth:`pttt_ooc.arena.pages.match_archive.Shelf.match`."""
+        return self._ask("match", name=name, start=start, rows=rows)
+
+    def replay(self, name: str, number: int, ply: int) -> Message:
+        """As of :meth:`pttt_ooc.arena.pages.match_archive.Shelf.replay`."""
+        return self._ask("replay", name=name, number=number, ply=ply)
+
+    def standings(self) -> list[Message]:
+        """The round robins on disk, with ratings."""
+        found: list[Message] = self._ask("standings")["standings"]
+        return found
+
+    def position(self, game: str, moves: list[int]) -> Message:
+        """As of :meth:`pttt_ooc.arena.pages.game_service.Seating.position`."""
+        return self._ask("position", game=game, moves=moves)
+
+    def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:
+        """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.Seating.answered`."""
+        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
+        found: list[int] = self._ask("answered", **asked)["moves"]
+        return found
+
+    async def next_position(self, game: str, moves: list[int], agents: list[str], seconds: str) -> Message:
+        """The position after one more move of an agent; NoAnswerError also if the answerer is too busy."""
+        asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": True}
+        try:
+            made = await self._client.ask("answered", **asked)
+            return await self._client.ask("position", game=game, moves=made["moves"])
+        except (RefusedError, BusyError) as error:
+            raise NoAnswerError(str(error)) from error
+
+    def _ask(self, what: str, **facts: Any) -> Message:
+        try:
+            return anyio.from_thread.run(partial(self._client.ask, what, **facts))
+        except RefusedError as error:
+            raise NoAnswerError(str(error)) from error

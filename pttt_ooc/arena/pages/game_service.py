@@ -1,0 +1,105 @@
+"""Games as pages play them: the answerer knows positions by their moves, and seats agents that wait for questions."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.arena.agents.base import Agent
+from pttt_ooc.arena.agents.catalogue import agent
+from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.pages.choices import AGENTS, SECONDS
+
+SEATED = 4
+"""Agents that are kept ready; each has tables of its own."""
+
+
+class Seating:
+    """Positions and agents.
+
+    Parameters
+    ----------
+    directory
+        Of weights and policies that have been learnt.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._seated: OrderedDict[tuple[str, str], Agent] = OrderedDict()
+
+    def position(self, game_text: str, moves: list[int]) -> dict[str, Any]:
+        """A position as pages show it.
+
+        Raises
+        ------
+        ArenaError
+            There is no such game, or a move is impossible.
+        """
+        rules = game(game_text)
+        state, movers = rules.start(), []
+        for move in moves:
+            movers.append(int(state[PLAYER]))
+            state = rules.play(state, move)
+        result = int(state[RESULT])
+        return {
+            "game": rules.text,
+            "moves": moves,
+            "movers": movers,
+            "texts": [rules.show_move(move) for move in moves],
+            "mover": int(state[PLAYER]),
+            "over": result != UNFINISHED,
+            "winner": None if result in (UNFINISHED, DRAW) else result - FIRST,
+            "boards": [asdict(board) for board in rules.draw(state, moves[-1] if moves else None)],
+        }
+
+    def answered(
+        self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool
+    ) -> dict[str, Any]:
+        """The moves, with those of agents added until a person is to move, or the game is over.
+
+        Parameters
+        ----------
+        agents
+            The key of each player's agent, or None for a person.
+        once
+            Add one move at most.
+
+        Raises
+        ------
+        ArenaError
+            As of :meth:`position`; or there is no such agent, or it cannot play this game.
+        """
+        rules = game(game_text)
+        state, made = rules.after(moves), list(moves)
+        while state[RESULT] == UNFINISHED and (key := agents[int(state[PLAYER])]) is not None:
+            made.append(self._choose(rules, key, seconds, state))
+            state = rules.play(state, made[-1])
+            if once:
+                break
+        return {"moves": made}
+
+    def _choose(self, rules: Game, key: str, seconds: str, state: State) -> int:
+        player = self._seat(rules, key, seconds)
+        player.begin(secrets.randbits(32))
+        return int(player.choose(state))
+
+    def _seat(self, rules: Game, key: str, seconds: str) -> Agent:
+        """An agent that is offered, seated at a game."""
+        offer = next((offer for offer in AGENTS if offer.key == key), None)
+        if offer is None or seconds not in SECONDS:
+            raise ArenaError("There is no such opponent here; choose one of the list.")
+        if offer.games and rules.name not in offer.games:
+            raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
+        text = offer.text.format(seconds=seconds, directory=self._directory, game=rules.text.replace(":", "-"))
+        if (rules.text, text) not in self._seated:
+            made = agent(text)
+            made.seat(rules)
+            while len(self._seated) >= SEATED:
+                self._seated.popitem(last=False)
+            self._seated[rules.text, text] = made
+        self._seated.move_to_end((rules.text, text))
+        return self._seated[rules.text, text]

@@ -1,0 +1,169 @@
+"""Matches on disk, as pages show them: those in a directory and its folders that ``pttt arena match`` has written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.arena.games.base import PLAYER, ArenaError
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.matches import log
+from pttt_ooc.arena.matches.referee import DRAW
+from pttt_ooc.arena.matches.settings import STANDINGS
+
+DEEPEST = 4
+"""Folders within folders that are looked into."""
+
+MOST = 300
+"""Matches that are listed."""
+
+LARGEST = 1 << 26
+"""Bytes of the log of a match that is shown."""
+
+_MATCH = "match.json"
+_ROW = ("agent", "points", "error", "score", "games", "against")
+
+
+class Shelf:
+    """The matches below a directory.
+
+    Parameters
+    ----------
+    directory
+        Nothing outside of it is ever read.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def matches(self) -> list[dict[str, Any]]:
+        """Name, game, agents and number of games of each match, in the order of names; at most :data:`MOST`."""
+        return [{"name": name, **self._settings(place)} for name, place in islice(self._found(), MOST)]
+
+    def match(self, name: str, start: int, rows: int) -> dict[str, Any]:
+        """What a match is, how it stands, and `rows` of its games from the one at `start`.
+
+        Raises
+        ------
+        ArenaError
+            There is no such match, or it is damaged; as in :meth:`replay`.
+        """
+        from pttt_ooc.arena.statistics import rate_of  # what it needs is an extra
+
+        place = self._place(name)
+        settings, games = self._settings(place), self._games(place)
+        shown = [
+            {key: row[key] for key in ("number", "starter", "winner")}
+            | {"plies": len(row["moves"]), "forfeit": row.get("forfeit", "")}
+            for row in games[start : start + rows]
+        ]
+        standing = rate_of(games).to_json() if games else None
+        return {"name": name, **settings, "played": len(games), "start": start, "rows": shown, "standing": standing}
+
+    def replay(self, name: str, number: int, ply: int) -> dict[str, Any]:
+        """A position of a game, and all its moves.
+
+        Raises
+        ------
+        ArenaError
+            There is no such game, or its moves are impossible.
+        """
+        place = self._place(name)
+        settings, games = self._settings(place), self._games(place)
+        row = next((row for row in games if row["number"] == number), None)
+        if row is None:
+            raise ArenaError(f"The match {name} has no game {number}.")
+        rules = game(settings["game"])
+        states = list(log.replay(settings["game"], row))
+        if ply > len(row["moves"]):
+            raise ArenaError(f"Game {number} has {len(row['moves'])} moves; move {ply} is not one of them.")
+        movers = [int(state[PLAYER]) for state in states]
+        latest = int(row["moves"][ply - 1]) if ply else None
+        numbers = [one["number"] for one in games]
+        at = numbers.index(number)
+        return {
+            "name": name,
+            **settings,
+            "number": number,
+            "before": numbers[at - 1] if at else None,
+            "after": numbers[at + 1] if at + 1 < len(numbers) else None,
+            "starter": row["starter"],
+            "winner": None if row["winner"] == DRAW else row["winner"],
+            "forfeit": row.get("forfeit", ""),
+            "ply": ply,
+            "over": ply == len(row["moves"]),
+            "mover": movers[ply],
+            "boards": [asdict(board) for board in rules.draw(states[ply], latest)],
+            "moves": [
+                {"player": mover, "agent": row["starter"] ^ mover, "text": rules.show_move(int(move)), "seconds": took}
+                for mover, move, took in zip(movers, row["moves"], self._seconds(place, row), strict=False)
+            ],
+        }
+
+    def standings(self) -> list[dict[str, Any]]:
+        """The round robins below the directory, as :mod:`pttt_ooc.arena.round_robin` has written them."""
+        found: list[dict[str, Any]] = []
+        for folder in self._folders():
+            file = folder / STANDINGS
+            if file.is_file() and file.stat().st_size <= LARGEST and len(found) < MOST:
+                try:
+                    told = json.loads(file.read_text(encoding="utf-8"))
+                    rows = [{key: row[key] for key in _ROW} for row in told["standings"]]
+                    found.append(
+                        {"place": folder.relative_to(self._directory).as_posix(), "rows": rows}
+                        | {key: told[key] for key in ("name", "game", "games", "note")}
+                    )
+                except (ValueError, KeyError, TypeError):
+                    raise ArenaError(f"{file} is damaged; pttt arena experiment writes it anew.") from None
+        return found
+
+    def _seconds(self, place: Path, row: dict[str, Any]) -> list[float | None]:
+        """What each move of a game took on the wall, where that is known."""
+        took = next((one for one in self._lines(place / log.EFFORT) if one["number"] == row["number"]), None)
+        wall: list[float | None] = [None] * len(row["moves"])
+        return wall if took is None or len(took["wall"]) != len(wall) else took["wall"]
+
+    def _folders(self) -> Iterator[Path]:
+        """The directory and its folders; links are not followed."""
+        for folder, below, _ in os.walk(self._directory):
+            place = Path(folder)
+            below[:] = sorted(below) if len(place.relative_to(self._directory).parts) < DEEPEST else []
+            yield place
+
+    def _found(self) -> Iterator[tuple[str, Path]]:
+        """Names and directories of matches."""
+        for place in self._folders():
+            if (place / _MATCH).is_file():
+                yield place.relative_to(self._directory).as_posix(), place
+
+    def _place(self, name: str) -> Path:
+        for known, place in self._found():  # so that a name leads nowhere else
+            if known == name:
+                return place
+        raise ArenaError(f"There is no match '{name[:100]}' here.")
+
+    def _settings(self, place: Path) -> dict[str, Any]:
+        try:
+            told = json.loads((place / _MATCH).read_text(encoding="utf-8"))
+            one, other = told["agents"]
+            return {"game": str(told["game"]), "agents": [str(one), str(other)], "games": int(told["games"])}
+        except (OSError, ValueError, KeyError, TypeError):
+            raise ArenaError(f"{place / _MATCH} is damaged; the match cannot be shown.") from None
+
+    def _games(self, place: Path) -> list[dict[str, Any]]:
+        rows = self._lines(place / log.GAMES)
+        try:
+            return sorted(rows, key=lambda row: int(row["number"]))
+        except (KeyError, TypeError, ValueError):
+            raise ArenaError(f"{place / log.GAMES} has a line that is no game.") from None
+
+    @staticmethod
+    def _lines(file: Path) -> list[dict[str, Any]]:
+        if file.exists() and file.stat().st_size > LARGEST:
+            raise ArenaError(f"{file} is larger than {LARGEST >> 20} MB; replay its games on the terminal.")
+        return log.read_lines(file)

@@ -1,0 +1,54 @@
+"""What the handlers of the arena's pages share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import HTTPException, Request
+
+from pttt_ooc.arena.pages.answerer_client import AskedArena
+from pttt_ooc.web.parts import state_of
+from pttt_ooc.web.throttle import Throttle
+
+MOVES_PER_HOUR = 20_000
+"""How many moves may be asked for from one address; a whole campus may share one."""
+
+WATCHED = 8
+"""How many games can be watched at the same time."""
+
+
+@dataclass
+class State:
+    """What the handlers work on.
+
+    Attributes
+    ----------
+    watched
+        Games that are being watched.
+    """
+
+    arena: AskedArena
+    asked: Throttle = field(default_factory=lambda: Throttle(MOVES_PER_HOUR))
+    watched: int = 0
+
+    def spend(self, request: Request) -> None:
+        """Count a move that is asked for; 429 if there are too many."""
+        if self.asked.spend(request.client.host if request.client else None) > 0:
+            raise HTTPException(429, "Too many moves have been asked for from your address; try again in a minute.")
+
+
+UsedState = Annotated[State, state_of("arena")]
+
+
+def numbers(text: str) -> list[int]:
+    """The moves in an address or a form; 400 if they are none."""
+    parts = text.split(",") if text else []
+    if not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
+        raise HTTPException(400, "The moves in the address are not numbers with commas between them.")
+    return [int(part) for part in parts]
+
+
+def joined(moves: list[int]) -> str:
+    """Moves as an address or a form has them."""
+    return ",".join(map(str, moves))

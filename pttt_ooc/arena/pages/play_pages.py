@@ -1,0 +1,153 @@
+"""Games against an agent.  A game is its address: all moves are in it, so that nothing is kept, and back is undo."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, game_text
+from pttt_ooc.arena.pages.page_state import State, UsedState, joined, numbers
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.filters import query
+from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.shell import Account, UsedShell
+
+LONGEST = 4000
+"""Letters of the moves of a game in its address."""
+
+SIDES = {"me": "you", "agent": "the agent", "chance": "drawn by chance"}
+_ADDRESS = "/arena/play/game"
+_LABELS = {offer.key: offer.label for offer in AGENTS}
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena/play")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A game against an agent, as its address has it.
+
+    Attributes
+    ----------
+    game
+        With its options.
+    agent
+        A key of an offer.
+    seconds
+        The agent's time to think.
+    me
+        The player that the person is.
+    """
+
+    game: str
+    agent: str
+    seconds: str
+    me: int
+    moves: list[int]
+
+    @property
+    def label(self) -> str:
+        """The agent's name for people."""
+        return _LABELS[self.agent]
+
+    @property
+    def agents(self) -> list[str | None]:
+        """Who answers for each player."""
+        return [None, self.agent] if self.me == 0 else [self.agent, None]
+
+    def address(self, moves: list[int]) -> str:
+        """The address of the game after other moves."""
+        told = {"game": self.game, "agent": self.agent, "seconds": self.seconds, "me": self.me}
+        return _ADDRESS + query(**told, moves=joined(moves) or None)
+
+
+@router.get("")
+def lobby(request: Request, account: Signed) -> Response:
+    """What can be played and watched."""
+    return render(request, "arena/lobby.html", account)
+
+
+@router.post("")
+async def begin(request: Request, state: UsedState, shell: UsedShell) -> Response:
+    """Begin a game."""
+    fields = await own_form(request, shell)
+    state.spend(request)
+    sides = {"me": 0, "agent": 1, "chance": random.SystemRandom().randrange(2)}
+    if fields.get("first") not in sides:
+        raise HTTPException(400, "Choose who moves first: you, the agent, or chance.")
+    table = _table(chosen_game(fields), fields.get("agent", ""), fields.get("seconds", ""), sides[fields["first"]], "")
+    moves = await run_in_threadpool(state.arena.answered, table.game, [], table.agents, table.seconds)
+    return RedirectResponse(table.address(moves), 303)
+
+
+@router.get("/game")
+def game(
+    request: Request,
+    state: UsedState,
+    account: Signed,
+    game: Annotated[str, Query(max_length=60)],
+    agent: Annotated[str, Query(max_length=20)],
+    seconds: Annotated[str, Query(max_length=5)],
+    me: Annotated[int, Query(ge=0, le=1)],
+    moves: Annotated[str, Query(max_length=LONGEST)] = "",
+) -> Response:
+    """A position of a game."""
+    return _shown(request, state, account, _table(game, agent, seconds, me, moves))
+
+
+@router.post("/game")
+async def move(request: Request, state: UsedState, shell: UsedShell, account: Signed) -> Response:
+    """Make a move, and let the agent answer."""
+    fields = await own_form(request, shell)
+    state.spend(request)
+    me = fields.get("me", "")
+    if me not in ("0", "1"):
+        raise HTTPException(400, "The form does not say who you are; begin another game.")
+    made = fields.get("moves", "")[:LONGEST]
+    table = _table(fields.get("game", ""), fields.get("agent", ""), fields.get("seconds", ""), int(me), made)
+    chosen = numbers(fields.get("move", ""))
+    if len(chosen) != 1:
+        raise HTTPException(400, "Choose a square of the board.")
+    moves = await run_in_threadpool(state.arena.answered, table.game, table.moves + chosen, table.agents, table.seconds)
+    address = table.address(moves)
+    if not wants_part(request):
+        return RedirectResponse(address, 303)
+    after = _table(table.game, table.agent, table.seconds, table.me, joined(moves))
+    response = await run_in_threadpool(_shown, request, state, account, after)
+    response.headers["HX-Push-Url"] = address
+    return response
+
+
+def _shown(request: Request, state: State, account: Account | None, table: Table) -> Response:
+    seen = state.arena.position(table.game, table.moves)
+    own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
+    template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
+    back = table.address(table.moves[: own[-1]]) if own else None
+    return render(request, template, account, table=table, seen=seen, back=back, moves=joined(table.moves))
+
+
+def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> Table:
+    """A game from an address or a form; 400 if they do not name one."""
+    if agent not in _LABELS or seconds not in SECONDS:
+        raise HTTPException(400, "There is no such opponent here; choose one of the list.")
+    return Table(game[:60], agent, seconds, me, numbers(moves))
+
+
+def chosen_game(fields: dict[str, str]) -> str:
+    """The game that a form asks for; 400 if it asks for none."""
+    try:
+        return game_text(fields.get("game", ""), *(_number(fields, name) for name in ("rows", "columns", "need")))
+    except KeyError:
+        raise HTTPException(400, "There is no such game here; choose one of the list.") from None
+
+
+def _number(fields: dict[str, str], name: str) -> int:
+    text = fields.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 2):
+        raise HTTPException(400, f"The number of {name} has to be a whole number.")
+    return int(text)

@@ -1,0 +1,126 @@
+"""Two agents play each other, and people watch: by events from the server, or a move at a time without scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from pttt_ooc.arena.pages.answerer_client import NoAnswerError
+from pttt_ooc.arena.pages.choices import AGENTS, SECONDS
+from pttt_ooc.arena.pages.page_state import WATCHED, State, UsedState, joined, numbers
+from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.filters import query
+from pttt_ooc.web.forms import own_form
+from pttt_ooc.web.rendering import render, render_part
+from pttt_ooc.web.shell import UsedShell
+
+PAUSE = 0.7
+"""Seconds between two moves, so that people can follow."""
+
+_LABELS = {offer.key: offer.label for offer in AGENTS}
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena/watch")
+Text = Annotated[str, Query(max_length=60)]
+Moves = Annotated[str, Query(max_length=LONGEST)]
+
+
+@router.post("")
+async def begin(request: Request, state: UsedState, shell: UsedShell) -> Response:
+    """Begin a game of two agents."""
+    fields = await own_form(request, shell)
+    asked = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
+    return RedirectResponse("/arena/watch/game" + query(game=chosen_game(fields), **asked), 303)
+
+
+@router.get("/game")
+def watch(
+    request: Request,
+    state: UsedState,
+    account: Signed,
+    game: Text,
+    one: Text,
+    other: Text,
+    seconds: Text,
+    moves: Moves = "",
+) -> Response:
+    """A position of a game that goes on by itself where there are scripts."""
+    asked = {"game": game, **_checked(one, other, seconds)}
+    seen = state.arena.position(game, numbers(moves))
+    shown = {"seen": seen, "agents": [_LABELS[one], _LABELS[other]], "asked": asked, "moves": joined(seen["moves"])}
+    return render(request, "arena/watch.html", account, **shown)
+
+
+@router.post("/game")
+async def step(request: Request, state: UsedState, shell: UsedShell) -> Response:
+    """One more move."""
+    fields = await own_form(request, shell)
+    state.spend(request)
+    asked = _checked(fields.get("one", ""), fields.get("other", ""), fields.get("seconds", ""))
+    game, made = fields.get("game", "")[:60], numbers(fields.get("moves", "")[:LONGEST])
+    seen = await state.arena.next_position(game, made, [asked["one"], asked["other"]], asked["seconds"])
+    return RedirectResponse("/arena/watch/game" + query(game=game, **asked, moves=joined(seen["moves"])), 303)
+
+
+@router.get("/events")
+async def events(
+    request: Request, state: UsedState, game: Text, one: Text, other: Text, seconds: Text, moves: Moves = ""
+) -> Response:
+    """The game from a position on: each move is an event with the piece of the page that shows it."""
+    asked = {"game": game, **_checked(one, other, seconds)}
+    made = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
+    if state.watched >= WATCHED:
+        raise HTTPException(503, f"{WATCHED} games are being watched, the most that is possible; try again later.")
+    state.spend(request)
+    return _Watched(state, _played(request, state, asked, made))
+
+
+class _Watched(StreamingResponse):
+    """Events, which count as a game that is watched from the handler's end on, before the first of them is made."""
+
+    def __init__(self, state: State, events: AsyncIterator[str]) -> None:
+        super().__init__(events, media_type="text/event-stream")
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._state.watched += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._state.watched -= 1
+
+
+async def _played(request: Request, state: State, asked: dict[str, str], made: list[int]) -> AsyncIterator[str]:
+    """Events until the game is over, or nobody watches."""
+    agents = [asked["one"], asked["other"]]
+    over = False
+    while not over and not await request.is_disconnected():
+        before = len(made)
+        try:
+            seen = await state.arena.next_position(asked["game"], made, agents, asked["seconds"])
+        except NoAnswerError as error:
+            yield _event("refused", "", str(error))
+            return
+        made, over = seen["moves"], seen["over"]
+        shown: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
+        if len(made) > before:
+            yield _event("move", joined(made), render_part(request, "arena/watch_part.html", **shown))
+        await asyncio.sleep(0 if over else PAUSE)
+    yield _event("over", joined(made), "")
+
+
+def _event(kind: str, id: str, data: str) -> str:
+    return f"event: {kind}\n" + (f"id: {id}\n" if id else "") + f"data: {json.dumps(data)}\n\n"
+
+
+def _checked(one: str, other: str, seconds: str) -> dict[str, str]:
+    """Two agents and their time; 400 if they are not offered."""
+    if one not in _LABELS or other not in _LABELS or seconds not in SECONDS:
+        raise HTTPException(400, "There are no such agents here; choose from the lists.")
+    return {"one": one, "other": other, "seconds": seconds}

@@ -1,0 +1,68 @@
+"""The command ``pttt arena solve``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+import typer
+
+from pttt_ooc.options import JsonOption
+
+BoardOption = Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="The size of the board.")]
+NeedOption = Annotated[int, typer.Option(help="Marks in a row that win.")]
+VALUES = {1: "the first player wins", 0: "a draw", -1: "the second player wins"}
+
+
+def solve(
+    board: BoardOption = "3x3",
+    need: NeedOption = 3,
+    moves: Annotated[str, typer.Option(metavar="M,M,...", help="Moves that are made first, such as b2,a1.")] = "",
+    method: Annotated[
+        Literal["both", "alpha-beta", "proof-number"], typer.Option(help="Both must agree on the value.")
+    ] = "both",
+    most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Give up after so many nodes.")] = 10**9,
+    as_json: JsonOption = False,
+) -> None:
+    """Solve k-in-a-row exactly: who wins if both play perfectly; for 9 squares or fewer, also count all games."""
+    from pttt_ooc.arena.games.base import ArenaError
+    from pttt_ooc.arena.games.mnk import Mnk
+    from pttt_ooc.arena.solvers import enumeration, values
+
+    game = Mnk([board, f"need{need}"])
+    state = game.after(game.read_move(text) for text in moves.split(",") if text.strip())
+    chosen = values.METHODS if method == "both" else (method,)
+    found = [values.solve(game, state, name, most_nodes=most_nodes) for name in chosen]
+    reached = {solved.value for solved in found if solved.value is not None}
+    if not reached:
+        raise ArenaError(f"The value is still unknown after {most_nodes} nodes; allow more with --most-nodes.")
+    if len(reached) > 1:
+        raise ArenaError("The two methods contradict each other: one of them has a fault; please report this.")
+    value = reached.pop()
+    told: dict[str, Any] = {"game": game.text, "moves": moves, "value": value}
+    told["methods"] = {
+        solved.method: {"value": solved.value, "nodes": solved.nodes, "seconds": round(solved.seconds, 3)}
+        for solved in found
+    }
+    if game.rows * game.columns <= enumeration.MOST_SQUARES:
+        everything = enumeration.walk(game)
+        told |= {"positions": everything.positions, "games": everything.games}
+        told["games_up_to_symmetry"] = everything.different_games
+    print(json.dumps(told) if as_json else _sentences(told))
+
+
+def _sentences(told: dict[str, Any]) -> str:
+    """The result for people."""
+    lines = [f"{told['game']}: {VALUES[told['value']]}."]
+    for name, facts in told["methods"].items():
+        known = "" if facts["value"] is not None else ", which did not suffice"
+        lines.append(f"{name:12}  {facts['nodes']:>12,} nodes{known}  {facts['seconds']:8.2f} s of processor time")
+    if "positions" in told:
+        different = told["games_up_to_symmetry"]
+        lines.append(f"{told['positions']:,} positions can come up; the games from the empty board:")
+        lines.append(f"{'':16}{'games':>14}{'up to symmetry':>18}")
+        for length, games in [*sorted(told["games"].items())[1:], (0, told["games"].get(0, 0))]:
+            name = f"win in {length} moves" if length else "draw"
+            lines.append(f"{name:16}{games:>14,}{different.get(length, 0):>18,}")
+        lines.append(f"{'together':16}{sum(told['games'].values()):>14,}{sum(different.values()):>18,}")
+    return "\n".join(lines)

@@ -1,0 +1,235 @@
+"""Looking at strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pttt_ooc.aliases import TensorType
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.options import (
+    DATA,
+    KINDS,
+    DataOption,
+    ForceOption,
+    GameValueOption,
+    JsonOption,
+    LevelOption,
+    MemoryOption,
+    OutputZipOption,
+    ThreadsOption,
+    ToldGameOption,
+    check_game,
+)
+
+if TYPE_CHECKING:
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.library.strategy_names import Given
+    from pttt_ooc.rules.game import Game
+
+StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
+WhoseOption = Annotated[
+    int | None,
+    typer.Option("--player", min=0, max=1, help="Whose strategy it is: 0 or 1; default: what a tensor's shape tells."),
+]
+InfosetsOption = Annotated[
+    Path | None, typer.Option("--infosets", metavar="FILE", help="The player's infosets, in the order of the rows.")
+]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt show data/pttt-abrupt/full '|0*4.' --player 0")(show)
+    app.command(name="best-response", epilog="Example: pttt best-response pttt_pl0.zip --output reply.zip")(
+        best_response
+    )
+    app.command(epilog="Example: pttt compare mine.zip data/pttt-abrupt/full --against uniform")(compare)
+    app.command(epilog="Example: pttt mistakes mine.zip --player 0 --top 20")(mistakes)
+
+
+def show(
+    strategy: StrategyArgument,
+    infoset: Annotated[str, typer.Argument(metavar="INFOSET", help="Its text, such as '|0*4.', in quotes.")],
+    player: WhoseOption = None,
+    infosets: InfosetsOption = None,
+    as_json: JsonOption = False,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Show what a strategy does at an infoset.
+
+    The board is shown as the player sees it: its own marks, the marks of the opponent that it has found, and on all
+    other squares the probability of an attempt.
+    """
+    check_game(game)
+    from pttt_ooc.questions.infoset_parser import checked
+    from pttt_ooc.show.boards import attempts_sentence, board_text
+    from pttt_ooc.show.pictures import attempts_of
+
+    given, rules = _given([strategy], player, [infosets], game)
+    whose, setup = given[0].player, len(rules.setup[given[0].player])
+    infoset = checked(rules, whose, infoset)
+    shown = _read(given, rules, data)[0]
+    probabilities, attempts = shown[infoset].tolist(), attempts_of(infoset)
+    if as_json:
+        told = [{"square": s, "placed": placed} for s, placed in attempts]
+        record = {"game": rules.name, "strategy": strategy, "player": whose, "infoset": infoset, "attempts": told}
+        print(json.dumps({**record, "probabilities": probabilities}))
+        return
+    print(f"{rules.name}, player {whose} at {infoset}: {attempts_sentence(infoset, setup)}.")
+    print(f"x: marks of player 0; o: of player 1; numbers: probabilities of {strategy}.")
+    print()
+    print(board_text(rules, whose, infoset, probabilities))
+
+
+def best_response(
+    strategy: StrategyArgument,
+    output: OutputZipOption,
+    force: ForceOption = False,
+    player: WhoseOption = None,
+    infosets: InfosetsOption = None,
+    dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
+    compression_level: LevelOption = 1,
+    as_json: JsonOption = False,
+    threads: ThreadsOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Write what the other player does best against a strategy.
+
+    The rows of the file are in the default order, as `pttt infosets` writes it.
+    """
+    check_game(game)
+    from pttt_ooc.library.values import best_response as responded
+
+    given, rules = _given([strategy], player, [infosets], game)
+    check_output(output, [given[0].path, infosets], force=force, suffix=".zip")
+    reply = responded(_read(given, rules, data, threads)[0])
+    reply.save(output, dtype, compression_level=compression_level)
+    if as_json:
+        record = {"game": rules.name, "strategy": strategy, "player": reply.player, "value": reply.value}
+        print(json.dumps({**record, "output": str(output)}))
+        return
+    print(f"{output}: the best response of player {reply.player} to {strategy}, which gets {reply.value:+.9f}.")
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help=f"A strategy: {KINDS}.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one of the same player, likewise.")],
+    player: WhoseOption = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="STRATEGY", help="An opponent to compare their values against, and where these differ."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each kind to list.")] = 10,
+    as_json: JsonOption = False,
+    threads: ThreadsOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Tell how two strategies of one player differ.
+
+    Compared are what each gets in the worst case, and their probabilities at every infoset.  Infosets are listed by
+    their distance (half the sum of the differences of probabilities) times the mean of the strategies' own reach.
+    With an opponent they are also listed by value: how much A loses there because it does not do what B does; what is
+    lost at all infosets adds up to the difference of their values.
+    """
+    check_game(game)
+    from pttt_ooc.cli import display
+    from pttt_ooc.library.strategy_names import given_strategy
+    from pttt_ooc.library.values import compare as compared
+
+    given, rules = _given([a, b], player, [None, None], game)
+    opponent = [] if against is None else [given_strategy(against, 1 - given[0].player)]
+    given, rules = _of_one_game([*given, *opponent], game)
+    first, second, *others = _read(given, rules, data, threads)
+    found = compared(first, second, others[0] if others else None, top)
+    if as_json:
+        print(json.dumps({"inputs": [a, b], "against": against, **found.as_record()}))
+        return
+    display.comparison(found, (a, b), against)
+
+
+def mistakes(
+    strategy: StrategyArgument,
+    player: WhoseOption = None,
+    equilibrium: Annotated[
+        str | None,
+        typer.Option(metavar="STRATEGY", help="Of the other player; default: the best solution of the game in --data."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each sum to list.")] = 20,
+    infosets: InfosetsOption = None,
+    game_value: GameValueOption = None,
+    as_json: JsonOption = False,
+    threads: ThreadsOption = None,
+    memory_mb: MemoryOption = None,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Tell where a strategy loses.
+
+    Its exploitability is the sum of its own mistakes, which lose even against an opponent who plays an equilibrium, and
+    of openings, by which the opponent gains more by reacting.  The first is a sum over its own infosets, the second
+    over those of the opponent.  The worst of each are listed, mirror images together.  What remains is by how much the
+    opponent's strategy misses an equilibrium.
+    """
+    check_game(game)
+    import numpy as np
+
+    from pttt_ooc.cli import display
+    from pttt_ooc.config import MEMORY_MB
+    from pttt_ooc.disk.resources import cores
+    from pttt_ooc.library import strategy_reader
+    from pttt_ooc.library.strategy_names import given_strategy
+    from pttt_ooc.questions.losses import loss_arrays
+    from pttt_ooc.questions.mistakes import find_mistakes
+    from pttt_ooc.stages.engines import arrays_for, open_engine
+    from pttt_ooc.stages.preparation import prepared
+
+    asked = strategy_reader.parse_interval(game_value) if game_value is not None else None
+    [own], rules = _given([strategy], player, [infosets], game)
+    name = equilibrium or str(strategy_reader.best_solution(rules, data))
+    given, _ = _of_one_game([own, given_strategy(name, 1 - own.player)], rules.name)
+    value = asked or strategy_reader.told_value(rules, given, data)
+    symmetry = strategy_reader.common_symmetry(given)
+    directory = prepared(data, rules.name, symmetry)
+    with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
+        reading = strategy_reader.reading_needs(given, engine.index, data)
+        budget, both = memory_mb or MEMORY_MB, (loss_arrays(engine.index), reading.arrays)
+        arrays, own_arrays = arrays_for(engine, "mistakes", reading.fixed, both, budget, directory)
+        read = [
+            strategy_reader.load_strategy(one, engine.index, data, part, directory)
+            for one, part in zip(given, own_arrays, strict=True)
+        ]
+        found = find_mistakes(read[0], read[1], engine, value, top, arrays)
+    if as_json:
+        print(json.dumps({"strategy": strategy, "equilibrium": name, **found.as_record()}))
+        return
+    display.mistakes(found, strategy, name)
+
+
+def _given(
+    names: list[str], player: int | None, infosets: list[Path | None], game: str | None
+) -> tuple[list[Given], Game]:
+    """Strategies of one player as they were named, and their game."""
+    from pttt_ooc.library.strategy_names import given_strategy, player_of
+
+    whose = player_of(names, game) if player is None else player
+    return _of_one_game([given_strategy(name, whose, order) for name, order in zip(names, infosets, strict=True)], game)
+
+
+def _of_one_game(given: list[Given], game: str | None) -> tuple[list[Given], Game]:
+    from pttt_ooc.library.strategy_names import game_of
+
+    return given, game_of(given, game)
+
+
+def _read(given: list[Given], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+    from pttt_ooc.library.strategies import Strategy
+    from pttt_ooc.library.structures import configure
+
+    configure(data, threads)
+    return [Strategy.of_given(one, game) for one in given]

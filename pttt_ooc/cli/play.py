@@ -1,0 +1,90 @@
+"""Games against a strategy: `pttt play`."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pttt_ooc.cli.wings import Beside
+from pttt_ooc.errors import ConfigError, StrategyFileError
+from pttt_ooc.extras import extra
+from pttt_ooc.options import DATA, KINDS, BrowserOption, DataOption, HostOption, PortOption, ToldGameOption, check_game
+from pttt_ooc.service.processes import Web
+
+PAGE = "/play"
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: pttt play data/pttt-abrupt/full --player 1")(play)
+
+
+def play(
+    opponent: Annotated[
+        str | None,
+        typer.Argument(metavar="[OPPONENT]", help=f"A strategy: {KINDS}.  [default: the solution in DIR]"),
+    ] = None,
+    player: Annotated[
+        int | None,
+        typer.Option("--player", min=0, max=1, help="Whom you play.  [default: 0, if the opponent lets you]"),
+    ] = None,
+    best_response: Annotated[
+        bool,
+        typer.Option("--best-response", help="Play against the best response to OPPONENT; for --terminal."),
+    ] = False,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 0,
+    browser: BrowserOption = True,
+    game: ToldGameOption = None,
+    data: DataOption = DATA,
+) -> None:
+    """Play against a strategy, in a browser or on the terminal.
+
+    At the end both boards are shown, what each of your attempts lost, and what could be believed before it.
+    """
+    check_game(game)
+    name = opponent or _solution(data, game)
+    if terminal:
+        raise typer.Exit(_play_here(name, player, best_response, game, data))
+    if player is not None or best_response:
+        raise ConfigError(
+            "In the browser you choose there whom and against whom you play; --player and --best-response are for "
+            "--terminal."
+        )
+    with extra("grader", "`pttt play`"):
+        from pttt_ooc.explore.local_server import explore as explored
+
+    def make_web(structures: Path) -> AbstractContextManager[Web]:
+        return nullcontext(Beside().web("explore"))
+
+    explored([name], game, data, None, host, port, PAGE if browser else None, make_web, home=PAGE)
+
+
+def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:
+    from pttt_ooc.explore.local_opponents import Here, pair_of
+    from pttt_ooc.explore.terminal_play import play as played
+    from pttt_ooc.library.structures import configure
+    from pttt_ooc.show.dialogue import Dialogue
+
+    configure(data)
+    pair, sides = pair_of(name, game)
+    opponents = [1 - side for side in sides] if replies else sides  # who replies is the other player
+    fitting = [1 - side for side in opponents if player in (None, 1 - side)]
+    if not fitting:
+        who = f"The best response to {name}" if replies else name
+        raise StrategyFileError(f"{who} plays player {opponents[0]}, so that you play player {1 - opponents[0]}.")
+    opponent = 1 - min(fitting)
+    return played(Here(pair.with_reply(opponent) if replies else pair, opponent), Dialogue())
+
+
+def _solution(data: Path, game: str | None) -> str:
+    place = data / (game or "pttt-abrupt") / "full"
+    if not place.is_dir():
+        raise StrategyFileError(
+            f"There is no solution in {place}; name an opponent, such as uniform, or run make solve."
+        )
+    return str(place)

@@ -1,0 +1,175 @@
+"""The JSON interface, under ``/api``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course import standings, submissions, teams
+from pttt_ooc.course.context import UsedGrader
+from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
+from pttt_ooc.course.schemas import (
+    GraderOut,
+    ImprovementOut,
+    MatrixOut,
+    ReceivedOut,
+    StandingOut,
+    SubmissionOut,
+    SubmissionsOut,
+)
+from pttt_ooc.course.uploads import take_in
+from pttt_ooc.web.accounts import bearer
+from pttt_ooc.web.schemas import ErrorOut, moment
+
+router = APIRouter(prefix="/api")
+Bearer = Annotated[Team, Depends(bearer)]
+Number = Annotated[int, Path(ge=1, lt=1 << 31)]
+TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  # PostgreSQL takes no NUL
+_REFUSALS: dict[int | str, dict[str, object]] = {
+    400: {"model": ErrorOut, "description": "The form is incomplete or damaged."},
+    401: {"model": ErrorOut, "description": "No token, or one that is not known."},
+    408: {"model": ErrorOut, "description": "The body has stopped, or comes too slowly."},
+    413: {"model": ErrorOut, "description": "The file is too large."},
+    415: {"model": ErrorOut, "description": "The body is no multipart form."},
+    429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
+    507: {"model": ErrorOut, "description": "The grader's disk is full."},
+}
+_FORM = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["player", "file"],
+                    "properties": {
+                        "player": {"type": "integer", "enum": [0, 1], "description": "Comes before the file."},
+                        "file": {"type": "string", "format": "binary", "description": "A zip with one .npy."},
+                    },
+                }
+            }
+        },
+    },
+}
+
+
+@router.get("", summary="The grader")
+def grader_facts(grader: UsedGrader) -> GraderOut:
+    """Game, shapes of the tensors, limits."""
+    value, settings = grader.game_value(), grader.settings
+    return GraderOut(
+        game=settings.game,
+        shapes=(settings.shape(0), settings.shape(1)),
+        game_value=value.interval if value else None,
+        max_upload_bytes=settings.max_upload_bytes,
+        submissions_per_hour=settings.submissions_per_hour,
+        waiting_per_team=settings.waiting_per_team,
+    )
+
+
+@router.get("/leaderboard", summary="Leaderboard")
+def leaderboard(grader: UsedGrader) -> list[StandingOut]:
+    """All teams with their best strategies, the smallest sum of exploitabilities first."""
+    with grader.database.reading() as session:
+        return [StandingOut.of(row) for row in standings.leaderboard(session)]
+
+
+@router.get("/history", summary="Improvements")
+def history(
+    grader: UsedGrader, team: TeamName = None, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+) -> list[ImprovementOut]:
+    """The submissions that were their team's best when they were judged, latest first."""
+    with grader.database.reading() as session:
+        found = standings.improvements(session, _team(session, team), limit)
+    return [
+        ImprovementOut(
+            team=s.team.name,
+            player=s.player,
+            submission=s.id,
+            finished_at=moment(s.finished_at),
+            exploitability=s.exploitability or 0.0,
+            before=s.before,
+        )
+        for s in found
+    ]
+
+
+@router.get("/matrix", summary="Head-to-head matrix")
+def matrix(grader: UsedGrader) -> MatrixOut:
+    """Value for player 0 of every team's best strategy as player 0 against every team's best as player 1."""
+    with grader.database.reading() as session:
+        return MatrixOut.of(standings.matrix(session))
+
+
+@router.get("/submissions", summary="Submissions", responses={404: {"model": ErrorOut}})
+def list_submissions(
+    grader: UsedGrader,
+    page: Annotated[int, Query(ge=1, lt=1 << 20)] = 1,
+    size: Annotated[int, Query(ge=1, le=100)] = 25,
+    team: TeamName = None,
+    status: Annotated[str | None, Query(pattern=f"^({'|'.join(STATUSES)})$")] = None,
+) -> SubmissionsOut:
+    """All submissions, latest first, a page at a time."""
+    with grader.database.reading() as session:
+        found = submissions.listed(session, page, size, _team(session, team), status)
+        places = submissions.positions(session)
+    rows = [SubmissionOut.of(s, places.get(s.id)) for s in found.rows]
+    return SubmissionsOut(submissions=rows, page=found.number, pages=found.pages, total=found.total)
+
+
+@router.get("/submissions/{number}", summary="A submission", responses={404: {"model": ErrorOut}})
+def one_submission(grader: UsedGrader, number: Number) -> SubmissionOut:
+    """One submission, with its place in the queue while it waits."""
+    with grader.database.reading() as session:
+        found = _submission(submissions.find(session, number), number)
+        return SubmissionOut.of(found, submissions.positions(session).get(found.id))
+
+
+@router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
+async def submit(request: Request, response: Response, grader: UsedGrader, team: Bearer) -> ReceivedOut:
+    """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
+    submission, new = await take_in(request, grader, team)
+    response.status_code = 201 if new else 200
+    response.headers["Location"] = f"/api/submissions/{submission.id}"
+    found = await run_in_threadpool(one_submission, grader, submission.id)
+    return ReceivedOut(submission=found, duplicate=not new)
+
+
+@router.get(
+    "/submissions/{number}/file",
+    summary="Download a submission",
+    response_class=FileResponse,
+    responses={403: {"model": ErrorOut}, 404: {"model": ErrorOut}},
+)
+def download(grader: UsedGrader, number: Number, team: Bearer) -> FileResponse:
+    """The file of one of your own submissions, or of Uniform's."""
+    return file_of(grader, number, team)
+
+
+def file_of(grader: UsedGrader, number: int, team: Team | None) -> FileResponse:
+    """The file of a submission, if `team` may have it."""
+    with grader.database.reading() as session:
+        found = _submission(submissions.find(session, number), number)
+    if found.team.name != BASELINE and (team is None or team.id != found.team_id):
+        raise HTTPException(403, "Only the team that submitted this file can download it.")
+    name = f"pttt_pl{found.player}-{found.id}.zip"
+    return FileResponse(grader.storage.upload(found.file), media_type="application/zip", filename=name)
+
+
+def _submission(found: Submission | None, number: int) -> Submission:
+    if found is None:
+        raise HTTPException(404, f"There is no submission {number}.")
+    return found
+
+
+def _team(session: Session, name: str | None) -> int | None:
+    if name is None:
+        return None
+    found = teams.find_team(session, name)
+    if found is None:
+        raise HTTPException(404, f"There is no team {name}.")
+    return found.id

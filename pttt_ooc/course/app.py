@@ -1,0 +1,97 @@
+"""The grader as a part of the web application."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from fastapi import FastAPI
+from sqlalchemy.exc import DBAPIError
+
+from pttt_ooc.course import api, figures, health, pages
+from pttt_ooc.course.accounts import TeamAccounts
+from pttt_ooc.course.context import Grader
+from pttt_ooc.course.metrics import FromDatabase
+from pttt_ooc.course.models import BASELINE, STATUSES
+from pttt_ooc.course.storage import FullDiskError, is_full_disk
+from pttt_ooc.course.submissions import LimitError, OpeningError
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.parts import Link, Part, Refusal
+from pttt_ooc.web.shell import Shell
+
+_BROKEN_DISK = (errno.EROFS, errno.EIO, errno.EACCES)
+
+LINKS = (
+    Link("/", "Leaderboard"),
+    Link("/matrix", "Head-to-head"),
+    Link("/submissions", "Submissions"),
+    Link("/about", "About"),
+)
+
+Looks: TypeAlias = Callable[[], Sequence[Link]]
+
+
+def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
+    """The application of a grader.
+
+    Parameters
+    ----------
+    others
+        Parts beside the grader.
+    looks
+        Gives the further pages that there are on a team's own submission; ``{}`` in a target stands for its number.
+    """
+    settings = grader.settings
+    shell = Shell(
+        title=settings.title,
+        subtitle=settings.game,
+        parts=[part_of(grader, looks), *others],
+        accounts=TeamAccounts(grader.database, settings.session_days * 86400),
+        secret=grader.secret,
+        wrong_tokens_per_hour=settings.wrong_tokens_per_hour,
+        behind_proxy=bool(settings.trusted_proxies),
+    )
+    return make_application(shell)
+
+
+def part_of(grader: Grader, looks: Looks = tuple) -> Part:
+    """The part of a grader; `looks` as of :func:`create_app`."""
+    return Part(
+        name="grader",
+        directory=Path(__file__).parent,
+        routers=(api.router, pages.router, health.router),
+        links=LINKS,
+        state=grader,
+        filters={
+            "known_value": figures.known_value,
+            "uncertainty": figures.uncertainty,
+            "exploitability": figures.exploitability,
+        },
+        names={
+            "opacity": figures.opacity,
+            "BASELINE": BASELINE,
+            "STEPS": figures.STEPS,
+            "STATUSES": list(STATUSES),
+            "settings": grader.settings,
+            "looks": looks,
+        },
+        caught=(OSError, DBAPIError),
+        explain=explain,
+        collectors=(FromDatabase(grader),),
+        largest_body=grader.settings.max_upload_bytes,
+    )
+
+
+def explain(error: Exception) -> Refusal | None:
+    """What is told when a team has reached a limit, or cannot open a submission, or the disk takes nothing."""
+    if isinstance(error, OpeningError):
+        return Refusal(error.status, str(error))
+    if isinstance(error, LimitError):
+        return Refusal(429, str(error), {"Retry-After": str(max(1, int(error.wait)))})
+    if is_full_disk(error):
+        return Refusal(507, str(FullDiskError()))
+    if isinstance(error, OSError) and error.errno in _BROKEN_DISK:
+        return Refusal(503, f"The grader's disk cannot be used ({error.strerror}); tell the instructors.")
+    return None

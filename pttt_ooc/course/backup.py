@@ -1,0 +1,213 @@
+"""A copy of a grader in one tar file: settings, the tables as JSON lines, uploads, and what other parts keep.
+
+Other parts keep their tables, such as those of the games that people play, in SQLite databases of their own in the
+grader's directory; these are copied whole.  Gradients and the index are left out, as they can be made again; so are
+sessions, as the copy has a key of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import shutil
+import sqlite3
+import tarfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from pttt_ooc.config import check_section
+from pttt_ooc.course.database import DEFAULT, Database
+from pttt_ooc.course.database_rows import FORMAT, Row, read_rows, upgraded, write_rows
+from pttt_ooc.course.models import Base
+from pttt_ooc.course.settings import SETTINGS, Settings, read_settings, settings_text
+from pttt_ooc.course.storage import Storage, upload_hash
+from pttt_ooc.disk.files import explained, fsync_tree, replacing
+from pttt_ooc.errors import GraderError, StoreError
+
+_TABLES, _OTHERS = "tables.jsonl", "others/"
+_NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
+_END = bytes(2 * tarfile.BLOCKSIZE)
+_WAIT = 30.0  # seconds that another writer is waited for
+_DAMAGE = (
+    tarfile.TarError,
+    sqlite3.Error,
+    SQLAlchemyError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    StopIteration,
+    TypeError,
+    ValueError,
+    EOFError,
+)
+
+
+def write_backup(database: Database, storage: Storage, file: Path) -> int:
+    """Write a copy; returns the number of submissions in it.  Submissions that come meanwhile are not in it.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be written.
+    """
+    # In one transaction, so that all tables are of one moment; uploads never change once they are there.
+    with database.reading() as session:
+        rows = read_rows(session)
+    with replacing(file) as temporary, tarfile.open(temporary, "w") as archive:
+        _add(archive, SETTINGS, (storage.data / SETTINGS).read_bytes())
+        lost = set()
+        for row in [row for table, row in rows if table == "submissions"]:
+            try:
+                archive.add(storage.upload(row["file"]), f"uploads/{row['file']}", recursive=False)
+            except FileNotFoundError:  # its team was removed meanwhile
+                lost.add(row["id"])
+        kept = [[table, row] for table, row in rows if not lost & _submissions_of(table, row)]
+        _add(archive, _TABLES, "".join(f"{json.dumps(row)}\n" for row in kept).encode())
+        for other in _others(database, storage):
+            _add(archive, f"{_OTHERS}{other.name}", _content_of(other))
+    return sum(table == "submissions" for table, _ in kept)
+
+
+def _others(database: Database, storage: Storage) -> list[Path]:
+    """The databases of other parts."""
+    own = {DEFAULT, *(file.name for file in database.files())}
+    return sorted(file for file in storage.data.glob("*.sqlite") if file.name not in own)
+
+
+def _content_of(file: Path) -> bytes:
+    """An SQLite database as it is between two transactions, while others go on writing."""
+    try:
+        with closing(sqlite3.connect(file, timeout=_WAIT)) as source, closing(sqlite3.connect(":memory:")) as copy:
+            source.backup(copy)
+            return copy.serialize()
+    except sqlite3.Error as error:
+        raise StoreError(f"{file} cannot be copied: {error}; move it away to copy the rest.") from error
+
+
+def _submissions_of(table: str, row: dict[str, Any]) -> set[int]:
+    """The submissions that a row is about."""
+    names = {"submissions": ("id",), "entries": ("first_id", "second_id")}.get(table, ())
+    return {row[name] for name in names}
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(content), 0o600
+    archive.addfile(member, io.BytesIO(content))
+
+
+def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
+    """Make a grader in `data` from a copy; returns the number of its submissions.
+
+    Parameters
+    ----------
+    database_url
+        Where the tables go; None: where the copy's settings say.
+
+    Raises
+    ------
+    GraderError
+        If `data` already holds something, or the file is no copy.
+    """
+    if data.exists() and any(data.iterdir()):
+        raise GraderError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
+    if not file.is_file():
+        raise GraderError(f"{file}: There is no such file.")
+    aside = data.with_name(data.name + ".wip")
+    if aside.exists():
+        shutil.rmtree(aside)
+    with explained(f"restore into {data}"):
+        try:
+            count = _unpack(file, aside, database_url)
+            fsync_tree(aside)
+            if data.exists():
+                data.rmdir()
+            aside.rename(data)
+        except _DAMAGE as error:
+            raise GraderError(f"{file} is not a copy of a grader, or is damaged ({error}).") from error
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    return count
+
+
+def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
+    aside.mkdir(parents=True)
+    with tarfile.open(file, "r:") as archive:
+        members = {member.name: member for member in archive.getmembers()}
+        _check_end(file, archive)
+        (aside / SETTINGS).write_bytes(_content(archive, members[SETTINGS]).read())
+        settings, storage = read_settings(aside), Storage(aside)
+        if database_url is not None:
+            content = {**settings.model_dump(mode="json"), "database_url": database_url}
+            settings = check_section(Settings, content, "--database-url")
+            (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
+        rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
+        form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
+        if form not in range(1, FORMAT + 1):
+            raise GraderError(f"{file} has format {form}, but this version reads 1 to {FORMAT}.")
+        rows = upgraded(rows, form)
+        for row in [row for table, row in rows if table == "submissions"]:
+            _restore_upload(archive, members, row, storage)
+        for name, member in members.items():
+            if named := _NAME.fullmatch(name):
+                with _content(archive, member) as source, open(aside / named[1], "xb") as target:
+                    shutil.copyfileobj(source, target)
+                _check_database(aside / named[1])
+        database = Database.of(aside, settings.database_url, settings.game)
+        try:
+            _insert(database, rows)
+        finally:
+            database.close()
+    return sum(table == "submissions" for table, _ in rows)
+
+
+def _check_end(file: Path, archive: tarfile.TarFile) -> None:
+    """Raise a ValueError if a tar file has no end: `tarfile` reads one that is cut off between two members as whole."""
+    last = archive.getmembers()[-1]
+    with open(file, "rb") as copy:
+        copy.seek(last.offset_data + -(-last.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE)
+        if copy.read(len(_END)) != _END:
+            raise ValueError("it is cut off")
+
+
+def _restore_upload(
+    archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo], row: dict[str, Any], storage: Storage
+) -> None:
+    # Names in the copy name nothing: the row's own name is checked to be one of ours.
+    if not row["file"].removesuffix(".zip").isalnum():
+        raise ValueError(f"{row['file']!r} is no name of an upload")
+    target = storage.upload(row["file"])
+    with _content(archive, members[f"uploads/{row['file']}"]) as source, open(target, "x+b") as kept:
+        shutil.copyfileobj(source, kept)
+        kept.seek(0)
+        if hashlib.file_digest(kept, upload_hash).hexdigest() != row["digest"]:
+            raise ValueError(f"the file of submission {row['id']} has changed")
+
+
+def _check_database(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        found = database.execute("PRAGMA quick_check").fetchone()[0]
+    if found != "ok":
+        raise ValueError(f"{file.name}: {found}")
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
+    content = archive.extractfile(member) if member.isreg() else None
+    if content is None:
+        raise ValueError(f"{member.name} is no file")
+    return content
+
+
+def _insert(database: Database, rows: list[Row]) -> None:
+    tables = Base.metadata.tables
+    with database.writing() as session:
+        if session.execute(select(tables["teams"].c.id)).first() is not None:
+            raise GraderError("The database that the settings name already holds teams; empty it first.")
+        session.execute(tables["facts"].delete())
+        write_rows(session, rows)

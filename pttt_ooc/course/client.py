@@ -1,0 +1,188 @@
+"""Submitting from the command line, without what only the server needs, so that students need no extras."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import ssl
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pttt_ooc.errors import GraderError, StrategyError
+
+_PIECE = 1 << 16
+_TIMEOUT = 120.0
+_ASK_EVERY = 1.0
+_PATIENCE = 12  # questions in a row that the server may leave unanswered, as while it restarts
+
+
+class _Server:
+    def __init__(self, url: str, token: str) -> None:
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # half a bracket, or a port that is none
+            good = False
+        if not good or not url.isprintable() or " " in url:
+            raise GraderError(f"{url!r} is no address of a grader; an example is https://grader.example:8080.")
+        self.url, self._parts, self._token = url, parts, token
+
+    def _connection(self) -> http.client.HTTPConnection:
+        host = self._parts.hostname or ""
+        if self._parts.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, self._parts.port, timeout=_TIMEOUT, context=context)
+        return http.client.HTTPConnection(host, self._parts.port, timeout=_TIMEOUT)
+
+    def ask(
+        self, method: str, path: str, body: Iterator[bytes] | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, Any]:
+        """Status and JSON of an answer."""
+        with closing(self._connection()) as connection:
+            wanted = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", **(headers or {})}
+            broken: OSError | None = None
+            try:
+                connection.request(method, self._parts.path.rstrip("/") + path, body, wanted)
+            except (BrokenPipeError, ConnectionResetError) as error:
+                broken = error  # a refusal may have come before the end of the file
+            try:
+                response = connection.getresponse()
+                data = response.read(1 << 20)
+            except (OSError, http.client.HTTPException) as error:
+                raise broken or error from None
+        try:
+            return response.status, json.loads(data)
+        except ValueError:
+            raise GraderError(f"{self.url} answers, but is no grader (status {response.status}).") from None
+
+
+def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> bool:
+    """Upload a file and, if asked, wait for the verdict; returns whether it is good.
+
+    Raises
+    ------
+    GraderError
+        If there is no token or file, or the server refuses it or cannot be reached.
+    StrategyFileError, StrategyError
+        If the file is no strategy of the player in the grader's game, by its header; nothing is sent then.
+    """
+    if not token:
+        raise GraderError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
+    if not token.isascii() or not token.isprintable():
+        raise GraderError("The token has characters that no token has; copy it again.")
+    if not file.is_file():
+        raise GraderError(f"{file}: There is no such file.")
+    if not file.stat().st_size:
+        raise GraderError(f"{file}: The file is empty.")
+    server = _Server(url, token.strip())
+    _check_fits(file, player, server)
+    answer = _upload(server, file, player)
+    submission = answer["submission"]
+    page = f"{url.rstrip('/')}{submission['url']}"
+    print(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
+    return _verdict(server, submission) if wait else True
+
+
+def _check_fits(file: Path, player: int, server: _Server) -> None:
+    """Refuse a file that is no zipped tensor of the player in the grader's game, which would count as an attempt."""
+    from pttt_ooc.products.tensor_reader import tensor_header
+
+    with _reached(server):
+        status, told = server.ask("GET", "/api")
+    if status != 200 or not isinstance(told, dict) or not {"game", "shapes", "max_upload_bytes"} <= told.keys():
+        raise GraderError(f"{server.url} answers, but is no grader (status {status}).")
+    if file.suffix.lower() != ".zip":
+        raise GraderError(f"{file}: A submission is a .zip with one .npy file.")
+    if file.stat().st_size > told["max_upload_bytes"]:
+        raise GraderError(
+            f"{file}: The file is larger than {told['max_upload_bytes']:,} bytes, which is the limit there."
+        )
+    found, shapes = tensor_header(file)[0], [tuple(shape) for shape in told["shapes"]]
+    if found != shapes[player]:
+        hint = f"; it fits player {1 - player}" if found == shapes[1 - player] else ""
+        expected = f"expected {shapes[player]} for player {player} in {told['game']}{hint}"
+        raise StrategyError(f"{file}: Invalid tensor shape: found {found}, {expected}. Nothing was sent.")
+
+
+@contextmanager
+def _reached(server: _Server) -> Iterator[None]:
+    """A GraderError if the server cannot be reached in the block."""
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise GraderError(f"{server.url} cannot be reached: {reason}. Nothing is lost; try again.") from error
+
+
+def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
+    boundary = secrets.token_hex(16)
+    head = (
+        f'--{boundary}\r\nContent-Disposition: form-data; name="player"\r\n\r\n{player}\r\n'
+        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="strategy.zip"\r\n'
+        "Content-Type: application/zip\r\n\r\n"
+    ).encode()
+    tail = f"\r\n--{boundary}--\r\n".encode()
+    size = file.stat().st_size
+    headers = {
+        "Content-Type": f"multipart/form-data; boundary={boundary}",
+        "Content-Length": str(len(head) + size + len(tail)),
+    }
+    with _reached(server):
+        status, answer = server.ask("POST", "/api/submissions", _pieces(file, size, head, tail), headers)
+    if status not in (200, 201):
+        raise GraderError(str(answer.get("error", f"The grader refuses it (status {status}).")))
+    return dict(answer)
+
+
+def _pieces(file: Path, size: int, head: bytes, tail: bytes) -> Iterator[bytes]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    yield head
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as bar, open(file, "rb") as f:
+        task = bar.add_task("", total=size)
+        while data := f.read(_PIECE):
+            yield data
+            bar.advance(task, len(data))
+    yield tail
+
+
+def _verdict(server: _Server, submission: dict[str, Any]) -> bool:
+    shown, silent = "", 0
+    while True:
+        state = _state(submission)
+        if state != shown:
+            print(state, flush=True)
+            shown = state
+        if submission["status"] in ("Accepted", "Rejected"):
+            return bool(submission["status"] == "Accepted")
+        time.sleep(_ASK_EVERY)
+        try:
+            status, answer = server.ask("GET", f"/api/submissions/{submission['id']}")
+            if status == 404:
+                raise GraderError(str(answer["error"]))
+            submission, silent = (answer, 0) if status == 200 else (submission, silent + 1)
+        except (OSError, http.client.HTTPException):
+            silent += 1
+        if silent > _PATIENCE:
+            raise GraderError(f"{server.url} does not answer any more; the submission is safe there.")
+
+
+def _state(submission: dict[str, Any]) -> str:
+    status = str(submission["status"])
+    if status == "Queued":
+        return f"Queued, number {submission['position']}"
+    if status == "Accepted":
+        best = ", your team's best" if submission["best"] else ""
+        return f"Accepted: exploitability {submission['exploitability']:.7f}{best}"
+    if status == "Rejected":
+        return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
+    return status

@@ -1,0 +1,197 @@
+"""The grader's commands: ``pttt submit``, ``pttt grader ...``; ``pttt serve`` is in ``cli/servers``.
+
+What they need is imported when they run: ``pttt --help`` comes at once, and all but ``submit`` need the extra
+``grader``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pttt_ooc.disk.outputs import check_output
+from pttt_ooc.extras import extra
+from pttt_ooc.options import GRADER, DataOption, ForceOption, group
+
+if TYPE_CHECKING:
+    from pttt_ooc.course.database import Database
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
+
+grader = group("Look after a grader: its teams, and copies of it.")
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://grader.example")(
+        submit
+    )
+    app.add_typer(grader, name="grader")
+
+
+def submit(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip with one .npy file.")],
+    player: Annotated[int, typer.Option(min=0, max=1, help="Whose strategy: 0 or 1.")],
+    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
+    token: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
+    ] = None,
+    wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
+) -> None:
+    """Submit a strategy to a grader.
+
+    The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
+    """
+    from pttt_ooc.course.client import submit as submitted
+
+    if not submitted(file, player, server, token, wait):
+        raise typer.Exit(1)
+
+
+# ---------------------------------------------------------------------------------------------
+# Looking after a grader
+
+
+@contextmanager
+def _database(data: Path) -> Iterator[Database]:
+    with extra("grader", "The grader"):
+        from pttt_ooc.course.database import Database
+        from pttt_ooc.course.settings import read_settings
+        from pttt_ooc.disk.rights import private
+    settings = read_settings(data)
+    with private():
+        database = Database.of(data, settings.database_url, settings.game)
+        try:
+            yield database
+        finally:
+            database.close()
+
+
+@grader.command("add-team", epilog="Example: pttt grader add-team 'Team A'")
+def add_team(name: NameArgument, data: DataOption = GRADER) -> None:
+    """Add a team, and print its token, once: only a hash of it is kept."""
+    with _database(data) as database:
+        from pttt_ooc.course import teams
+
+        print(teams.add_team(database, name))
+
+
+@grader.command("rotate-token", epilog="Example: pttt grader rotate-token 'Team A'")
+def rotate_token(name: NameArgument, data: DataOption = GRADER) -> None:
+    """Print a new token for a team; the old one is good for nothing from now on."""
+    with _database(data) as database:
+        from pttt_ooc.course import teams
+
+        print(teams.rotate_token(database, name))
+
+
+@grader.command("remove-team", epilog="Example: pttt grader remove-team 'Team A' --yes")
+def remove_team(
+    name: NameArgument,
+    data: DataOption = GRADER,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove a team with all its submissions and files."""
+    with _database(data) as database:
+        from pttt_ooc.course import teams
+        from pttt_ooc.course.storage import Storage
+
+        if not yes and not typer.confirm(f"Remove {name} with all its submissions?"):
+            raise typer.Exit(1)
+        files = teams.remove_team(database, name)
+        storage = Storage(data)
+        for file in files:
+            storage.upload(file).unlink(missing_ok=True)
+        print(f"{name} is removed, and {len(files)} submissions with it.")
+
+
+@grader.command("list-teams", epilog="Example: pttt grader list-teams")
+def list_teams(data: DataOption = GRADER) -> None:
+    """List the teams with the numbers of their submissions."""
+    with _database(data) as database:
+        from pttt_ooc.course import teams
+        from pttt_ooc.course.names import shown
+
+        found = teams.list_teams(database)
+    names = [shown(team.name) for team in found]
+    width = max(map(len, ["team", *names]))
+    print(f"{'team':{width}}  submissions  accepted  since")
+    for name, team in zip(names, found, strict=True):
+        since = time.strftime("%Y-%m-%d", time.gmtime(team.created_at))
+        print(f"{name:{width}}  {team.submissions:11}  {team.accepted:8}  {since}")
+
+
+@grader.command(epilog="Example: pttt grader rejudge 17")
+def rejudge(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
+) -> None:
+    """Judge a rejected submission again, such as one that the server could not judge."""
+    with _database(data) as database:
+        from pttt_ooc.course.jobs import judge_again
+
+        judge_again(database, number)
+        print(f"Submission {number} is in the queue again.")
+
+
+@grader.command("open", epilog="Example: pttt grader open 17")
+def open_submission(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
+) -> None:
+    """Let everybody play against an accepted submission; its team can do so on its page."""
+    _open_to_play(number, True, data)
+    print(f"Everybody may play against submission {number}.")
+
+
+@grader.command("close", epilog="Example: pttt grader close 17")
+def close_submission(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
+) -> None:
+    """Let nobody play against a submission any more."""
+    _open_to_play(number, False, data)
+    print(f"Nobody can play against submission {number} any more.")
+
+
+def _open_to_play(number: int, opened: bool, data: Path) -> None:
+    with _database(data) as database:
+        from pttt_ooc.course.submissions import open_to_play
+
+        open_to_play(database, number, opened)
+
+
+@grader.command(epilog="Example: pttt grader backup grader-monday.tar")
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],
+    force: ForceOption = False,
+    data: DataOption = GRADER,
+) -> None:
+    """Copy settings, tables and uploads into one file, while the grader goes on."""
+    with _database(data) as database:
+        from pttt_ooc.course import backup as copies
+        from pttt_ooc.course.storage import Storage
+
+        check_output(file, [data, *database.files()], force=force)
+        count = copies.write_backup(database, Storage(data), file)
+        print(f"{file}: {count} submissions.")
+
+
+@grader.command(epilog="Example: pttt grader restore grader-monday.tar --data fresh")
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")],
+    data: DataOption = GRADER,
+    database_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where the tables go; default: as in the copy's settings.")
+    ] = None,
+) -> None:
+    """Make a grader from a copy, in a directory that holds none."""
+    with extra("grader", "The grader"):
+        from pttt_ooc.course import backup as copies
+        from pttt_ooc.disk.rights import private
+    with private():
+        count = copies.read_backup(file, data, database_url)
+    print(f"{data}: {count} submissions; start it with `pttt serve --data {data}`.")

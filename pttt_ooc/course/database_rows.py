@@ -1,0 +1,114 @@
+"""All rows of a grader's database as JSON values: for copies, and for tables of an older format.
+
+A row is a pair of its table's name and its columns.  Sessions are left out.  The row ``numbers`` has the highest
+numbers that were ever given; their rows may have been deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import func, inspect, select, text
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import BASELINE, Base, BrowserSession
+from pttt_ooc.course.names import name_key
+
+FORMAT = 3
+NUMBERS = "numbers"
+Row = tuple[str, dict[str, Any]]
+_NUMBERED = ("teams", "submissions")
+
+
+def read_rows(session: Session) -> list[Row]:
+    """All rows, in an order in which they can be inserted."""
+    connection = session.connection()
+    there = inspect(connection)
+    rows: list[Row] = []
+    for table in Base.metadata.sorted_tables:
+        if table.name == BrowserSession.__tablename__ or not there.has_table(table.name):
+            continue
+        columns = {column["name"] for column in there.get_columns(table.name)}  # an older format has less
+        found = session.execute(select(*(column for column in table.columns if column.name in columns)))
+        rows += [(table.name, dict(row)) for row in found.mappings()]
+    return [*rows, (NUMBERS, _highest(session))]
+
+
+def write_rows(session: Session, rows: Iterable[Row]) -> None:
+    """Insert rows into empty tables.
+
+    Raises
+    ------
+    KeyError
+        If there is no such table.
+    """
+    highest = dict.fromkeys(_NUMBERED, 0)
+    for name, row in rows:
+        if name == NUMBERS:
+            highest = {table: max(number, int(row.get(table, 0))) for table, number in highest.items()}
+        else:
+            session.execute(Base.metadata.tables[name].insert().values(**row))
+    for name, number in highest.items():
+        most = session.scalar(select(func.max(Base.metadata.tables[name].c.id))) or 0
+        _set_highest(session, name, max(number, most))
+
+
+def upgraded(rows: list[Row], form: int) -> list[Row]:
+    """Rows of format `form` as those of :data:`FORMAT`."""
+    if form == 1:
+        rows = _with_keys(rows)
+    # Format 2 has no submissions that are open to play: the column's default says so.
+    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in rows]
+
+
+def _is_format(table: str, row: dict[str, Any]) -> bool:
+    return table == "facts" and row["name"] == "format"
+
+
+def _with_keys(rows: list[Row]) -> list[Row]:
+    """Format 1 has no keys; two of its names may be the same by now, and both teams stay."""
+    taken: set[str] = set()
+    keys: dict[int, str] = {}
+    teams = [row for table, row in rows if table == "teams"]
+    for team in sorted(teams, key=lambda row: (row["name"] != BASELINE, row["id"])):
+        key = name_key(team["name"])
+        # No name has a line break: such a team is found by its exact name only.
+        keys[team["id"]] = f"{key}\n{team['id']}" if key in taken else key
+        taken.add(key)
+    made: list[Row] = []
+    for table, row in rows:
+        if table == "teams":
+            row = {**row, "key": keys[row["id"]]}
+        made.append((table, row))
+    return made
+
+
+# ---------------------------------------------------------------------------------------------
+# Highest numbers: each kind of database records them in its own way
+
+
+def _highest(session: Session) -> dict[str, int]:
+    """The highest number that each table has given, as far as the database knows."""
+    dialect = session.connection().dialect.name
+    if dialect == "postgresql":
+        query = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {}"
+        return {name: int(session.scalar(text(query.format(_sequence(session, name)))) or 0) for name in _NUMBERED}
+    if dialect == "sqlite" and session.scalar(text("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'")):
+        found = session.execute(text("SELECT name, seq FROM sqlite_sequence"))
+        return {name: int(number) for name, number in found if name in _NUMBERED}
+    return {}
+
+
+def _set_highest(session: Session, table: str, number: int) -> None:
+    dialect = session.connection().dialect.name
+    values = {"name": table, "number": number}
+    if dialect == "sqlite":
+        session.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), values)
+        session.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :number)"), values)
+    elif dialect == "postgresql" and number:
+        session.execute(text("SELECT setval(:name, :number)"), {**values, "name": _sequence(session, table)})
+
+
+def _sequence(session: Session, table: str) -> str:
+    return str(session.scalar(text("SELECT pg_get_serial_sequence(:name, 'id')"), {"name": table}))

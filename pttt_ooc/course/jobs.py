@@ -1,0 +1,204 @@
+"""Judging a submission, from the queue to the verdict.
+
+Every step can be broken off by anything: without a verdict in the database the submission is judged again, from
+its file.  The verdict and all that follows from it are one commit.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import select
+
+from pttt_ooc.course import models, standings
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.strategies.assessor import Assessor
+from pttt_ooc.course.kinds.strategies.validation import Refusal
+from pttt_ooc.course.models import Submission
+from pttt_ooc.course.storage import Storage
+from pttt_ooc.errors import GraderError
+from pttt_ooc.solving.assessment import Assessment
+
+log = logging.getLogger("pttt.grader.jobs")
+ATTEMPTS = 3
+GAVE_UP = "The server could not judge this file"
+_TELL_EVERY = 0.4  # seconds between two writes of the progress
+
+
+class Stopped(Exception):
+    """The worker is to stop: the submission goes back into the queue."""
+
+
+class Judge:
+    """Judges submissions, one at a time.
+
+    Parameters
+    ----------
+    stopping
+        When it is set, the work under way is broken off.
+    """
+
+    def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
+        self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
+
+    def judge(self, number: int) -> None:
+        """Judge a submission, unless it has a verdict already or is gone.
+
+        Raises
+        ------
+        Stopped
+            If the worker is to stop.
+        """
+        submission = self._claim(number)
+        if submission is None:
+            return
+        facts = {"submission": number, "team": submission.team.name, "player": submission.player}
+        log.info("judging", extra=facts)
+        try:
+            outcome = self._outcome(submission)
+        except Refusal as refusal:
+            outcome = {"status": models.REJECTED, "note": refusal.note[:500], "detail": refusal.detail[:1000]}
+            self._finish(number, outcome)
+        except Stopped:
+            self._put_back(number, submission.attempts - 1)
+            raise
+        except Exception:
+            log.exception("judging failed", extra={**facts, "attempt": submission.attempts})
+            if submission.attempts < ATTEMPTS:
+                self._put_back(number, submission.attempts)
+                return
+            outcome = _given_up(number)
+            self._finish(number, outcome)
+        log.info("judged", extra={**facts, "status": outcome["status"], "note": outcome.get("note", "")})
+
+    def _claim(self, number: int) -> Submission | None:
+        with self.database.writing() as session:
+            submission = session.get(Submission, number)
+            if submission is None or not submission.unfinished:
+                return None
+            now = time.time()
+            # A file that takes the worker down with it must not do so for ever.
+            if submission.attempts >= ATTEMPTS:
+                for key, value in {**_given_up(number), "changed_at": now, "finished_at": now}.items():
+                    setattr(submission, key, value)
+                return None
+            submission.attempts += 1
+            submission.started_at = submission.changed_at = now
+            submission.status, submission.progress = models.VALIDATING, 0.0
+            return submission
+
+    def _outcome(self, submission: Submission) -> dict[str, Any]:
+        number, path = submission.id, self.storage.upload(submission.file)
+        strategy = self.assessor.read(path, submission.player, self._telling(number, models.VALIDATING, 0, 1))
+        self._tell(number, models.EVALUATING, 0.0)
+        begun = time.perf_counter()
+        assessment = self.assessor.assess(strategy, self._telling(number, models.EVALUATING, 0, 0.8))
+        outcome: dict[str, Any] = {
+            "status": models.ACCEPTED,
+            "exploitability": assessment.exploitability(self.assessor.game_value),
+            "best_response": assessment.best_response,
+            "opening": self.assessor.opening(strategy),
+        }
+        values = self._values(submission, assessment, outcome["exploitability"])
+        outcome["evaluation_seconds"] = time.perf_counter() - begun
+        self._finish(number, outcome, values)
+        return outcome
+
+    def _values(self, submission: Submission, assessment: Assessment, exploitability: float) -> dict[int, float]:
+        """Value for player 0 against all opposing bests, if the submission is going to be among the bests."""
+        with self.database.reading() as session:
+            bests = standings.bests(session)
+        former = bests[submission.player].get(submission.team_id)
+        if not standings.beats(exploitability, former.exploitability if former else None):
+            return {}
+        self.assessor.keep(submission, assessment.gradient)
+        values: dict[int, float] = {}
+        others = bests[1 - submission.player]
+        telling = self._telling(submission.id, models.EVALUATING, 0.8, 1)
+        for other in others.values():
+            telling(len(values) / len(others))
+            values[other.id] = self.assessor.value(assessment, other)
+        return values
+
+    def _telling(self, number: int, status: str, begin: float, end: float) -> Callable[[float], None]:
+        """A function that writes down the progress now and then, and breaks the work off when it is to stop."""
+        told = time.monotonic()
+
+        def tell(share: float) -> None:
+            nonlocal told
+            if self.stopping.is_set():
+                raise Stopped
+            if time.monotonic() - told > _TELL_EVERY:
+                told = time.monotonic()
+                self._tell(number, status, begin + (end - begin) * share)
+
+        return tell
+
+    def _tell(self, number: int, status: str, progress: float) -> None:
+        self._change(number, status=status, progress=progress)
+
+    def _put_back(self, number: int, attempts: int) -> None:
+        self._change(number, status=models.QUEUED, progress=0.0, attempts=attempts)
+
+    def _change(self, number: int, **values: Any) -> None:
+        with self.database.writing() as session:
+            submission = session.get(Submission, number)
+            # Its team may have been removed meanwhile, or another worker, started by mistake, was faster.
+            if submission is not None and submission.unfinished:
+                submission.changed_at = time.time()
+                for key, value in values.items():
+                    setattr(submission, key, value)
+
+    def _finish(self, number: int, outcome: dict[str, Any], values: dict[int, float] | None = None) -> None:
+        former = None
+        with self.database.writing() as session:
+            submission = session.get(Submission, number, with_for_update={"of": Submission})
+            if submission is None or not submission.unfinished:
+                return
+            for key, value in outcome.items():
+                setattr(submission, key, value)
+            submission.finished_at = submission.changed_at = time.time()
+            submission.progress = 1.0
+            if submission.status == models.ACCEPTED:
+                # An opponent's team may have been removed while the values were computed.
+                wanted = [] if not values else list(values)
+                there = set(session.scalars(select(Submission.id).where(Submission.id.in_(wanted))))
+                known = {k: v for k, v in (values or {}).items() if k in there}
+                former = standings.enter(session, submission, known)
+        if former is not None:
+            self.forget()
+
+    def forget(self) -> None:
+        """Delete the gradients that no match will need."""
+        with self.database.reading() as session:
+            keep = [submission for best in standings.bests(session) for submission in best.values()]
+        self.assessor.forget(keep)
+
+
+def judge_again(database: Database, number: int) -> None:
+    """Put a rejected submission back into the queue, where the worker finds it.
+
+    Raises
+    ------
+    GraderError
+        If there is no such submission, or it was not rejected.
+    """
+    with database.writing() as session:
+        submission = session.get(Submission, number)
+        if submission is None or submission.status != models.REJECTED:
+            raise GraderError(f"There is no rejected submission {number}.")
+        submission.status, submission.attempts, submission.progress = models.QUEUED, 0, 0.0
+        submission.note = submission.detail = ""
+        submission.finished_at, submission.changed_at = None, time.time()
+
+
+def _given_up(number: int) -> dict[str, Any]:
+    return {
+        "status": models.REJECTED,
+        "note": GAVE_UP,
+        "detail": f"It failed {ATTEMPTS} times, which is not your fault. Tell the instructors the number {number}.",
+    }

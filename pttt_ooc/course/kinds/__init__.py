@@ -1,0 +1,1 @@
+"""What teams can submit: strategies of the course's game, and bots of a league."""

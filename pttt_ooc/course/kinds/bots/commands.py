@@ -1,0 +1,39 @@
+"""The command that opens a course's league: ``pttt extreme open``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pttt_ooc.extras import extra
+from pttt_ooc.extreme.commands import TimeOption, extreme
+from pttt_ooc.options import GRADER, DataOption
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the command to the group of the tournament, which is on the command line already."""
+    extreme.command("open", epilog="Example: pttt extreme open --data grader --seed 2019")(open_league)
+
+
+def open_league(
+    data: DataOption = GRADER,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw of the pools; publish it.")] = 0,
+    time_limit: TimeOption = 24,
+    game: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of a grader that is made.  [default: pttt-abrupt]")
+    ] = None,
+) -> None:
+    """Let the teams of a grader hand in bots, from its next start on.
+
+    Writes extreme.yaml into the grader's directory, which says all that can be chosen: pools, marks, limits, and when
+    the tournament begins.  Where there is no grader yet, it is made.
+    """
+    with extra("grader", "`pttt extreme open`"):
+        from pttt_ooc.course.kinds.bots.league import LeagueSettings
+        from pttt_ooc.course.kinds.bots.league import open_league as opened
+        from pttt_ooc.course.settings import make_settings
+        from pttt_ooc.disk.rights import private
+    with private():
+        make_settings(data, game)
+        print(opened(data, LeagueSettings(seed=seed, time_limit=time_limit)))

@@ -1,0 +1,136 @@
+"""The league of a course: its settings in ``extreme.yaml`` of the grader's directory, and where its files are."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import yaml
+from pydantic import BeforeValidator, Field, field_validator
+
+from pttt_ooc.config import Whole, check_section, number
+from pttt_ooc.course.settings import settings_text
+from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.extreme.bot_terms import Terms
+from pttt_ooc.extreme.walls import ExtremeError
+
+if TYPE_CHECKING:  # the web process imports nothing that runs bots
+    from pttt_ooc.extreme.bot_process import Conditions
+    from pttt_ooc.extreme.tournament import Settings
+
+FILE = "extreme.yaml"
+"""The file in the grader's directory that makes it hold a league too."""
+
+
+Size = Annotated[int, Field(ge=1, le=1024), BeforeValidator(number)]
+
+
+class LeagueSettings(Terms):
+    """The keys of ``extreme.yaml``."""
+
+    open: bool = Field(default=True, description="false: nobody can hand in bots, and nothing is checked or played.")
+    begins: datetime | None = Field(
+        default=None,
+        description="When the tournament begins, such as 2027-02-25T23:55:00+00:00: from then on no bot is taken, and "
+        "each team's latest accepted one plays. null: not yet.",
+    )
+    largest_kb: Size = Field(default=256, description="Size of a bot's file.")
+    bots_per_hour: Whole = Field(default=20, description="That a team may hand in.")
+    waiting_per_team: Whole = Field(default=2, description="Bots of one team without a verdict.")
+
+    @field_validator("begins")
+    @classmethod
+    def _has_zone(cls, value: datetime | None) -> datetime | None:
+        if value is not None and value.tzinfo is None:
+            raise ValueError("a time with its zone, such as 2027-02-25T23:55:00+00:00")
+        return value
+
+    @property
+    def largest_bytes(self) -> int:
+        """Of a bot's file."""
+        return 1024 * self.largest_kb
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the tournament has begun: no bots are taken any more."""
+        return self.begins is not None and time.time() >= self.begins.timestamp()
+
+    @property
+    def conditions(self) -> Conditions:
+        """How bots are run."""
+        from pttt_ooc.extreme.bot_process import Conditions
+
+        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
+
+    @property
+    def tournament(self) -> Settings:
+        """What the tournament is made of."""
+        from pttt_ooc.extreme.tournament import Settings
+
+        return Settings(self.stages, self.seed, self.conditions)
+
+
+class League:
+    """The files of a league in a grader's directory.
+
+    Parameters
+    ----------
+    data
+        The grader's directory.
+
+    Raises
+    ------
+    PtttError
+        If there is none, or a key or value of its settings is refused.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.settings = read_settings(data)
+
+    @property
+    def database(self) -> Path:
+        """Of what was handed in."""
+        return self.data / "extreme.sqlite"
+
+    @property
+    def tournament(self) -> Path:
+        """The tournament's directory, once it has begun."""
+        return self.data / "extreme"
+
+    @property
+    def alive(self) -> Path:
+        """The file that the worker touches every few seconds."""
+        return self.data / "worker.extreme"
+
+
+def is_there(data: Path) -> bool:
+    """Whether a grader holds a league that is open."""
+    return (data / FILE).is_file() and read_settings(data).open
+
+
+def read_settings(data: Path) -> LeagueSettings:
+    """The settings of the league in a grader's directory; errors as of :class:`League`."""
+    path = data / FILE
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ExtremeError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
+    return check_section(LeagueSettings, {} if content is None else content, str(path))
+
+
+def open_league(data: Path, settings: LeagueSettings) -> Path:
+    """Write the settings of a new league into a grader's directory; returns the file.
+
+    Raises
+    ------
+    ExtremeError
+        If there is one already.
+    """
+    path = data / FILE
+    if path.exists():
+        raise ExtremeError(f"{path} is there already; change what it says, and start the grader again.")
+    atomic_write_text(path, settings_text(settings))
+    return path

@@ -1,0 +1,136 @@
+"""The engine of a grader's game, kept open: from an uploaded file to a figure, and to the values of matches."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from pttt_ooc.aliases import Interval
+from pttt_ooc.course.kinds.strategies.validation import read_strategy
+from pttt_ooc.course.models import Submission
+from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.storage import Storage
+from pttt_ooc.products.infosets import default_rows
+from pttt_ooc.solving.assessment import Assessment, Gradient, assess
+from pttt_ooc.stages.engines import open_engine
+from pttt_ooc.stages.preparation import prepared
+from pttt_ooc.stages.provenance import code_digest, dependencies, stage_sources
+from pttt_ooc.structure.index import actions_of
+from pttt_ooc.structure.strategy import Strategy
+from pttt_ooc.sweep.engine import Engine
+
+OnProgress = Callable[[float], None]
+_CACHE_BYTES = 64_000_000
+_GRADIENT_SOURCES = (
+    stage_sources("evaluate")
+    | dependencies("solving/assessment")
+    | dependencies("products/tensors")
+    | {"course/kinds/strategies/assessor", "course/kinds/strategies/validation"}
+)
+
+
+@cache
+def _code() -> str:
+    """Names the code that gradients are made by."""
+    return code_digest(_GRADIENT_SOURCES)
+
+
+class Assessor:
+    """Reads, assesses and compares strategies of one game.
+
+    Parameters
+    ----------
+    engine
+        Without symmetry, in double precision.
+    game_value
+        The interval that holds the value of the game.
+    """
+
+    def __init__(self, engine: Engine, storage: Storage, game_value: Interval) -> None:
+        self.engine, self.storage, self.game_value = engine, storage, game_value
+        self.rows = tuple(default_rows(engine.index, player) for player in (0, 1))
+        self._cache: OrderedDict[str, Gradient] = OrderedDict()
+        self._cached = 0  # bytes
+
+    def read(self, path: Path, player: int, on_progress: OnProgress) -> Strategy:
+        """The strategy in a file; errors as :func:`pttt_ooc.course.kinds.strategies.validation.read_strategy`."""
+        index, scratch = self.engine.index, self.storage.incoming
+        return read_strategy(path, index, player, self.rows[player], scratch, on_progress)
+
+    def assess(self, strategy: Strategy, on_progress: OnProgress) -> Assessment:
+        """What is to be known of it."""
+        return assess(strategy, self.engine, on_progress)
+
+    def opening(self, strategy: Strategy) -> list[float]:
+        """Probability of every square at the player's first attempt, shape (squares,)."""
+        game, i = self.engine.index.game, self.engine.index.players[strategy.player]
+        probabilities = [0.0] * game.squares
+        actions = actions_of(game, strategy.player, 0)
+        for square, p in zip(actions, strategy.probabilities[i.sequences_of(0)], strict=False):
+            probabilities[square] = float(p)
+        return probabilities
+
+    def key(self, submission: Submission) -> str:
+        """Names the gradient of a submission by all that it depends on: the game, the file's content, the code.
+
+        Two teams that submit the same file share a gradient.
+        """
+        parts = [self.engine.index.game.name, submission.player, submission.digest, _code()]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
+
+    def keep(self, submission: Submission, gradient: Gradient) -> None:
+        """Keep the gradient of a submission for matches to come."""
+        key = self.key(submission)
+        self.storage.write_gradient(key, gradient)
+        self._remember(key, gradient)
+
+    def value(self, assessment: Assessment, opponent: Submission) -> float:
+        """Value for player 0 of an assessed strategy against an earlier submission of the other player.
+
+        The gradient of the earlier one is made again from its file if it was lost.
+        """
+        key = self.key(opponent)
+        gradient = self._cache.get(key) or self.storage.read_gradient(key)
+        if gradient is None:
+            path = self.storage.upload(opponent.file)
+            strategy = self.read(path, opponent.player, lambda share: None)
+            gradient = self.assess(strategy, lambda share: None).gradient
+            self.storage.write_gradient(key, gradient)
+        self._remember(key, gradient)
+        value = gradient.value(assessment.plan)
+        return value if assessment.player == 0 else -value
+
+    def forget(self, keep: Iterable[Submission]) -> None:
+        """Delete the kept gradients of all other submissions."""
+        self.storage.forget_gradients(self.key(submission) for submission in keep)
+
+    def _remember(self, key: str, gradient: Gradient) -> None:
+        """Keep as many of the latest gradients in memory as is cheap: all of a small game's, none of the full one's."""
+        if key not in self._cache:
+            kept = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
+            self._cache[key] = kept
+            self._cached += kept.sequences.nbytes
+        self._cache.move_to_end(key)
+        while self._cached > _CACHE_BYTES:
+            self._cached -= self._cache.popitem(last=False)[1].sequences.nbytes
+
+
+@contextmanager
+def open_assessor(settings: Settings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
+    """An assessor, for the block; the index of the game is built if it is not there yet.
+
+    Raises
+    ------
+    PtttError
+        If the index cannot be built or read.
+    """
+    directory = prepared(storage.index, settings.game, "none")
+    with open_engine(directory, settings.game, "none", np.float64, threads) as engine:
+        yield Assessor(engine, storage, game_value)

@@ -1,0 +1,202 @@
+"""The page Mistakes: where a team's own submission loses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import HTMLResponse
+
+from pttt_ooc.course.api import Bearer, Number
+from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.models import ACCEPTED, Submission
+from pttt_ooc.explore import boards
+from pttt_ooc.explore.address import Address
+from pttt_ooc.explore.api import waiting
+from pttt_ooc.explore.explorer import Explorer, UsedExplorer
+from pttt_ooc.explore.schemas import MistakesOut, WaitOut
+from pttt_ooc.explore.sources import SOLUTION
+from pttt_ooc.rules.play import first_infoset
+from pttt_ooc.service.wire import Message, RefusedError
+from pttt_ooc.web.accounts import Signed
+from pttt_ooc.web.rendering import render, wants_part
+from pttt_ooc.web.schemas import ErrorOut
+from pttt_ooc.web.shell import Account
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+programs = APIRouter(prefix="/api")
+_BAR = 704  # width of the picture of the parts
+_ROUNDING = 1e-12
+_KINDS = {"own mistake": "own", "opening": "openings"}
+_NO_SOLUTION = (
+    "This grader has no solution of the game to measure mistakes against; ask those who run it to name one in its "
+    "settings (solution)."
+)
+_NO_VALUE = "The grader is getting ready; come back in a minute."
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The parts of an exploitability as a picture.
+
+    Attributes
+    ----------
+    width
+        Of all.
+    shares
+        Percentages of own mistakes and openings.
+    pieces
+        Kind, place and width of each.
+    """
+
+    width: int
+    shares: tuple[int, int]
+    pieces: tuple[tuple[str, float, float], ...]
+
+
+def _own(grader: Grader, account: Account | None, number: int) -> Submission:
+    """A submission of the team that is signed in; nothing tells whether there are others with such a number."""
+    if account is None:
+        raise HTTPException(401, "Where a submission loses is shown to its own team; sign in.")
+    with grader.database.reading() as session:
+        found = session.get(Submission, number)
+    if found is None or found.team_id != account.id:
+        raise HTTPException(404, f"There is no submission {number} of yours.")
+    if found.status != ACCEPTED:
+        raise HTTPException(404, f"Submission {number} is not accepted: nothing is known of its mistakes.")
+    return found
+
+
+async def _own_submission(grader: UsedGrader, account: Signed, number: Number) -> Submission:
+    return await run_in_threadpool(_own, grader, account, number)
+
+
+@router.get("/submissions/{number}/mistakes")
+async def mistakes(
+    request: Request,
+    grader: UsedGrader,
+    explorer: UsedExplorer,
+    account: Signed,
+    submission: Annotated[Submission, Depends(_own_submission)],
+) -> Response:
+    """How the exploitability of a submission is made up."""
+    shown: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
+    try:
+        told = await _told(grader, explorer, account, submission)
+    except _MissingError as missing:
+        return _render(request, account, missing=str(missing), **shown)
+    except RefusedError as error:
+        page = await run_in_threadpool(_render, request, account, failed=str(error), **shown)
+        page.status_code = 503
+        return page
+    if "preparing" in told:
+        return _render(request, account, waiting=told["preparing"], **shown)
+    return await run_in_threadpool(_answered, request, account, explorer, told, f"s{submission.id}", shown)
+
+
+@programs.get(
+    "/submissions/{number}/mistakes",
+    summary="Where a submission loses",
+    response_model=MistakesOut,
+    responses={
+        202: {"model": WaitOut, "description": "It is being found out: ask again."},
+        404: {"model": ErrorOut, "description": "There is no accepted submission of yours with this number."},
+        503: {"model": ErrorOut, "description": "The grader has nothing to measure mistakes against."},
+    },
+)
+async def mistakes_facts(
+    grader: UsedGrader, explorer: UsedExplorer, team: Bearer, number: Number
+) -> MistakesOut | Response:
+    """How the exploitability of one of your own accepted submissions is made up."""
+    submission = await run_in_threadpool(_own, grader, team, number)
+    try:
+        told = await _told(grader, explorer, team, submission)
+    except _MissingError as missing:
+        raise HTTPException(503, str(missing)) from None
+    if "preparing" in told:
+        return waiting(told["preparing"])
+    return MistakesOut.of(submission.id, submission.player, told)
+
+
+class _MissingError(Exception):
+    """Nothing to measure mistakes against."""
+
+
+async def _told(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
+    """What the answerer has found, or how far it is."""
+    offered = {source.key: source for source in await explorer.offered(account)}
+    value = await run_in_threadpool(grader.game_value)
+    solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
+    if value is None:
+        raise _MissingError(_NO_VALUE)
+    if solution is None or own is None:
+        raise _MissingError(_NO_SOLUTION)
+    names = {"strategy": own.as_record(), "equilibrium": solution.as_record()}
+    return await explorer.client.ask("mistakes", player=submission.player, game_value=list(value.interval), **names)
+
+
+def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
+    template = "parts/mistakes.html" if wants_part(request) else "mistakes.html"
+    nothing = {"waiting": None, "missing": None, "failed": None}
+    return render(request, f"explore/{template}", account, **{**nothing, **shown})
+
+
+def _answered(
+    request: Request, account: Account | None, explorer: Explorer, told: Message, own: str, shown: dict[str, Any]
+) -> HTMLResponse:
+    names = ("own_mistakes", "openings")
+    players = {"own_mistakes": shown["me"], "openings": 1 - shown["me"]}
+    return _render(
+        request,
+        account,
+        **shown,
+        told=told,
+        bar=_bar(told),
+        rows=[_row(told, one, own, shown["me"]) for one in _worst(told)],
+        opened={name: _opened(explorer, players[name], told["by_opening"][name]) for name in names},
+        at_once={
+            name: told["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
+        },
+    )
+
+
+def _worst(told: Message) -> list[Mapping[str, Any]]:
+    """The infosets of both sums, the worst first, without those where only rounding is lost."""
+    lost = [one for one in told["infosets"] if one["loss"] > _ROUNDING]
+    return sorted(lost, key=lambda one: -float(one["loss"]))
+
+
+def _bar(told: Message) -> Bar:
+    parts = [max(0.0, told[name]) for name in ("own_mistakes", "openings")]
+    total = sum(parts) or 1.0
+    widths = [round(_BAR * part / total, 1) for part in parts]
+    shares = round(100 * parts[0] / total), round(100 * parts[1] / total)
+    return Bar(_BAR, shares, (("own", 0.0, widths[0]), ("openings", widths[0], widths[1])))
+
+
+def _row(told: Message, one: Mapping[str, Any], own: str, player: int) -> dict[str, Any]:
+    """One of the worst infosets, with the page that shows it: the submission and the solution play each other there."""
+    strategies = (own, SOLUTION) if player == 0 else (SOLUTION, own)
+    total = told["own_mistakes"] + told["openings"]
+    return {
+        "infoset": one["infoset"],
+        "kind": _KINDS[one["kind"]],
+        "loss": one["loss"],
+        "images": one["images"],
+        "share": f"{100 * one['loss'] / total:.1f}",
+        "address": str(Address(one["player"], one["infoset"], strategies)),
+    }
+
+
+def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.Cell]:
+    """The board with what is lost after each first attempt."""
+    first = first_infoset(explorer.game, player)
+    lost: list[float | None] = [None] * explorer.game.squares
+    for infoset, loss in by_opening.items():
+        if infoset != first:
+            square = int(infoset[len(first)])
+            lost[square] = (lost[square] or 0.0) + loss
+    return boards.loss_board(explorer.game, player, first, lost)

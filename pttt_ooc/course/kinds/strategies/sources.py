@@ -1,0 +1,69 @@
+"""The strategies of a grader that a team may look at: its own, the baseline, and the grader's solution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from sqlalchemy import select
+
+from pttt_ooc.course import submissions
+from pttt_ooc.course.context import Grader
+from pttt_ooc.course.models import ACCEPTED, Submission
+from pttt_ooc.disk.files import digest
+from pttt_ooc.explore.solver_runs import with_run
+from pttt_ooc.explore.sources import SOLUTION, Source, uniform
+from pttt_ooc.options import DATA
+from pttt_ooc.web.shell import Account
+
+_MOST = 100  # of a team's own submissions, the latest first
+
+
+class Submitted:
+    """As :class:`pttt_ooc.explore.sources.Sources`."""
+
+    def __init__(self, grader: Grader) -> None:
+        self._grader = grader
+
+    def offered(self, account: Account | None) -> Sequence[Source]:
+        """The solution, the baseline, and the accepted submissions of the team that is signed in."""
+        solution = [self.solution] if self.place.is_dir() else []
+        return [*solution, uniform(), *(self._own(account) if account else [])]
+
+    def open_to_play(self) -> Sequence[Source]:
+        """What everybody may play against: the solution, the baseline, and what teams have opened."""
+        with self._grader.database.reading() as session:
+            found = submissions.opened(session)
+        opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
+        return [*self.offered(None), *opened]
+
+    @property
+    def place(self) -> Path:
+        """Where the solution is, if there is one.
+
+        That is what the settings name, or what the worker has solved itself, or what the workflow has.
+        """
+        settings, index = self._grader.settings, self._grader.storage.index
+        places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (index, DATA)]
+        stores = [Path(place) / "solution.zarr" for place in places]
+        return next((store for store in stores if store.is_dir()), stores[0])
+
+    @cached_property
+    def solution(self) -> Source:
+        """The grader's solution, which must be there; its content is read once."""
+        return with_run(Source(SOLUTION, "Solution", str(self.place.parent.absolute()), digest(self.place)))
+
+    def _own(self, account: Account) -> list[Source]:
+        chosen = select(Submission).where(Submission.team_id == account.id, Submission.status == ACCEPTED)
+        with self._grader.database.reading() as session:
+            found = list(session.scalars(chosen.order_by(Submission.id.desc()).limit(_MOST)))
+        return [self.source(submission) for submission in found]
+
+    def source(self, submission: Submission) -> Source:
+        """An accepted submission as a source."""
+        best = ", your best" if submission.best else ""
+        label = f"Submission {submission.id} (player {submission.player}{best})"
+        path = str(self._grader.storage.upload(submission.file).absolute())
+        return Source(f"s{submission.id}", label, path, submission.digest, (submission.player,))

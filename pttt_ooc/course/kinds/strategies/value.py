@@ -1,0 +1,117 @@
+"""The value of the grader's game, against which exploitability is measured.
+
+It comes from the settings, or from what the package knows, or, for a small game, from solving it: the best
+responses to the solution prove an interval.  It is never guessed.  The worker finds it and writes it down.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from pttt_ooc.aliases import Interval
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.models import Fact, Submission
+from pttt_ooc.course.settings import SETTINGS, Settings
+from pttt_ooc.course.standings import touch
+from pttt_ooc.course.storage import Storage
+from pttt_ooc.errors import GraderError
+from pttt_ooc.rules.catalogue import reference_value
+
+log = logging.getLogger("pttt.grader.worker")
+SMALL = 100_000  # infosets of both players
+_NARROW = {
+    "algorithm": "pdcfr+",
+    "target_nashconv": 1e-6,
+    "max_iterations": 5_000,
+    "max_minutes": 3,
+    "precision": "float64",
+}
+_SOLVED = "as the best responses to this grader's own solution prove"
+
+
+@dataclass(frozen=True)
+class GameValue:
+    """An interval, and where it is from."""
+
+    interval: Interval
+    source: str
+
+
+def told_value(settings: Settings) -> GameValue | None:
+    """The value, if the settings or the package tell it."""
+    if settings.game_value is not None:
+        return GameValue(settings.game_value, "as the instructors have set it")
+    known = reference_value(settings.rules)
+    return None if known is None else GameValue(known, "as the best responses to a long solve by this package prove")
+
+
+def check_value_is_known(settings: Settings) -> None:
+    """Raise a GraderError if the value of the game is not known and too much work to find."""
+    if sum(settings.infosets) > SMALL and told_value(settings) is None:
+        raise GraderError(
+            f"The value of {settings.game} is not known to this package, and the game is too big to be solved in "
+            f"passing: `pttt solve --game {settings.game}` finds an interval; write it into {SETTINGS} as game_value."
+        )
+
+
+def stored_value(database: Database) -> GameValue | None:
+    """The value that is in use; None until a worker has found one."""
+    with database.reading() as session:
+        fact = session.get(Fact, "value")
+        return None if fact is None else GameValue((fact.value[0], fact.value[1]), fact.value[2])
+
+
+def find_value(settings: Settings, database: Database, storage: Storage, threads: int) -> GameValue:
+    """The value, found by solving the game if need be, which takes seconds.
+
+    If it is another one than before, the exploitabilities of all submissions are put right.
+
+    Raises
+    ------
+    GraderError
+        If the game is too big for that.
+    """
+    check_value_is_known(settings)
+    before = stored_value(database)
+    found = told_value(settings)
+    if found is None:
+        found = before if before and before.source == _SOLVED else _solved(settings, storage, threads)
+    if found != before:
+        with database.writing() as session:
+            session.merge(Fact(name="value", value=[*found.interval, found.source]))
+            _renew(session, before.interval if before else found.interval, found.interval)
+            touch(session)
+    return found
+
+
+def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
+    from pttt_ooc.config import SolveConfig, check_section
+    from pttt_ooc.disk.manifests import read_manifest
+    from pttt_ooc.stages import solve
+    from pttt_ooc.stages.directories import manifest_of
+    from pttt_ooc.stages.preparation import prepared
+
+    log.info("solving the game once, for its value", extra={"game": settings.game})
+    with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # what is meant for a terminal
+        directory = prepared(storage.index, settings.game, "full")
+        solve.run(settings.game, "full", check_section(SolveConfig, _NARROW), directory, threads)
+    result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
+    low, high = (min(1.0, max(-1.0, float(result[key]))) for key in ("value_lower", "value_upper"))
+    return GameValue((low, high), _SOLVED)
+
+
+def _renew(session: Session, old: Interval, new: Interval) -> None:
+    """Measure all submissions against the new interval's middle."""
+    for player, sign in ((0, 1), (1, -1)):
+        shift = sign * (sum(new) - sum(old)) / 2
+        session.execute(
+            update(Submission)
+            .where(Submission.player == player, Submission.best_response.is_not(None))
+            .values(exploitability=Submission.best_response + sign * sum(new) / 2, before=Submission.before + shift)
+        )

@@ -1,0 +1,330 @@
+"""The pages that people see, and the parts of them that are renewed while they look."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from markupsafe import Markup
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course import figures, standings, submissions
+from pttt_ooc.course.api import Number, file_of
+from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
+from pttt_ooc.course.uploads import Fields, take_in
+from pttt_ooc.show.pictures import MARKS
+from pttt_ooc.web.accounts import signed_in
+from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin, own_form
+from pttt_ooc.web.rendering import render as render_page
+from pttt_ooc.web.rendering import render_part, wants_part
+from pttt_ooc.web.shell import UsedShell
+
+Shown = dict[str, Any]
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+Signed = Annotated[Team | None, Depends(signed_in)]
+Seen = Annotated[str, Query(max_length=40)]
+PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
+TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
+Order = Annotated[str, Query(max_length=20)]
+_UNCHANGED = 204
+_RECENT = 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """A rendered part of a page, and the revision of the standings that it shows."""
+
+    revision: str
+    html: Markup
+
+
+def render(request: Request, template: str, team: Team | None, **shown: Any) -> HTMLResponse:
+    """A page of the grader, or a piece of one, for a reader who is signed in as `team`."""
+    return render_page(request, f"grader/{template}", team, team=team, **shown)
+
+
+# ---------------------------------------------------------------------------------------------
+# Leaderboard and matrix
+
+
+@router.get("/")
+async def leaderboard(request: Request, grader: UsedGrader, team: Signed, sort: str = "sum") -> Response:
+    """The leaderboard."""
+    return render(request, "leaderboard.html", team, part=await _leaderboard(request, grader, team, sort))
+
+
+@router.get("/parts/leaderboard")
+async def leaderboard_part(
+    request: Request, grader: UsedGrader, team: Signed, sort: str = "sum", seen: Seen = ""
+) -> Response:
+    """Its table, if it has changed."""
+    part = await _leaderboard(request, grader, team, sort)
+    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+
+
+async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> Part:
+    sort = sort if sort in ("0", "1", "sum", "team") else "sum"
+    return await _part(request, grader, team, "grader/parts/leaderboard.html", lambda: _standings(grader, sort), sort)
+
+
+async def _part(
+    request: Request, grader: Grader, team: Team | None, template: str, make: Callable[[], Shown], *key: str
+) -> Part:
+    """A part that depends on the standings and on who is signed in."""
+    shown = grader.cache.peek((template, *key))
+    if shown is None:
+        shown = await run_in_threadpool(grader.cache.get, (template, *key), lambda: _revision(grader), make)
+    made: dict[int | None, str] = shown.setdefault("made", {})
+    reader = team.id if team else None
+    if reader not in made:
+        made[reader] = await run_in_threadpool(render_part, request, template, team=team, **shown)
+    return Part(shown["revision"], Markup(made[reader]))
+
+
+def _revision(grader: Grader) -> str:
+    with grader.database.reading() as session:
+        return standings.revision(session)
+
+
+def _standings(grader: Grader, sort: str) -> Shown:
+    sort = sort if sort in ("0", "1", "sum", "team") else "sum"
+    with grader.database.reading() as session:
+        revision = standings.revision(session)
+        rows = standings.leaderboard(session, sort)
+        recent = [s for s in standings.improvements(session, limit=_RECENT + 2) if s.team.name != BASELINE]
+    best = {c: min((f for r in rows if (f := r.figure(c)) is not None), default=None) for c in ("0", "1", "sum")}
+    return {
+        "rows": rows,
+        "sort": sort,
+        "lowest": best,
+        "revision": revision,
+        "recent": recent[:_RECENT],
+        "value": grader.game_value(),
+    }
+
+
+@router.get("/matrix")
+async def matrix(
+    request: Request, grader: UsedGrader, team: Signed, rows: Order = "team", columns: Order = "team"
+) -> Response:
+    """The head-to-head matrix."""
+    return render(request, "matrix.html", team, part=await _matrix_part(request, grader, rows, columns))
+
+
+@router.get("/parts/matrix")
+async def matrix_part(
+    request: Request, grader: UsedGrader, rows: Order = "team", columns: Order = "team", seen: Seen = ""
+) -> Response:
+    """Its table, if it has changed."""
+    part = await _matrix_part(request, grader, rows, columns)
+    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+
+
+async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> Part:
+    return await _part(
+        request, grader, None, "grader/parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
+    )
+
+
+def _matrix(grader: Grader, by_rows: str, by_columns: str) -> Shown:
+    """The matrix, sorted: by ``team``, ``mean``, ``exploitability``, or the number of a team of the other side."""
+    with grader.database.reading() as session:
+        revision = standings.revision(session)
+        found = standings.matrix(session)
+    rows = _sorted(found, found.rows, found.columns, by_rows)
+    columns = _sorted(found, found.columns, found.rows, by_columns)
+    known = grader.game_value()
+    middle = sum(known.interval) / 2 if known else 0.0
+    extent = max((abs(v - middle) for v in found.values.values()), default=0.0)
+    shades = {pair: figures.shade(v, middle, extent) for pair, v in found.values.items()}
+    return {
+        "matrix": found,
+        "rows": rows,
+        "columns": columns,
+        "by_rows": by_rows,
+        "by_columns": by_columns,
+        "shades": shades,
+        "middle": middle if known else None,
+        "extent": extent,
+        "revision": revision,
+    }
+
+
+def _sorted(m: standings.Matrix, mine: Any, others: Any, by: str) -> list[Submission]:
+    """Best for its own player first."""
+    sign = 1 if mine and mine[0].player == 1 else -1
+
+    def last_if_none(value: float | None, sign: int) -> tuple[bool, float]:
+        return value is None, 0.0 if value is None else sign * value
+
+    if by == "mean":
+        return sorted(mine, key=lambda s: last_if_none(m.mean(s), sign))
+    if by == "exploitability":
+        return sorted(mine, key=lambda s: last_if_none(s.exploitability, 1))
+    for other in others:
+        if by == str(other.team_id):
+            return sorted(
+                mine, key=lambda s: last_if_none(m.value(s, other) if s.player == 0 else m.value(other, s), sign)
+            )
+    return list(mine)
+
+
+# ---------------------------------------------------------------------------------------------
+# Submissions
+
+
+@router.get("/submissions")
+def list_submissions(
+    request: Request,
+    grader: UsedGrader,
+    team: Signed,
+    page: PageNumber = 1,
+    of: TeamNumber = None,
+    status: str | None = None,
+) -> Response:
+    """All submissions, and the form for a new one."""
+    return render(request, "submissions.html", team, **_listed(grader, team, page, of, status))
+
+
+@router.get("/parts/submissions")
+def submissions_part(
+    request: Request,
+    grader: UsedGrader,
+    team: Signed,
+    page: PageNumber = 1,
+    of: TeamNumber = None,
+    status: str | None = None,
+    seen: Seen = "",
+) -> Response:
+    """Their table, if it has changed."""
+    with grader.database.reading() as session:
+        if _stamp(session, grader, team) == seen:
+            return Response(status_code=_UNCHANGED)
+    return render(request, "parts/submissions.html", team, **_listed(grader, team, page, of, status))
+
+
+def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
+    """Changes whenever a submission does, or what `team` may still submit."""
+    left = submissions.quota(session, team, grader.settings) if team else None
+    return submissions.stamp(session) + (f"-{left.hourly}-{left.places}" if left else "")
+
+
+def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status: str | None) -> Shown:
+    if status is not None and status not in STATUSES:
+        raise HTTPException(400, f"There is no status {status[:40]!r}; submissions are {', '.join(STATUSES)}.")
+    with grader.database.reading() as session:
+        only = session.get(Team, of) if of else None
+        if of and only is None:
+            raise HTTPException(404, f"There is no team {of}.")
+        stamp = _stamp(session, grader, team)
+        left = submissions.quota(session, team, grader.settings) if team else None
+        found = submissions.listed(session, page, team=of, status=status)
+        places = submissions.positions(session)
+    shown: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
+    return {**shown, "stamp": stamp, "quota": left}
+
+
+@router.get("/submissions/{number}")
+def one_submission(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
+    """A submission."""
+    return render(request, "submission.html", team, **_one(grader, number))
+
+
+@router.get("/parts/submissions/{number}")
+def submission_part(request: Request, grader: UsedGrader, team: Signed, number: Number, seen: Seen = "") -> Response:
+    """What changes of it, if it has changed."""
+    shown = _one(grader, number)
+    if shown["stamp"] == seen:
+        return Response(status_code=_UNCHANGED)
+    return render(request, "parts/submission.html", team, **shown)
+
+
+def _one(grader: Grader, number: int) -> Shown:
+    with grader.database.reading() as session:
+        found = submissions.find(session, number)
+        if found is None:
+            raise HTTPException(404, f"There is no submission {number}.")
+        place = submissions.positions(session).get(found.id)
+        history = standings.improvements(session, found.team_id)
+    return {
+        "submission": found,
+        "place": place,
+        "stamp": f"{found.changed_at:.3f}-{place}",
+        "charts": figures.charts(history, time.time()),
+        "value": grader.game_value(),
+        "game": grader.settings.rules,
+        "marks": MARKS,
+    }
+
+
+@router.get("/submissions/{number}/file", response_class=FileResponse)
+def download(grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
+    """The file of one of your own submissions, or of Uniform's."""
+    return file_of(grader, number, team)
+
+
+@router.post("/submissions")
+async def submit(request: Request, grader: UsedGrader, shell: UsedShell, team: Signed) -> Response:
+    """Take in a strategy from the form."""
+    check_origin(request)
+    if team is None:
+        raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
+
+    def check(fields: Fields) -> None:
+        check_form(request, shell, fields.get(FORM_FIELD, ""))
+
+    submission, new = await take_in(request, grader, team, check)
+    if not wants_part(request):
+        return RedirectResponse(f"/submissions/{submission.id}", 303)
+    left = await run_in_threadpool(grader.quota, team)
+    response = render(request, "parts/received.html", team, submission=submission, new=new, quota=left)
+    response.headers["HX-Trigger"] = "submissions-changed"
+    return response
+
+
+@router.post("/submissions/{number}/play")
+async def open_to_play(
+    request: Request, grader: UsedGrader, shell: UsedShell, team: Signed, number: Number
+) -> Response:
+    """Let everybody play against one of the team's own submissions, or no longer."""
+    fields = await own_form(request, shell)
+    if team is None:
+        raise HTTPException(401, "You are not signed in, or no longer; sign in and try again.")
+    opened = fields.get("open") == "yes"
+    await run_in_threadpool(submissions.open_to_play, grader.database, number, opened, team.id)
+    return RedirectResponse(f"/submissions/{number}" if fields.get("back") != "team" else f"/teams/{team.id}", 303)
+
+
+# ---------------------------------------------------------------------------------------------
+# Teams, and the rest
+
+
+@router.get("/teams/{number}")
+def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
+    """A team: how its best came down."""
+    with grader.database.reading() as session:
+        found = session.get(Team, number)
+        if found is None:
+            raise HTTPException(404, f"There is no team {number}.")
+        standing = next(r for r in standings.leaderboard(session) if r.team.id == found.id)
+        history = standings.improvements(session, found.id)
+        mine = [s for s in submissions.opened(session) if s.team_id == found.id]
+    charts, own = figures.charts(history, time.time()), team is not None and team.id == found.id
+    played = [s for s in {s.id: s for s in (*standing.best, *mine) if s}.values() if s.open_to_play or own]
+    facts: Shown = {"standing": standing, "history": history, "charts": charts, "played": played}
+    return render(request, "team.html", team, shown=found, **facts)
+
+
+@router.get("/about")
+def about(request: Request, grader: UsedGrader, team: Signed) -> Response:
+    """Rules and formats."""
+    with grader.database.reading() as session:
+        uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
+    shown: Shown = {"game": grader.settings.rules, "value": grader.game_value()}
+    return render(request, "about.html", team, **shown, uniform=uniform)

@@ -1,0 +1,129 @@
+"""The JSON of the API: what each answer has, for programs and for its documentation."""
+
+from __future__ import annotations
+
+import datetime
+
+from pydantic import BaseModel, Field
+
+from pttt_ooc.course.models import Submission
+from pttt_ooc.course.standings import Matrix, Standing
+from pttt_ooc.web.schemas import moment
+
+
+class GraderOut(BaseModel):
+    """What the grader is for."""
+
+    game: str
+    shapes: tuple[tuple[int, int], tuple[int, int]] = Field(description="Of player 0's and player 1's tensor.")
+    game_value: tuple[float, float] | None = Field(description="Interval that holds it; null: not known yet.")
+    max_upload_bytes: int
+    submissions_per_hour: int
+    waiting_per_team: int
+
+
+class SubmissionOut(BaseModel):
+    """A submission."""
+
+    id: int
+    team: str
+    player: int
+    status: str = Field(description="Queued, Validating, Evaluating, Accepted or Rejected.")
+    position: int | None = Field(description="Place in the queue, from 1; 0: it is being judged; null: it has been.")
+    progress: float = Field(description="Share of the status's work that is done, 0 to 1.")
+    note: str
+    detail: str
+    size: int
+    digest: str = Field(description="BLAKE2b of the file, 32 bytes.")
+    received_at: datetime.datetime
+    finished_at: datetime.datetime | None
+    exploitability: float | None
+    best_response: float | None = Field(description="What the opponent's best response gets.")
+    best: bool = Field(description="Whether it is the team's best of this player.")
+    opening: list[float] | None = Field(description="Probability of each square at the first attempt.")
+    evaluation_seconds: float | None
+    url: str
+
+    @classmethod
+    def of(cls, s: Submission, position: int | None) -> SubmissionOut:
+        """A row of the database."""
+        received = moment(s.received_at)
+        assert received is not None
+        same = ("id", "player", "status", "progress", "note", "detail", "size", "digest", "exploitability", "best")
+        more = ("best_response", "opening", "evaluation_seconds")
+        return cls(
+            **{name: getattr(s, name) for name in (*same, *more)},
+            team=s.team.name,
+            position=position,
+            received_at=received,
+            finished_at=moment(s.finished_at),
+            url=f"/submissions/{s.id}",
+        )
+
+
+class ReceivedOut(BaseModel):
+    """A submission that was taken in."""
+
+    submission: SubmissionOut
+    duplicate: bool = Field(description="Whether the very same file had been submitted before; it is not judged again.")
+
+
+class SubmissionsOut(BaseModel):
+    """A page of submissions, latest first."""
+
+    submissions: list[SubmissionOut]
+    page: int
+    pages: int
+    total: int
+
+
+class StandingOut(BaseModel):
+    """A row of the leaderboard."""
+
+    team: str
+    exploitability: tuple[float | None, float | None]
+    total: float | None
+    ranks: tuple[int | None, int | None] = Field(description="As player 0 and as player 1; null without a strategy.")
+    rank: int | None = Field(description="By the sum; null without a strategy for both players, as is the total.")
+    submissions: tuple[int | None, int | None]
+
+    @classmethod
+    def of(cls, row: Standing) -> StandingOut:
+        """A standing."""
+        first, second = row.best
+        return cls(
+            team=row.team.name,
+            exploitability=(row.figure("0"), row.figure("1")),
+            total=row.total,
+            ranks=row.ranks,
+            rank=row.sum_rank,
+            submissions=(first.id if first else None, second.id if second else None),
+        )
+
+
+class MatrixOut(BaseModel):
+    """Values for player 0; rows are teams as player 0, columns as player 1."""
+
+    rows: list[str]
+    columns: list[str]
+    values: list[list[float | None]]
+
+    @classmethod
+    def of(cls, m: Matrix) -> MatrixOut:
+        """A matrix."""
+        return cls(
+            rows=[s.team.name for s in m.rows],
+            columns=[s.team.name for s in m.columns],
+            values=[[m.value(r, c) for c in m.columns] for r in m.rows],
+        )
+
+
+class ImprovementOut(BaseModel):
+    """A submission that was its team's best when it was judged."""
+
+    team: str
+    player: int
+    submission: int
+    finished_at: datetime.datetime | None
+    exploitability: float
+    before: float | None

@@ -1,0 +1,67 @@
+"""One command for all processes of a grader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.strategies.value import check_value_is_known
+from pttt_ooc.course.settings import Settings, make_settings
+from pttt_ooc.course.storage import Storage
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.disk.rights import private, tighten
+from pttt_ooc.errors import GraderError
+from pttt_ooc.service.processes import Child, Web, listen, serve_until_stopped
+
+WEBSERVER = "pttt_ooc.course.webserver"
+
+MakeWeb = Callable[[Path, Settings], AbstractContextManager[Web]]
+"""Makes the web process of the grader in a directory."""
+
+
+def _alone(data: Path, settings: Settings) -> AbstractContextManager[Web]:
+    return nullcontext(Web([WEBSERVER]))
+
+
+def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb = _alone) -> None:
+    """Run web server and worker until SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    data
+        The grader's directory; made if it is missing.
+    game
+        What it is for; None: what it has been for, or else the course's game.
+    make_web
+        Default: the grader alone.
+
+    Raises
+    ------
+    PtttError
+        If it cannot start, as when another process serves this directory.
+    """
+    with private():  # the children see to themselves
+        settings = make_settings(data, game)
+        lock = hold(data / "serve.lock", partial(_busy, data), error=GraderError)
+    with lock:
+        with private():
+            storage = Storage(data)
+            database = Database.of(data, settings.database_url, settings.game)
+        database.close()
+        tighten([*storage.private_paths(), *database.files()])
+        check_value_is_known(settings)
+        _serve_alone(data, settings, host, port, make_web)
+
+
+def _serve_alone(data: Path, settings: Settings, host: str, port: int, make_web: MakeWeb) -> None:
+    with listen(host, port) as listening, make_web(data, settings) as web:
+        worker = Child("worker", ["-m", "pttt_ooc.course.worker", str(data)])
+        children = [web.child([data, listening.fileno()], listening), worker, *web.others]
+        serve_until_stopped("serve", f"The grader for {settings.game}", listening, host, children)
+
+
+def _busy(data: Path, process: str) -> str:
+    return f"The grader in {data} is being served already (process {process}); stop it first, or name another --data."

@@ -1,0 +1,61 @@
+"""Browsers that are signed in: a row for each, so that a session ends on the server as well.
+
+The cookie's value is random; the table has its hash.  Rows go when the browser signs out, when the team gets a new
+token or is removed, and when they expire.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.models import BrowserSession, Team
+
+MOST = 100
+"""Sessions that a team can have; a new one ends the oldest."""
+
+
+def begin(database: Database, team: Team, seconds: float) -> str:
+    """Begin a session of `seconds` and return the cookie's value, which is not kept.
+
+    If the team was removed, or got a new token, since `team` was read, the value is good for nothing.
+    """
+    value = secrets.token_urlsafe(32)
+    now = time.time()
+    with database.writing() as session:
+        session.execute(delete(BrowserSession).where(BrowserSession.expires_at <= now))
+        current = session.get(Team, team.id)
+        if current is None or current.token_hash != team.token_hash:
+            return value
+        of_team = select(BrowserSession).where(BrowserSession.team_id == team.id)
+        for oldest in session.scalars(of_team.order_by(BrowserSession.expires_at.desc()).offset(MOST - 1)):
+            session.delete(oldest)
+        session.add(BrowserSession(digest=_digest(value), team_id=team.id, expires_at=now + seconds))
+    return value
+
+
+def team_of(session: Session, value: str) -> Team | None:
+    """The team that is signed in with a cookie's value, whatever that is."""
+    query = select(Team).join(BrowserSession, BrowserSession.team_id == Team.id)
+    valid = BrowserSession.digest == _digest(value), BrowserSession.expires_at > time.time()
+    return session.scalar(query.where(*valid))
+
+
+def end(database: Database, value: str) -> None:
+    """End the session of a cookie's value, if there is one."""
+    with database.writing() as session:
+        session.execute(delete(BrowserSession).where(BrowserSession.digest == _digest(value)))
+
+
+def end_all(session: Session, team: Team) -> None:
+    """End all sessions of a team."""
+    session.execute(delete(BrowserSession).where(BrowserSession.team_id == team.id))
+
+
+def _digest(value: str) -> str:
+    return hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,165 @@
+"""The standings: each team's best strategies, their history, and the matrix of their values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import ACCEPTED, BASELINE, Entry, Fact, Submission, Team
+
+Bests = tuple[dict[int, Submission], dict[int, Submission]]
+"""For each player, the best submission of each team, by the team's number."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A row of the leaderboard; ranks count from 1, None where a team has nothing accepted."""
+
+    team: Team
+    best: tuple[Submission | None, Submission | None]
+    ranks: tuple[int | None, int | None]
+    sum_rank: int | None
+
+    @property
+    def total(self) -> float | None:
+        """NashConv of the team's two best strategies."""
+        first, second = (s.exploitability if s else None for s in self.best)
+        return None if first is None or second is None else first + second
+
+    def figure(self, column: str) -> float | None:
+        """Exploitability as player ``"0"`` or ``"1"``, or the ``"sum"``."""
+        if column == "sum":
+            return self.total
+        best = self.best[int(column)]
+        return best.exploitability if best else None
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Values for player 0: of each row's best strategy as player 0 against each column's as player 1."""
+
+    rows: Sequence[Submission]
+    columns: Sequence[Submission]
+    values: Mapping[tuple[int, int], float]
+
+    def value(self, row: Submission, column: Submission) -> float | None:
+        """One entry, or None."""
+        return self.values.get((row.id, column.id))
+
+    def mean(self, submission: Submission) -> float | None:
+        """Mean value for player 0 along a row or column."""
+        of = self.columns if submission.player == 0 else self.rows
+        pairs = [(submission, other) if submission.player == 0 else (other, submission) for other in of]
+        found = [v for v in (self.value(*pair) for pair in pairs) if v is not None]
+        return sum(found) / len(found) if found else None
+
+
+def touch(session: Session) -> None:
+    """Write down that the standings have changed."""
+    fact = session.get(Fact, "revision")
+    if fact is None:
+        session.add(Fact(name="revision", value=time.time()))
+    else:
+        fact.value = max(time.time(), fact.value + 1e-3)
+
+
+def revision(session: Session) -> str:
+    """Changes whenever the standings do."""
+    fact = session.get(Fact, "revision")
+    return "0" if fact is None else f"{fact.value:.3f}"
+
+
+def bests(session: Session) -> Bests:
+    """The best submission of each team for each player."""
+    found: Bests = ({}, {})
+    for submission in session.scalars(select(Submission).where(Submission.best)):
+        found[submission.player][submission.team_id] = submission
+    return found
+
+
+def leaderboard(session: Session, sort: str = "sum") -> list[Standing]:
+    """All teams, the best first: by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; those without a figure come last."""
+    found = bests(session)
+    teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
+    rows = [Standing(t, (found[0].get(t.id), found[1].get(t.id)), (None, None), None) for t in teams]
+    ranks = {column: _ranks(rows, column) for column in ("0", "1", "sum")}
+    ranked = [
+        Standing(r.team, r.best, (ranks["0"].get(r.team.id), ranks["1"].get(r.team.id)), ranks["sum"].get(r.team.id))
+        for r in rows
+    ]
+    if sort == "team":
+        return ranked
+    # A team with only one of two strategies comes after those with both, by what it has.
+    return sorted(ranked, key=lambda r: (_last_if_none(r.figure(sort)), min(map(_last_if_none, map(r.figure, "01")))))
+
+
+def _last_if_none(figure: float | None) -> float:
+    return float("inf") if figure is None else figure
+
+
+def _ranks(rows: Sequence[Standing], column: str) -> dict[int, int]:
+    figures = sorted(f for f in (r.figure(column) for r in rows) if f is not None)
+    return {r.team.id: figures.index(f) + 1 for r in rows if (f := r.figure(column)) is not None}
+
+
+def matrix(session: Session) -> Matrix:
+    """The matrix of all teams' best strategies, by name, the baseline last."""
+    found = bests(session)
+
+    def ordered(player: int) -> list[Submission]:
+        return sorted(found[player].values(), key=lambda s: (s.team.name == BASELINE, s.team.key))
+
+    values = {(e.first_id, e.second_id): e.value for e in session.scalars(select(Entry))}
+    return Matrix(ordered(0), ordered(1), values)
+
+
+def improvements(session: Session, team: int | None = None, limit: int | None = None) -> list[Submission]:
+    """The submissions that were their team's best when they were judged, latest first."""
+    query = select(Submission).where(Submission.improved, Submission.status == ACCEPTED)
+    if team is not None:
+        query = query.where(Submission.team_id == team)
+    return list(session.scalars(query.order_by(Submission.finished_at.desc(), Submission.id.desc()).limit(limit)))
+
+
+def enter(session: Session, submission: Submission, values: Mapping[int, float]) -> int | None:
+    """Put an accepted submission into the standings, if it is its team's best.
+
+    Parameters
+    ----------
+    values
+        Value for player 0 against each opposing best, by number of submission.
+
+    Returns
+    -------
+    Number of the submission that it replaces, if there is one.
+    """
+    former = session.scalar(
+        select(Submission).where(
+            Submission.team_id == submission.team_id, Submission.player == submission.player, Submission.best
+        )
+    )
+    submission.before = former.exploitability if former else None
+    if not beats(submission.exploitability, submission.before):
+        return None
+    if former is not None:
+        former.best = False
+        for entry in session.scalars(
+            select(Entry).where(or_(Entry.first_id == former.id, Entry.second_id == former.id))
+        ):
+            session.delete(entry)
+    submission.best = submission.improved = True
+    session.flush()
+    for other, value in values.items():
+        pair = (submission.id, other) if submission.player == 0 else (other, submission.id)
+        session.add(Entry(first_id=pair[0], second_id=pair[1], value=value))
+    touch(session)
+    return former.id if former else None
+
+
+def beats(exploitability: float | None, former: float | None) -> bool:
+    """Whether a figure is better than the best so far."""
+    return exploitability is not None and (former is None or exploitability < former)

@@ -1,0 +1,250 @@
+"""Taking in submissions, and looking them up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.models import ACCEPTED, UNFINISHED, Submission, Team
+from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.storage import Incoming
+from pttt_ooc.errors import GraderError
+
+HOUR = 3600.0
+
+
+class LimitError(GraderError):
+    """A team has reached one of its limits.
+
+    Parameters
+    ----------
+    wait
+        Seconds after which it is worth another try.
+    """
+
+    def __init__(self, sentence: str, wait: float) -> None:
+        super().__init__(sentence)
+        self.wait = wait
+
+
+class OpeningError(GraderError):
+    """A submission cannot be opened for play.
+
+    Parameters
+    ----------
+    status
+        The status of HTTP that goes with the sentence.
+    """
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def kept(incoming: Incoming, team: Team, player: int) -> Submission:
+    """Keep a file that has come in, and make the submission of it, which is still to be added to the database."""
+    incoming.keep()
+    now = time.time()
+    return Submission(
+        team_id=team.id,
+        player=player,
+        file=incoming.name,
+        digest=incoming.digest,
+        size=incoming.size,
+        received_at=now,
+        changed_at=now,
+    )
+
+
+@dataclass(frozen=True)
+class Page:
+    """Part of a list: its rows, the number of all rows, and which part it is (from 1) of how many."""
+
+    rows: Sequence[Submission]
+    total: int
+    number: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What a team may submit: of this hour's submissions and of its places in the queue, how many are left.
+
+    Attributes
+    ----------
+    wait
+        Seconds until one of this hour's submissions counts no more; 0 if there are none.
+    """
+
+    hourly: int
+    places: int
+    wait: float
+
+
+def quota(session: Session, team: Team, settings: Settings) -> Quota:
+    """What `team` may submit now."""
+    now = time.time()
+    times = _recent(session, team, settings, now)
+    places = max(0, settings.waiting_per_team - _waiting(session, team))
+    return Quota(settings.submissions_per_hour - len(times), places, times[-1] + HOUR - now if times else 0.0)
+
+
+def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 0) -> None:
+    """Raise a LimitError if `team` may not submit now, while `ahead` other files of it are being received."""
+    waiting = _waiting(session, team) + ahead
+    if waiting >= settings.waiting_per_team:
+        coming = f" or are being received ({ahead})" if ahead else ""
+        raise LimitError(
+            f"{waiting} submissions of {team.name} still wait for a verdict{coming}; wait for one of them.", 5
+        )
+    now = time.time()
+    times = _recent(session, team, settings, now)
+    if times and len(times) + ahead >= settings.submissions_per_hour:
+        wait = times[-1] + HOUR - now
+        raise LimitError(
+            f"{team.name} has made {len(times) + ahead} submissions within an hour, which is the limit; "
+            f"the next one can be made in {int(wait // 60) + 1} min.",
+            wait,
+        )
+
+
+def _waiting(session: Session, team: Team) -> int:
+    """Number of the team's submissions without a verdict."""
+    query = select(func.count()).where(Submission.team_id == team.id, Submission.status.in_(UNFINISHED))
+    return session.scalar(query) or 0
+
+
+def _recent(session: Session, team: Team, settings: Settings, now: float) -> list[float]:
+    """When the team has submitted within the hour before `now`, latest first, as many as it may in an hour.
+
+    Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
+    """
+    within = Submission.received_at > now - HOUR, Submission.received_at <= now
+    return list(
+        session.scalars(
+            select(Submission.received_at)
+            .where(Submission.team_id == team.id, *within)
+            .order_by(Submission.received_at.desc())
+            .limit(settings.submissions_per_hour)
+        )
+    )
+
+
+def twin_of(session: Session, team: Team, player: int, digest: str) -> Submission | None:
+    """The team's earlier submission of the very same file, if any."""
+    return session.scalar(
+        select(Submission).where(
+            Submission.team_id == team.id, Submission.player == player, Submission.digest == digest
+        )
+    )
+
+
+def accept(
+    database: Database, settings: Settings, team: Team, player: int, incoming: Incoming
+) -> tuple[Submission, bool]:
+    """Make a submission of a file that has come in; returns it, and whether it is new.
+
+    The file is on disk before the row is committed: what was confirmed is never lost.
+
+    Raises
+    ------
+    LimitError
+        If the team may not submit now.
+    StoreError
+        If the file cannot be kept.
+    """
+    with database.reading() as session:
+        twin = twin_of(session, team, player, incoming.digest)
+        if twin is not None:
+            incoming.discard()
+            return twin, False
+    try:
+        submission = kept(incoming, team, player)
+        with database.writing() as session:
+            check_limits(session, team, settings)
+            session.add(submission)
+    except IntegrityError:  # the same file, sent twice at the same time; or the team is gone
+        incoming.discard()
+        with database.reading() as session:
+            twin = twin_of(session, team, player, incoming.digest)
+        if twin is None:
+            raise GraderError(f"The team {team.name} was removed.") from None
+        return twin, False
+    except BaseException:
+        incoming.discard()
+        raise
+    return submission, True
+
+
+def open_to_play(database: Database, number: int, opened: bool, team: int | None = None) -> None:
+    """Let everybody play against an accepted submission, or no longer.
+
+    Parameters
+    ----------
+    team
+        The number of the team that asks; None: those who run the grader, who may open every submission.
+
+    Raises
+    ------
+    OpeningError
+        If there is no such submission, or it is not accepted.
+    """
+    with database.writing() as session:
+        found = session.get(Submission, number)
+        if found is None or team not in (None, found.team_id):
+            raise OpeningError(f"There is no submission {number}{' of yours' if team else ''}.", 404)
+        if opened and found.status != ACCEPTED:
+            raise OpeningError(f"Submission {number} is not accepted, so that nobody can play against it.", 409)
+        found.open_to_play, found.changed_at = opened, time.time()
+
+
+def opened(session: Session) -> list[Submission]:
+    """The submissions that everybody may play against: by team, and of each team the latest first."""
+    query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED)
+    return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
+
+
+def find(session: Session, number: int) -> Submission | None:
+    """A submission by its number."""
+    return session.get(Submission, number)
+
+
+def listed(session: Session, page: int = 1, size: int = 25, team: int | None = None, status: str | None = None) -> Page:
+    """Submissions, latest first, a page at a time."""
+    conditions = []
+    if team is not None:
+        conditions.append(Submission.team_id == team)
+    if status is not None:
+        conditions.append(Submission.status == status)
+    total = session.scalar(select(func.count(Submission.id)).where(*conditions)) or 0
+    pages = max(1, -(-total // size))
+    number = min(max(page, 1), pages)
+    query = select(Submission).where(*conditions).order_by(Submission.id.desc())
+    rows = list(session.scalars(query.offset((number - 1) * size).limit(size)))
+    return Page(rows, total, number, pages)
+
+
+def positions(session: Session) -> dict[int, int]:
+    """Place in the queue of every submission without a verdict; the one that is being judged has 0."""
+    rows = session.execute(
+        select(Submission.id, Submission.status).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
+    )
+    found: dict[int, int] = {}
+    place = 1
+    for number, status in rows:
+        found[number] = place if status == UNFINISHED[0] else 0
+        place += status == UNFINISHED[0]
+    return found
+
+
+def stamp(session: Session) -> str:
+    """Changes whenever anything changes that is shown of any submission, also after the clock was put back."""
+    changed = Submission.changed_at
+    count, latest, total = session.execute(select(func.count(changed), func.max(changed), func.sum(changed))).one()
+    return f"{count}-{latest or 0:.3f}-{total or 0:.2f}"

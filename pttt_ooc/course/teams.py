@@ -1,0 +1,147 @@
+"""Teams and their tokens.
+
+A token is ``NUMBER.SECRET``: the team's number finds the row, the secret's hash is compared in constant time.
+The secret has 256 random bits, so that a plain SHA-256 is enough and nothing is gained by guessing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course import sessions
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.models import ACCEPTED, BASELINE, Submission, Team
+from pttt_ooc.course.names import check_name, name_key, shown
+from pttt_ooc.course.standings import touch
+from pttt_ooc.errors import GraderError
+
+
+@dataclass(frozen=True)
+class TeamFacts:
+    """A team, as it is listed."""
+
+    name: str
+    submissions: int
+    accepted: int
+    created_at: float
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def authenticate(session: Session, token: str) -> Team | None:
+    """The team whose token this is."""
+    number, _, secret = token.partition(".")
+    team = session.get(Team, int(number)) if re.fullmatch(r"[0-9]{1,9}", number) else None
+    expected = team.token_hash if team and team.token_hash else _hash(secrets.token_hex(8))
+    return team if hmac.compare_digest(_hash(secret), expected) else None
+
+
+def add_team(database: Database, name: str) -> str:
+    """Add a team and return its token, which is not kept.
+
+    Raises
+    ------
+    GraderError
+        If the name is taken or cannot be one.
+    """
+    name = check_name(name)
+    if name_key(name) == name_key(BASELINE):
+        raise GraderError(f"There already is a team {BASELINE}, which is the baseline; choose another name.")
+    try:
+        with database.writing() as session:
+            if taken := find_team(session, name):
+                raise _taken(taken.name)
+            team = Team(name=name, key=name_key(name), created_at=time.time())
+            session.add(team)
+            session.flush()
+            touch(session)
+            return _new_token(team)
+    except IntegrityError:  # PostgreSQL lets two commands get here at the same time
+        raise _taken(name) from None
+
+
+def _taken(name: str) -> GraderError:
+    return GraderError(f"There already is a team {shown(name)}; choose another name, or `rotate-token`.")
+
+
+def find_team(session: Session, name: str) -> Team | None:
+    """The team of this name, however it is written; an exact name comes first."""
+    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):  # databases refuse to look for these
+        return None
+    exact = session.scalar(select(Team).where(Team.name == name))
+    return exact or session.scalar(select(Team).where(Team.key == name_key(name)))
+
+
+def add_baseline(database: Database) -> None:
+    """Add the team Uniform, if it is not there."""
+    with database.writing() as session:
+        if session.scalar(select(Team).where(Team.name == BASELINE)) is None:
+            session.add(Team(name=BASELINE, key=name_key(BASELINE), created_at=time.time()))
+            touch(session)
+
+
+def _new_token(team: Team) -> str:
+    secret = secrets.token_urlsafe(32)
+    team.token_hash = _hash(secret)
+    return f"{team.id}.{secret}"
+
+
+def rotate_token(database: Database, name: str) -> str:
+    """A new token for a team; the old one and all sessions end.  GraderError if there is no such team."""
+    with database.writing() as session:
+        team = _named(session, name)
+        sessions.end_all(session, team)
+        return _new_token(team)
+
+
+def remove_team(database: Database, name: str) -> list[str]:
+    """Remove a team with its submissions; returns the names of their files, for deletion.
+
+    Raises
+    ------
+    GraderError
+        If there is no such team.
+    """
+    with database.writing() as session:
+        team = _named(session, name)
+        files = list(session.scalars(select(Submission.file).where(Submission.team_id == team.id)))
+        session.delete(team)
+        touch(session)
+        return files
+
+
+def _named(session: Session, name: str) -> Team:
+    team = find_team(session, name)
+    if team is None:
+        raise GraderError(f"There is no team {shown(name)}; `pttt grader list-teams` lists them.")
+    if team.name == BASELINE:
+        raise GraderError(f"{BASELINE} is the baseline; it has no token and stays.")
+    return team
+
+
+def list_teams(database: Database) -> list[TeamFacts]:
+    """All teams, by name."""
+    with database.reading() as session:
+        counts = {
+            team: (total, accepted or 0)
+            for team, total, accepted in session.execute(
+                select(
+                    Submission.team_id,
+                    func.count(),
+                    func.count().filter(Submission.status == ACCEPTED),
+                ).group_by(Submission.team_id)
+            )
+        }
+        teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
+        return [TeamFacts(t.name, *counts.get(t.id, (0, 0)), t.created_at) for t in teams]

@@ -1,0 +1,208 @@
+"""Uploads, as multipart forms, from the network to the disk; one piece of the stream at a time is in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import HTTPException, Request
+from fastapi.concurrency import run_in_threadpool
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect
+
+from pttt_ooc.course.context import Grader
+from pttt_ooc.course.models import Submission, Team
+from pttt_ooc.course.storage import Incoming, Storage
+from pttt_ooc.course.uploads_in_flight import Flight
+
+Fields = dict[str, str]
+_FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
+_STALLED = 60.0  # seconds without a byte
+_SLOWEST = 20_000  # bytes a second, on average: room on the disk is not promised for ever
+
+
+class _Form:
+    """Collects the fields of a form and writes its file."""
+
+    def __init__(
+        self, boundary: bytes, storage: Storage, limit: int, check: Callable[[Fields], object], flight: Flight
+    ) -> None:
+        self.fields: Fields = {}
+        self.incoming: Incoming | None = None
+        self.ended = False
+        self._storage, self._limit, self._check, self._flight = storage, limit, check, flight
+        self._name, self._header, self._value, self._text = "", b"", b"", b""
+        self._headers: dict[bytes, bytes] = {}
+        self._spent, self._is_file, self._whole = 0, False, 0
+        names = ("part_begin", "part_data", "part_end", "header_field", "header_value", "header_end")
+        callbacks: Any = {f"on_{n}": getattr(self, f"_{n}") for n in (*names, "headers_finished", "end")}
+        self.parser = MultipartParser(boundary, callbacks)
+
+    def write(self, data: bytes) -> None:
+        """Parse the next bytes of the body; those before, between and after the parts count as well."""
+        self._whole += len(data)
+        if self._whole > _longest_body(self._limit):
+            raise _too_large(self._limit)
+        self.parser.write(data)
+
+    def _spend(self, size: int) -> None:
+        self._spent += size
+        if self._spent > _FIELDS_BYTES:
+            raise HTTPException(400, "The form has fields that are too long.")
+
+    def _part_begin(self) -> None:
+        self._headers, self._text, self._header, self._value = {}, b"", b"", b""
+        self._spend(16)
+
+    def _header_field(self, data: bytes, start: int, end: int) -> None:
+        self._spend(end - start)
+        self._header += data[start:end]
+
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._spend(end - start)
+        self._value += data[start:end]
+
+    def _header_end(self) -> None:
+        self._headers[self._header.lower()] = self._value
+        self._header = self._value = b""
+
+    def _headers_finished(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        self._name = options.get(b"name", b"").decode("latin-1")
+        self._is_file = self._name == "file"
+        if self._is_file:
+            if self.incoming is not None:
+                raise HTTPException(400, "The form has more than one file.")
+            self._check(self.fields)
+            self.incoming = Incoming(self._storage, options.get(b"filename", b"").decode("utf-8", "replace"))
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        if not self._is_file:
+            self._spend(end - start)
+            self._text += data[start:end]
+            return
+        assert self.incoming is not None
+        if self.incoming.size + end - start > self._limit:
+            raise _too_large(self._limit)
+        self.incoming.write(data[start:end])
+        self._flight.wrote(end - start)
+
+    def _part_end(self) -> None:
+        if not self._is_file:
+            self.fields[self._name] = self._text.decode("utf-8", "replace")
+
+    def _end(self) -> None:
+        self.ended = True
+
+
+def _longest_body(limit: int) -> int:
+    return limit + 2 * _FIELDS_BYTES
+
+
+def _too_large(limit: int) -> HTTPException:
+    return HTTPException(413, f"The file is larger than {limit:,} bytes, which is the limit here.")
+
+
+def player_of(fields: Fields) -> int:
+    """The player that a form names; 400 if it names none."""
+    if fields.get("player") not in ("0", "1"):
+        raise HTTPException(400, "The field player must be 0 or 1, and come before the file.")
+    return int(fields["player"])
+
+
+async def take_in(
+    request: Request, grader: Grader, team: Team, check: Callable[[Fields], object] = lambda fields: None
+) -> tuple[Submission, bool]:
+    """Receive a submission, which the worker then judges; returns it, and whether it is new.
+
+    Parameters
+    ----------
+    check
+        Called with the fields that came before the file, when the file begins; what it raises ends the request.
+
+    Raises
+    ------
+    HTTPException, LimitError, FullDiskError
+        If it is refused, as :func:`receive` and :func:`pttt_ooc.course.submissions.accept` do.
+    """
+
+    def check_all(fields: Fields) -> None:
+        check(fields)
+        player_of(fields)
+
+    with grader.in_flight.begin(team.id) as flight:
+        await run_in_threadpool(grader.check_limits, team, flight.ahead)
+        fields, incoming = await receive(request, grader, check_all, flight)
+        return await grader.submit(team, player_of(fields), incoming)
+
+
+async def receive(
+    request: Request, grader: Grader, check: Callable[[Fields], object], flight: Flight, limit: int | None = None
+) -> tuple[Fields, Incoming]:
+    """The fields of a multipart form, and its part ``file`` in a file, which the caller keeps or discards.
+
+    Parameters
+    ----------
+    check
+        As of :func:`take_in`.
+    flight
+        The upload, to which room on the disk is promised.
+    limit
+        Bytes that the file may have; None: those of a strategy.
+
+    Raises
+    ------
+    HTTPException
+        If the body is no such form, or is too large, or its sender stalls.
+    FullDiskError
+        If there is no room for it.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    boundary = options.get(b"boundary", b"")
+    if kind != b"multipart/form-data" or not 1 <= len(boundary) <= 200:
+        fields = "the fields player and file" if limit is None else "the field file"
+        raise HTTPException(415, f"A submission is a form (multipart/form-data) with {fields}.")
+    limit = grader.settings.max_upload_bytes if limit is None else limit
+    length = _length_of(request, limit)
+    grader.in_flight.promise(flight, length)
+    form = _Form(boundary, grader.storage, limit, check, flight)
+    try:
+        await _feed(request.stream(), form, _STALLED + length / _SLOWEST)
+        if not form.ended or form.incoming is None:
+            raise HTTPException(400, "The form has no file, or is cut off.")
+        return form.fields, form.incoming
+    except BaseException:
+        if form.incoming is not None:
+            form.incoming.discard()
+        raise
+
+
+def _length_of(request: Request, limit: int) -> int:
+    """Bytes that the body may have."""
+    text = request.headers.get("content-length", "")
+    length = int(text) if text.isdecimal() and len(text) < 19 else _longest_body(limit)
+    if length > _longest_body(limit):
+        raise _too_large(limit)
+    return length
+
+
+async def _feed(stream: Any, form: _Form, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    try:
+        while True:
+            data = await asyncio.wait_for(anext(stream), _STALLED)
+            # Parsing and writing small pieces takes less time than handing them to a thread.
+            form.write(data)
+            if time.monotonic() > end:
+                raise HTTPException(408, f"It has not come within {seconds:.0f} seconds, which is too slow.")
+    except StopAsyncIteration:
+        return
+    except TimeoutError:
+        raise HTTPException(408, f"Nothing has come for {_STALLED:.0f} seconds; send it again.") from None
+    except FormParserError:
+        raise HTTPException(400, "The form is damaged; send it again.") from None
+    except ClientDisconnect:
+        raise HTTPException(400, "The connection was closed.") from None

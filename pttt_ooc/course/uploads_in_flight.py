@@ -1,0 +1,69 @@
+"""Uploads in flight: how many each team has, and the room on the disk that is promised to them.
+
+Everything here runs in the web server's event loop, so no locks are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pttt_ooc.course.storage import RESERVE, FullDiskError, Storage
+
+
+@dataclass(eq=False)
+class Flight:
+    """One upload in flight.
+
+    Attributes
+    ----------
+    team
+        Number of the team.
+    ahead
+        Uploads of the same team that were in flight when this one began.
+    promised
+        Bytes of the disk that it may still take.
+    """
+
+    team: int
+    ahead: int
+    promised: int = 0
+
+    def wrote(self, size: int) -> None:
+        """Count bytes that are in the file: they are no longer part of what is promised."""
+        self.promised = max(0, self.promised - size)
+
+
+class InFlight:
+    """All uploads in flight of one web server."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._flights: set[Flight] = set()
+
+    def __len__(self) -> int:
+        return len(self._flights)
+
+    @contextmanager
+    def begin(self, team: int) -> Iterator[Flight]:
+        """An upload of a team, in flight until the block ends: until its row is in the database, or it has failed."""
+        flight = Flight(team, sum(other.team == team for other in self._flights))
+        self._flights.add(flight)
+        try:
+            yield flight
+        finally:
+            self._flights.discard(flight)
+
+    def promise(self, flight: Flight, size: int) -> None:
+        """Promise room for `size` bytes.
+
+        Raises
+        ------
+        FullDiskError
+            If less than the reserve would be left when all uploads in flight were on the disk.
+        """
+        promised = sum(other.promised for other in self._flights)
+        if self._storage.free_bytes() - promised < size + RESERVE:
+            raise FullDiskError
+        flight.promised = size

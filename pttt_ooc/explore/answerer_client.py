@@ -1,0 +1,94 @@
+"""Opponents whose strategies the answerer holds: what the web process knows of them, it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import anyio.from_thread
+
+from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
+from pttt_ooc.explore.sources import Source, first_of
+from pttt_ooc.rules.game import Game
+from pttt_ooc.service.wire import Client
+from pttt_ooc.show.numbers import value_for
+
+_REPLY = "reply-"  # begins the key of a best response
+
+
+class Asked:
+    """As :class:`pttt_ooc.explore.opponents.Opponents`, for threads of an asynchronous application.
+
+    Parameters
+    ----------
+    sources
+        Gives the strategies that everybody may play against now.  The first one that is not uniform is also what a
+        person's results are compared with.
+    """
+
+    def __init__(self, game: Game, client: Client, sources: Callable[[], Sequence[Source]]) -> None:
+        self._game, self._client, self._sources = game, client, sources
+
+    @property
+    def game(self) -> Game:
+        """The game that is played."""
+        return self._game
+
+    def listed(self) -> Sequence[Opponent]:
+        """All strategies that can be played against now, and the best responses to them."""
+        sources = self._sources()
+        followed = [Opponent(s.key, s.label, player, s.digest) for s in sources for player in s.players]
+        replies = [
+            Opponent(f"{_REPLY}{s.key}", f"Best response to {s.label}", 1 - player, f"{_REPLY}{s.digest}")
+            for s in sources
+            for player in s.players
+        ]
+        return [*followed, *replies]
+
+    def prepare(self, opponent: Opponent) -> None:
+        """Raise a PreparingError unless questions about an opponent can be answered at once."""
+        self._ask(opponent, "facts")
+
+    def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
+        """Of all squares, at an infoset of the opponent."""
+        row: list[float] = self._ask(opponent, "row", player=opponent.player, infoset=infoset)["row"]
+        return row
+
+    def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
+        """What the best response gets, and the strategy with which the person is compared."""
+        facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
+        return [
+            Expectation("best response", facts["best_responses"][me]),
+            Expectation(self._pair(opponent)[0].label.lower(), value_for(me, facts["value"])),
+        ]
+
+    def numbers(self, opponent: Opponent, infoset: str) -> Record:
+        """The `Numbers` of the person."""
+        return self._known(opponent, infoset)["numbers"]
+
+    def beliefs(self, opponent: Opponent, infoset: str) -> Record:
+        """The `Beliefs` of the person."""
+        return self._known(opponent, infoset)["beliefs"]
+
+    def _known(self, opponent: Opponent, infoset: str) -> dict[str, Record]:
+        return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)
+
+    def _pair(self, opponent: Opponent) -> tuple[Source, Source, bool]:
+        """The strategy of the person's side, that of the opponent's, and whether the opponent replies to the first."""
+        me, sources = 1 - opponent.player, self._sources()
+        if opponent.key.startswith(_REPLY):
+            mine = next(s for s in sources if f"{_REPLY}{s.key}" == opponent.key and me in s.players)
+            return mine, first_of(sources, opponent.player), True
+        theirs = next(s for s in sources if s.key == opponent.key and opponent.player in s.players)
+        return first_of(sources, me), theirs, False
+
+    def _ask(self, opponent: Opponent, what: str, **facts: Any) -> dict[str, Any]:
+        mine, theirs, replies = self._pair(opponent)
+        pair = [mine.as_record(), theirs.as_record(replies)]
+        if opponent.player == 0:
+            pair.reverse()
+        answer = anyio.from_thread.run(partial(self._client.ask, what, pair=pair, **facts))
+        if "preparing" in answer:
+            raise PreparingError(opponent, **answer["preparing"])
+        return answer

@@ -1,0 +1,123 @@
+"""The answers to questions, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pttt_ooc.explore.json_values import beliefs_record, numbers_record, plain
+from pttt_ooc.explore.profiles import Profiles
+from pttt_ooc.questions.answers import Beliefs, Numbers, Outcome
+from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.continuations import following
+from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.infoset_parser import checked
+from pttt_ooc.questions.mirror_merge import merged
+from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.sampled_games import row_at
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.service.answerer import ByKind
+from pttt_ooc.service.wire import Message
+
+BUDGET = 8_000_000_000
+"""Bytes of all profiles on disk."""
+
+_BOARDS = 6
+
+
+class Answering(ByKind):
+    """Answers questions on one game.
+
+    Parameters
+    ----------
+    directory
+        Where profiles are kept.
+    game
+        The game's name.
+    indices
+        The directory of all games' structures.
+    """
+
+    def __init__(self, directory: Path, game: str, indices: Path, budget: int = BUDGET) -> None:
+        self.game = named_game(game)
+        self.profiles = Profiles(directory, game, indices, budget)
+        known: dict[str, Callable[[Message], Message]] = {
+            "infoset": self._infoset,
+            "facts": self._facts,
+            "row": self._row,
+            "mistakes": self._mistakes,
+            "differences": self._differences,
+        }
+        super().__init__(known)
+
+    def close(self) -> None:
+        """End all work."""
+        self.profiles.close()
+
+    def _infoset(self, question: Message) -> Message:
+        """What happens at an infoset: ``pair``, ``player``, ``infoset``, ``square`` (or null), ``merged``."""
+        player = question["player"]
+        infoset = checked(self.game, player, question["infoset"])
+        found = self.profiles.find(question["pair"])
+        if not isinstance(found, Profile):
+            return {"infoset": infoset, "preparing": found}
+        known = _merged if question.get("merged") else _alone
+        return {"infoset": infoset, "facts": _facts(found), **known(found, player, infoset, question["square"])}
+
+    def _facts(self, question: Message) -> Message:
+        """Value and best responses of a ``pair``."""
+        found = self.profiles.find(question["pair"])
+        return {"facts": _facts(found)} if isinstance(found, Profile) else {"preparing": found}
+
+    def _row(self, question: Message) -> Message:
+        """The probabilities with which ``player``, of a ``pair``, attempts each square at an ``infoset``."""
+        found = self.profiles.find(question["pair"])
+        if not isinstance(found, Profile):
+            return {"preparing": found}
+        return {"row": row_at(found.strategies[question["player"]], question["infoset"]).tolist()}
+
+    def _mistakes(self, question: Message) -> Message:
+        """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
+        return self.profiles.find_mistakes(
+            question["player"], question["strategy"], question["equilibrium"], question["game_value"]
+        )
+
+    def _differences(self, question: Message) -> Message:
+        """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
+        return self.profiles.find_differences(question["player"], question["a"], question["b"], question["opponent"])
+
+
+def _alone(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+    told = numbers(profile, player, infoset)
+    ways = following(profile, player, infoset, square) if square in told.legal else ()
+    believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
+    return _known((infoset,), tuple((legal,) for legal in told.legal), told, believed, ways)
+
+
+def _merged(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+    """The infoset together with its mirror images."""
+    legal = square if square in numbers(profile, player, infoset).legal else None
+    found = merged(profile, player, infoset, legal, _BOARDS)
+    return _known(found.images, found.classes, found.numbers, found.beliefs, found.outcomes)
+
+
+def _known(
+    images: Sequence[str],
+    classes: Sequence[Sequence[int]],
+    told: Numbers,
+    believed: Beliefs,
+    ways: Sequence[Outcome],
+) -> Message:
+    return {
+        "images": list(images),
+        "classes": [list(one) for one in classes],
+        "numbers": numbers_record(told),
+        "beliefs": beliefs_record(believed),
+        "ways": [plain(asdict(one)) for one in ways],
+    }
+
+
+def _facts(profile: Profile) -> Message:
+    found = profile.evaluation
+    return {"value": found.value, "best_responses": [found.best_response_0, found.best_response_1]}

@@ -1,0 +1,133 @@
+"""What a page of Explore and its JSON are made from: what was asked for, and the answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Query
+
+from pttt_ooc.explore.address import APART, AVERAGE, BEST, MERGED, Address
+from pttt_ooc.explore.explorer import Explorer, Key, chosen
+from pttt_ooc.explore.sources import Source
+from pttt_ooc.service.wire import ImpossibleError, Message, RefusedError
+from pttt_ooc.show.numbers import listed
+from pttt_ooc.web.shell import Account
+
+Kind = Annotated[str, Query(pattern=f"^({AVERAGE}|{BEST})$")]
+
+
+@dataclass(frozen=True)
+class Look:
+    """An infoset that somebody looks at.
+
+    Attributes
+    ----------
+    offered
+        The strategies that may be looked at.
+    address
+        The page, its infoset as it is written.
+    latest
+        The strategies of both players, as they are offered.
+    pair
+        The same, after the iteration that is asked for.
+    beside
+        Another strategy of the player, if one is asked for.
+    answers
+        For the pair, and for the one with `beside`; empty if the infoset is impossible, or something is missing.
+    impossible
+        Why the infoset is none.
+    nearest
+        The page of the nearest one, if there is any.
+    failed
+        Why the strategies cannot be asked.
+    waiting
+        How far the preparation of what is missing is.
+    """
+
+    offered: Sequence[Source]
+    address: Address
+    latest: tuple[Source, Source]
+    pair: tuple[Source, Source]
+    beside: Source | None
+    answers: Sequence[Message] = ()
+    impossible: str | None = None
+    nearest: Address | None = None
+    failed: str | None = None
+    waiting: Message | None = None
+
+
+async def _asked(
+    player: Annotated[int, Query(ge=0, le=1)] = 0,
+    at: Annotated[str, Query(max_length=200)] = "|",
+    first: Key = "",
+    second: Key = "",
+    first_plays: Kind = AVERAGE,
+    second_plays: Kind = AVERAGE,
+    symmetry: Annotated[str, Query(pattern=f"^({APART}|{MERGED})$")] = APART,
+    beside: Key = "",
+    iteration: Annotated[int | None, Query(ge=1, le=10**9)] = None,
+    square: Annotated[int | None, Query(ge=0, le=9)] = None,
+) -> Address:
+    return Address(player, at, (first, second), (first_plays, second_plays), symmetry, beside, iteration, square)
+
+
+Asked = Annotated[Address, Depends(_asked)]
+"""An address as it was typed: keys of strategies may be missing, or name none."""
+
+
+async def look(explorer: Explorer, account: Account | None, asked: Address) -> Look:
+    """Look at an infoset.
+
+    Raises
+    ------
+    HTTPException
+        404, if a strategy or an iteration is asked for that is not there for this account.
+    """
+    offered = await explorer.offered(account)
+    latest = chosen(offered, asked.strategies[0], 0), chosen(offered, asked.strategies[1], 1)
+    iteration = _kept(latest, asked.iteration)
+    pair = latest[0].after(iteration), latest[1].after(iteration)
+    other = chosen(offered, asked.beside, asked.player) if asked.beside else None
+    address = replace(asked, strategies=(pair[0].key, pair[1].key), iteration=iteration)
+    found = Look(offered, address, latest, pair, other)
+    try:
+        answers = await _answers(explorer, found)
+    except ImpossibleError as error:
+        nearest = None if error.nearest is None else address.to(at=error.nearest)
+        return replace(found, impossible=str(error), nearest=nearest)
+    except RefusedError as error:
+        return replace(found, failed=str(error))
+    found = replace(found, address=replace(address, at=answers[0]["infoset"]))
+    waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
+    return replace(found, waiting=waiting[0]) if waiting else replace(found, answers=answers)
+
+
+def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
+    """The iteration that is asked for; None if the strategies come from no run that has kept snapshots."""
+    kept = sorted({one.iteration for source in pair for one in source.snapshots})
+    if iteration is None or not kept:
+        return None
+    if iteration not in kept:
+        raise HTTPException(404, f"No strategies were kept after iteration {iteration}; there are {listed(kept)}.")
+    return iteration
+
+
+async def _answers(explorer: Explorer, found: Look) -> Sequence[Message]:
+    address = found.address
+    pairs = [_records(found.pair, address.replies)]
+    if found.beside is not None:  # it is followed, whatever the player does otherwise
+        pairs.append(
+            _records((found.beside, found.pair[1]), (False, address.replies[1]))
+            if address.player == 0
+            else _records((found.pair[0], found.beside), (address.replies[0], False))
+        )
+    facts: dict[str, Any] = {"player": address.player, "infoset": address.at, "square": address.square}
+    facts["merged"] = address.symmetry == MERGED
+    return await asyncio.gather(*(explorer.client.ask("infoset", pair=pair, **facts) for pair in pairs))
+
+
+def _records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
+    return [one.as_record(best) for one, best in zip(pair, replies, strict=True)]

@@ -1,0 +1,131 @@
+"""A pair of strategies in this process, and what can be asked about it: for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from functools import cached_property
+from pathlib import Path
+
+from pttt_ooc.config import MEMORY_MB
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.explore.json_values import beliefs_record, numbers_record
+from pttt_ooc.explore.opponents import Expectation, Opponent, Record
+from pttt_ooc.library.strategies import Strategy
+from pttt_ooc.library.strategy_names import game_of, given_strategy, player_of
+from pttt_ooc.library.structures import data_directory, engine_of, is_big
+from pttt_ooc.library.values import best_response
+from pttt_ooc.questions.beliefs import beliefs
+from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.questions.profile import Profile, symmetry_of
+from pttt_ooc.questions.sampled_games import row_at
+from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import value_for
+
+
+class Pair:
+    """Two strategies that meet each other.
+
+    Parameters
+    ----------
+    names
+        Of the strategies of player 0 and of player 1, as `pttt evaluate` takes them.
+    game
+        The name of their game, if the files do not tell it.
+
+    Raises
+    ------
+    PtttError
+        If there are no such strategies, or they are for different games.
+    """
+
+    def __init__(self, names: tuple[str, str], game: str | None) -> None:
+        given = [given_strategy(name, player) for player, name in enumerate(names)]
+        self.names = names
+        self.game: Game = game_of(given, game)
+        first, second = (Strategy.of_given(one, self.game) for one in given)
+        self.strategies: tuple[Strategy, Strategy] = (first, second)
+
+    def with_reply(self, *players: int) -> Pair:
+        """The same with the best response of each of `players`, to the other's strategy, in place of its strategy."""
+        made = copy(self)
+        made.__dict__.pop("profile", None)
+        strategies, names = list(self.strategies), list(self.names)
+        for player in players:
+            strategies[player] = best_response(self.strategies[1 - player])
+            names[player] = f"best response to {self.names[1 - player]}"
+        made.strategies, made.names = (strategies[0], strategies[1]), (names[0], names[1])
+        return made
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The pair, prepared for questions; that of a big game is kept on disk."""
+        engine = engine_of(self.game, symmetry_of(*self.strategies))
+        if not is_big(self.game):
+            return Profile.prepare(*self.strategies, engine)
+        kept = Path(data_directory()) / self.game.name / "explore"
+        return Profile.prepare(*self.strategies, engine, kept, MEMORY_MB)
+
+
+def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
+    """A named strategy with one for the other player, and whose strategies it has.
+
+    Uniform play stands for a player for whom the name has no strategy.
+
+    Raises
+    ------
+    PtttError
+        As of :class:`Pair`.
+    """
+    try:
+        both = player_of([name], game)
+    except ConfigError:  # it may be for either player
+        return Pair((name, name), game), [0, 1]
+    names = (name, "uniform") if both == 0 else ("uniform", name)
+    return Pair(names, game), [both]
+
+
+class Here:
+    """As :class:`pttt_ooc.explore.opponents.Opponents`: one side of a pair, asked in this process.
+
+    Parameters
+    ----------
+    player
+        Whom the opponent plays.  The other strategy of the pair is what the person is compared with.
+    """
+
+    def __init__(self, pair: Pair, player: int) -> None:
+        self._pair = pair
+        self.opponent = Opponent("here", pair.names[player], player, "")
+
+    @property
+    def game(self) -> Game:
+        """The game that is played."""
+        return self._pair.game
+
+    def listed(self) -> Sequence[Opponent]:
+        """The one opponent."""
+        return [self.opponent]
+
+    def prepare(self, opponent: Opponent) -> None:
+        """Nothing has to be prepared before a game."""
+
+    def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
+        """Of all squares, at an infoset of the opponent."""
+        found: list[float] = row_at(self._pair.strategies[opponent.player], infoset).tolist()
+        return found
+
+    def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
+        """What the best response and the other strategy of the pair get."""
+        found, me = self._pair.profile.evaluation, 1 - opponent.player
+        best = (found.best_response_0, found.best_response_1)[me]
+        return [Expectation("the best response", best), Expectation(self._pair.names[me], value_for(me, found.value))]
+
+    def numbers(self, opponent: Opponent, infoset: str) -> Record:
+        """The `Numbers` of the person."""
+        return numbers_record(numbers(self._pair.profile, 1 - opponent.player, infoset))
+
+    def beliefs(self, opponent: Opponent, infoset: str) -> Record:
+        """The `Beliefs` of the person."""
+        profile = self._pair.profile
+        return beliefs_record(beliefs(profile.index, profile.strategies[opponent.player], 1 - opponent.player, infoset))

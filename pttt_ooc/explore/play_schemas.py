@@ -1,0 +1,240 @@
+"""The JSON of Play: what each answer has, and what a program sends."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import asdict
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pttt_ooc.explore.games import Listed
+from pttt_ooc.explore.opponents import Opponent
+from pttt_ooc.explore.player_view import Seat
+from pttt_ooc.explore.results import Played
+from pttt_ooc.explore.review import Review, Step
+from pttt_ooc.explore.statistics import Standing
+from pttt_ooc.rules.play import History, replay
+from pttt_ooc.web.schemas import moment
+
+_SENT = ConfigDict(strict=True, extra="forbid")
+
+
+class BeginIn(BaseModel):
+    """A game to begin."""
+
+    model_config = _SENT
+    opponent: str = Field(max_length=80, description="Key of one of the opponents.")
+    player: int = Field(ge=0, le=1, description="Whom you play.")
+
+
+class ResignIn(BaseModel):
+    """The end of a game."""
+
+    model_config = _SENT
+    made: int = Field(ge=0, le=99, description="How many attempts you have made before: each is made once.")
+
+
+class AttemptIn(ResignIn):
+    """An attempt."""
+
+    square: int = Field(ge=0, le=99, description="One of the squares that the game calls legal.")
+
+
+class OpponentOut(BaseModel):
+    """Whom you can play against."""
+
+    key: str
+    name: str
+    you_play: list[int] = Field(description="As which players it can be met.")
+
+    @classmethod
+    def all_of(cls, listed: list[Opponent]) -> list[OpponentOut]:
+        """Opponents with one key are one."""
+        found: dict[str, OpponentOut] = {}
+        for one in listed:
+            found.setdefault(one.key, cls(key=one.key, name=one.name, you_play=[])).you_play.append(1 - one.player)
+        return [one.model_copy(update={"you_play": sorted(one.you_play)}) for one in found.values()]
+
+
+class ListedOut(BaseModel):
+    """One of your games."""
+
+    id: str
+    opponent: str
+    player: int = Field(description="Whom you play.")
+    started_at: datetime.datetime | None
+    made: int = Field(description="How many attempts you have made.")
+    result: int | None = Field(description="Your payoff; null while the game goes on.")
+    resigned: bool
+
+    @classmethod
+    def of(cls, listed: Listed) -> ListedOut:
+        """A game of the list."""
+        return cls(**{**asdict(listed), "started_at": moment(listed.started_at)})
+
+
+class ExpectationOut(BaseModel):
+    """An exact expected payoff."""
+
+    who: str
+    value: float
+
+
+class ResultsOut(BaseModel):
+    """Your finished games against one opponent, as one player."""
+
+    opponent: str
+    player: int = Field(description="Whom you played.")
+    wins: int
+    draws: int
+    losses: int
+    mean: float
+    error: float | None = Field(description="Standard error of the mean.")
+    expectations: list[ExpectationOut] = Field(description="What others would get in your place, on average.")
+
+    @classmethod
+    def of(cls, standing: Standing) -> ResultsOut:
+        """The results against one opponent."""
+        tally = standing.tally
+        return cls(
+            opponent=tally.opponent.name,
+            player=1 - tally.opponent.player,
+            wins=tally.wins,
+            draws=tally.draws,
+            losses=tally.losses,
+            mean=tally.mean,
+            error=tally.error,
+            expectations=[ExpectationOut(who=one.who, value=one.value) for one in standing.expectations],
+        )
+
+
+class LobbyOut(BaseModel):
+    """What the page Play shows."""
+
+    game: str
+    opponents: list[OpponentOut]
+    under_way: list[ListedOut] = Field(description="Your games, the latest first.")
+    finished: list[ListedOut] = Field(description="Your latest ones.")
+    results: list[ResultsOut]
+
+
+class AttemptOut(BaseModel):
+    """An own square."""
+
+    square: int
+    placed: bool = Field(description="Whether the mark was placed; else the opponent is there.")
+
+
+class GameOut(BaseModel):
+    """What you may know of a game of yours: nothing else of a game under way is told to anybody."""
+
+    id: str
+    game: str
+    player: int = Field(description="Whom you play.")
+    opponent: str
+    opponent_key: str
+    infoset: str = Field(description="What you know, as text.")
+    attempts: list[AttemptOut] = Field(description="Your squares in order, those of the setup first.")
+    made: int = Field(description="How many attempts you have made; the next one carries this number.")
+    legal: list[int] = Field(description="Squares that you may attempt; none when the game is over.")
+    over: bool = Field(description="If so, its review is there.")
+    result: int | None = Field(description="Your payoff.")
+    resigned: bool
+
+    @classmethod
+    def of(cls, seat: Seat) -> GameOut:
+        """A seat, and nothing but a seat."""
+        return cls(
+            id=seat.id,
+            game=seat.game.name,
+            player=seat.player,
+            opponent=seat.opponent,
+            opponent_key=seat.key,
+            infoset=seat.infoset,
+            attempts=[AttemptOut(square=square, placed=placed) for square, placed in seat.attempts],
+            made=seat.made,
+            legal=list(seat.legal),
+            over=seat.over,
+            result=seat.result,
+            resigned=seat.resigned,
+        )
+
+
+class MoveOut(BaseModel):
+    """One attempt of a finished game."""
+
+    number: int = Field(description="From 1, over both players.")
+    mine: bool
+    player: int
+    square: int
+    placed: bool
+    loss: float | None = Field(description="What your attempt lost in value; null for the opponent's.")
+
+
+class ChoiceOut(BaseModel):
+    """A square that you could attempt."""
+
+    square: int
+    value: float | None = Field(description="Your expected payoff, if you then go on with the best response.")
+    fails: float | None = Field(description="Probability that the attempt fails.")
+    best: bool
+    chosen: bool
+
+
+class StepOut(BaseModel):
+    """The moment before one attempt, or the end of the game."""
+
+    number: int = Field(description="How many attempts were made before.")
+    move: MoveOut | None = Field(description="The attempt that was then made; null at the end.")
+    infoset: str = Field(description="What its player knew; at the end, what you knew.")
+    mine: list[int] = Field(description="Squares with your marks, on the true board.")
+    theirs: list[int] = Field(description="Squares with the opponent's marks.")
+    believed: list[float] | None = Field(description="Probability of the opponent's mark on each square, if you chose.")
+    choices: list[ChoiceOut]
+    probability: float | None = Field(description="With which the opponent chose its attempt.")
+
+
+class ReviewOut(BaseModel):
+    """A finished game."""
+
+    id: str
+    player: int
+    opponent: str
+    result: int
+    resigned: bool
+    moves: list[MoveOut]
+    lost: float | None = Field(description="What your attempts lost in value, together.")
+    why: str = Field(description="Why nothing is said about values, if so.")
+    step: StepOut
+
+    @classmethod
+    def of(cls, played: Played, review: Review, step: Step) -> ReviewOut:
+        """A game that is over."""
+        seat = played.seat
+        assert seat.result is not None
+        return cls(
+            id=seat.id,
+            player=seat.player,
+            opponent=seat.opponent,
+            result=seat.result,
+            resigned=seat.resigned,
+            moves=[MoveOut(**asdict(move)) for move in review.moves],
+            lost=review.lost,
+            why=review.why,
+            step=_step(played.history, seat.player, step),
+        )
+
+
+def _step(whole: History, me: int, step: Step) -> StepOut:
+    history = replay(whole.game, [attempt.square for attempt in whole.attempts[: step.number]])
+    mine, theirs = ([s for s in range(history.game.squares) if history.placed[p] >> s & 1] for p in (me, 1 - me))
+    return StepOut(
+        number=step.number,
+        move=None if step.move is None else MoveOut(**asdict(step.move)),
+        infoset=step.infoset,
+        mine=mine,
+        theirs=theirs,
+        believed=[cell.probability for cell in step.believed] or None,
+        choices=[ChoiceOut(**asdict(choice)) for choice in step.choices],
+        probability=step.probability,
+    )

@@ -1,0 +1,85 @@
+"""A look at a bot that is handed in: does it load, and does it play ten moves?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pttt_ooc.extreme.bot_process import Conditions
+from pttt_ooc.extreme.bot_programs import NAMES, Program, read_program
+from pttt_ooc.extreme.match import Match, play_match
+
+ENOUGH = 10
+"""Moves that a bot has to play."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check has found.
+
+    Attributes
+    ----------
+    accepted
+        Whether the bot plays.
+    python, why
+        The Python that runs it, and what says that it is written in that one.
+    message, detail
+        How it failed: a message of the course's, and more; empty if it plays.
+    moves
+        How many it played; fewer than ten if the game ended before.
+    load_seconds, slowest
+        For making the player, and for its slowest move.
+    printed
+        The beginning of what it printed.
+    changes
+        Of a file that was converted from Python 2: the lines that are other ones now, as a unified diff.
+    """
+
+    accepted: bool
+    python: str
+    why: str
+    message: str
+    detail: str
+    moves: int
+    load_seconds: float
+    slowest: float
+    printed: str
+    changes: str
+
+
+def check(program: Program, conditions: Conditions) -> Finding:
+    """Let a bot play ten moves as x and ten as o against our random one, or to the end of the game.
+
+    Raises
+    ------
+    ExtremeError
+        If bots cannot be run on this machine as the conditions say.
+    """
+    random = read_program(Path(NAMES[0]), conditions.walls)
+    found = [_play(program, random, side, conditions) for side in (0, 1)]
+    failed = [match for side, match in enumerate(found) if _has_forfeited(match, side)]
+    first = failed[0] if failed else found[0]
+    side = found.index(first)
+    used = [seconds for own, match in enumerate(found) for seconds in match.used(own)]
+    return Finding(
+        accepted=not failed,
+        python=first.pythons[side],
+        why=program.why,
+        message=first.message if failed else "",
+        detail=first.detail if failed else "",
+        moves=len(used),
+        load_seconds=round(max(match.load_seconds[own] for own, match in enumerate(found)), 6),
+        slowest=round(max(used, default=0.0), 6),
+        printed=first.printed[side],
+        changes=program.changes if first.pythons[side] == "converted" else "",
+    )
+
+
+def _has_forfeited(match: Match, side: int) -> bool:
+    return match.message not in ("", "WON", "DRAW") and match.winner == ("P2", "P1")[side]
+
+
+def _play(program: Program, other: Program, side: int, conditions: Conditions) -> Match:
+    """A match that ends when the bot on this side has played enough."""
+    pair = (program, other) if side == 0 else (other, program)
+    return play_match(pair, conditions, lambda match: len(match.used(side)) < ENOUGH)

@@ -1,0 +1,186 @@
+"""A bot's process, as the referee sees it: it is started, asked for moves within a time limit, and ended.
+
+The process is frozen while it is not asked.  It is asked once for each move; what it is kept waiting meanwhile does
+not count (see :mod:`.clock`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pttt_ooc.extreme.bot_programs import Program
+from pttt_ooc.extreme.clock import Clock
+from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError, plain
+from pttt_ooc.extreme.walls import RUNNER, Interpreter, filter_code, limits
+
+MOVES = 2 * 81
+"""No bot makes more moves than there are cells."""
+STALLS = 3
+"""So many times the limit for a move a bot gets back in a match for waits in the system: it can bring them about."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How bots are run.
+
+    Attributes
+    ----------
+    time_limit
+        Seconds for a move.
+    load_limit
+        Seconds for importing the file and making the player.
+    memory_mb
+        Address space of a bot's process.
+    walls
+        Whether the processes are shut in; without, only bots that one trusts should run.
+    core
+        The processor that both bots of a match run on, in turn; None for any.
+    """
+
+    time_limit: float = 24.0
+    load_limit: float = 60.0
+    memory_mb: int = 2048
+    walls: bool = True
+    core: int | None = None
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a bot took for a move.
+
+    Attributes
+    ----------
+    seconds
+        That count, by the clock on the wall.
+    processor
+        Seconds that it computed.
+    waited
+        Seconds that it was kept waiting, which do not count.
+    """
+
+    seconds: float = 0.0
+    processor: float = 0.0
+    waited: float = 0.0
+
+
+class ForfeitError(Exception):
+    """A bot has lost; the message is one of the course's, the detail says more.
+
+    Attributes
+    ----------
+    message
+        ``TIME OUT``, ``THREW AN EXCEPTION``, ``MODIFIED THE BOARD`` or ``INVALID MOVE``.
+    detail
+        For the team.
+    """
+
+    def __init__(self, message: str, detail: str) -> None:
+        super().__init__(message)
+        self.message, self.detail = message, detail
+
+
+class BotProcess:
+    """One bot in one match.
+
+    Parameters
+    ----------
+    program, interpreter
+        What runs, and in what.
+    conditions
+        How.
+
+    Raises
+    ------
+    ExtremeError
+        If no process can be made.
+    MachineError
+        If the machine ends it, or a bot of ours fails: that is no fault of a stranger's.  So do the methods.
+    """
+
+    def __init__(self, program: Program, interpreter: Interpreter, conditions: Conditions) -> None:
+        self._program, self._conditions = program, conditions
+        self._asked, self._charged = 0, 0.0
+        self._stalls = conditions.load_limit + STALLS * conditions.time_limit
+        paths = list(interpreter.paths)
+        if program.trusted:
+            paths.append("/package" if conditions.walls else str(Path(__file__).resolve().parent.parent.parent))
+        self._first = {
+            "file": program.name,
+            "source": program.source_for(interpreter.version),
+            "converted": program.converted(interpreter.version),
+            "paths": paths,
+            "filter": filter_code() if conditions.walls else None,
+        }
+        most = limits(conditions.memory_mb, conditions.load_limit + MOVES * conditions.time_limit)
+        self.enclosed = Enclosed(
+            [RUNNER], interpreter, most, conditions.walls, core=conditions.core, package=program.trusted
+        )
+
+    def load(self) -> float:
+        """Import the program and make its player; returns the seconds that took.
+
+        Raises
+        ------
+        ForfeitError
+            If that raises an error, ends the process, or takes too long.
+        """
+        clock = self._clock(self._conditions.load_limit)
+        try:
+            self.enclosed.send(self._first, clock)
+            for _ in ("started", "ready"):
+                answer = self.enclosed.receive(clock)
+                if "error" in answer:
+                    raise self._failed(plain(answer["error"]))
+        except SilentError as error:
+            if error.late and not self._program.trusted:
+                raise ForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
+            raise self._failed(str(error)) from None
+        self._stop(clock)
+        return clock.seconds
+
+    def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], Spent]:
+        """Ask for a move: the answer, and what the bot took.
+
+        Raises
+        ------
+        ForfeitError
+            If the bot gives no answer in time, raises an error, or ends.
+        """
+        self._asked += 1
+        clock = self._clock(self._conditions.time_limit)
+        try:
+            self.enclosed.thaw()
+            self.enclosed.send({**request, "number": self._asked}, clock)
+            answer = self.enclosed.receive(clock)
+        except SilentError as error:
+            if error.late:
+                raise ForfeitError("TIME OUT", str(error)) from None
+            raise self._failed(str(error)) from None
+        self._stop(clock)
+        if answer.get("number") != self._asked:
+            raise self._failed("It answered before it was asked.")
+        if "error" in answer:
+            raise self._failed(plain(answer["error"]))
+        return answer, Spent(*(round(one, 6) for one in (clock.seconds, clock.processor, clock.waited)))
+
+    def _clock(self, limit: float) -> Clock:
+        return Clock(self.enclosed.meter, limit, self._charged, self._stalls)
+
+    def _stop(self, clock: Clock) -> None:
+        """Freeze the process; what it has computed since its answer is charged with the next one."""
+        self.enclosed.freeze()
+        self._charged += clock.processor
+        self._stalls = clock.stalls
+
+    def _failed(self, detail: str) -> Exception:
+        """What follows from an error: a forfeit of a stranger's bot; ours are not to blame a person for."""
+        if self._program.trusted:
+            last = detail.strip().splitlines()[-1]
+            return MachineError(f"Our bot {self._program.name} cannot play on this machine: {last}")
+        return ForfeitError("THREW AN EXCEPTION", detail)
+
+    def end(self) -> str:
+        """End the process with all that it may have started; returns what it printed.  May be called twice."""
+        return self.enclosed.end()

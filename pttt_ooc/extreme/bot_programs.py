@@ -1,0 +1,135 @@
+"""Bots as files: which Python runs them.
+
+A file is stored and sent as it was handed in.  What runs is the file itself, or its conversion, made in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from pttt_ooc.extreme.source_client import ProgramError, read
+from pttt_ooc.extreme.walls import ExtremeError, Interpreter, python2, python3
+
+BIGGEST = 1 << 20
+"""Bytes of a bot's file."""
+OWN = Path(__file__).with_name("bots")
+NAMES = ("random", "alphabeta", "strong")
+"""The bots of our own."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A bot's file.
+
+    Attributes
+    ----------
+    name
+        Of the file, such as ``team39.py``.
+    source
+        Its text.
+    pythons
+        The versions of Python that it may be written in, the likelier one first.
+    why
+        What says so, for the team.
+    text, changes
+        The program in Python 3, if it may be Python 2, and what is different there.
+    trusted
+        Whether it is a bot of our own, which sees the package.
+    """
+
+    name: str
+    source: str
+    pythons: tuple[int, ...]
+    why: str
+    text: str | None = None
+    changes: str = ""
+    trusted: bool = False
+
+    def converted(self, version: tuple[int, int]) -> bool:
+        """Whether this version of Python needs a conversion."""
+        return self.pythons[0] == 2 and version[0] == 3
+
+    def source_for(self, version: tuple[int, int]) -> str:
+        """The text that this version of Python runs."""
+        return self.text if self.text is not None and self.converted(version) else self.source
+
+    def as_python(self, version: int) -> Program:
+        """The same file, taken for that version."""
+        return replace(self, pythons=(version,))
+
+    def prepare(self) -> None:
+        """Compile what it needs of this package: behind walls nothing can be kept.
+
+        Raises
+        ------
+        ExtremeError
+            If that fails.
+        """
+        if self.trusted and "pttt_ooc" in self.source:
+            _compile_search()
+
+    def interpreters(self) -> list[Interpreter]:
+        """What can run it, best first; a program in Python 2 can also run converted."""
+        found = [python2()] if self.pythons[0] == 2 else []
+        return [one for one in (*found, python3()) if one]
+
+
+def read_program(path: Path, walls: bool = True) -> Program:
+    """A bot from its file, or one of our own by its name; an ExtremeError, as of :func:`program`, if that fails."""
+    if str(path) in NAMES and not path.exists():
+        path = OWN / f"{path}_bot.py"
+    try:
+        with open(path, "rb") as file:
+            content = file.read(BIGGEST + 1)
+    except OSError as error:
+        ours = ", ".join(NAMES)
+        raise ExtremeError(
+            f"The bot {path} cannot be read: {error.strerror}; name a file, or one of our own bots, {ours}."
+        ) from error
+    return program(path.name, content, walls)
+
+
+def program(name: str, content: bytes, walls: bool = True) -> Program:
+    """A bot from the content of its file.
+
+    Parameters
+    ----------
+    walls
+        Whether the process that reads it is shut in.
+
+    Raises
+    ------
+    ProgramError
+        If it is no program in Python.
+    ExtremeError
+        If it cannot be read on this machine.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w{0,60}\.py", name):
+        raise ProgramError(f"{name!r} is no name for a bot's file; it must be like team39.py.")
+    if len(content) > BIGGEST:
+        raise ProgramError(f"{name} has more than {BIGGEST >> 20} MB; a bot is one file of less.")
+    try:
+        found = read(content, walls)
+    except ProgramError as error:
+        raise ProgramError(f"{name} is {error}") from None
+    trusted = hashlib.sha256(content).digest() in _own_digests()
+    return Program(name, found.source, found.pythons, found.why, found.text, found.changes, trusted)
+
+
+@cache
+def _own_digests() -> frozenset[bytes]:
+    return frozenset(hashlib.sha256(path.read_bytes()).digest() for path in OWN.glob("*_bot.py"))
+
+
+@cache
+def _compile_search() -> None:
+    done = subprocess.run([sys.executable, "-m", "pttt_ooc.extreme.search"], capture_output=True, check=False)
+    if done.returncode:
+        told = done.stderr.decode(errors="replace").strip()[-500:]
+        raise ExtremeError(f"The search of the strong bot cannot be compiled: {told}")

@@ -1,0 +1,127 @@
+"""Strangers' sources, read behind walls: nothing of ours parses, decodes or converts them in its own process."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pttt_ooc.extras import check_extra
+from pttt_ooc.extreme.clock import Clock
+from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError
+from pttt_ooc.extreme.walls import RUNNER, ExtremeError, filter_code, limits, python3
+
+READER = Path(__file__).with_name("source_reader.py")
+SECONDS = 10.0
+"""For all that is done with a file, from its text to what its conversion has changed."""
+TRIES = 3
+"""So often a file is read if the machine ends the process that reads it."""
+_MEMORY_MB = 2048
+_UNCOMPARED = "What was converted takes too long to compare."
+_LONGEST = 1 << 24  # bytes of a message: a text of 1 MB as JSON has it, and more
+
+
+class ProgramError(ExtremeError):
+    """A file is no program in Python."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is known of a file.
+
+    Attributes
+    ----------
+    source
+        Its text.
+    pythons
+        The versions of Python that it may be written in, the likelier one first.
+    why
+        What says so, for the team.
+    text
+        The program in Python 3, if it may be Python 2.
+    changes
+        What is different there, for the team.
+    """
+
+    source: str
+    pythons: tuple[int, ...]
+    why: str
+    text: str | None = None
+    changes: str = ""
+
+
+@lru_cache(128)
+def read(content: bytes, walls: bool) -> Reading:
+    """Read a file.
+
+    Parameters
+    ----------
+    walls
+        Whether the process that does it is shut in.
+
+    Raises
+    ------
+    ProgramError
+        If it is no program, or cannot be read in the time that there is.  The message goes on after "it is".
+    ExtremeError
+        If no process can be made for it, or it cannot import what is installed.
+    MissingExtraError
+        If fissix is missing.
+    """
+    for left in reversed(range(TRIES)):
+        try:
+            return _read(content, walls)
+        except MachineError:
+            if not left:
+                raise
+    raise AssertionError
+
+
+def _read(content: bytes, walls: bool) -> Reading:
+    interpreter = python3()
+    asked = {
+        "content": base64.b64encode(content).decode(),
+        "paths": interpreter.paths,
+        "filter": filter_code() if walls else None,
+    }
+    process = Enclosed([READER, RUNNER], interpreter, limits(_MEMORY_MB, 2 * SECONDS), walls)
+    clock = Clock(process.meter, SECONDS, 0.0, SECONDS)
+    try:
+        process.send(asked, clock)
+        first = process.receive(clock, _LONGEST)
+        if "refused" in first:
+            raise ProgramError(f"no program in Python: {first['refused']}.")
+        found = Reading(first["source"], tuple(first["pythons"]), first["why"])
+        return found if 2 not in found.pythons else _converted(found, process, clock)
+    except SilentError as error:
+        raise ProgramError(f"no program in Python that can be read. {_told(error)}.") from None
+    finally:
+        process.end()
+
+
+def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
+    """The same with its conversion; one that Python 3 accepts as well stays that, if there is none."""
+    try:
+        answer = process.receive(clock, _LONGEST)
+    except SilentError as error:
+        answer = {"refused": _told(error)}
+    if "missing" in answer:
+        check_extra("extreme", "The conversion of programs in Python 2")
+        raise ExtremeError(
+            f"The process that converts Python 2 cannot import {answer['missing']}, though it is installed: "
+            "see that its files, and those of what it needs, can be read."
+        )
+    if "text" not in answer:
+        if 3 in found.pythons:
+            return Reading(found.source, (3,), found.why)
+        raise ProgramError(f"no program in Python 3 nor 2. {found.why}. As Python 2: {answer['refused']}.")
+    try:
+        changes = process.receive(clock, _LONGEST).get("changes", _UNCOMPARED)
+    except SilentError:
+        changes = _UNCOMPARED
+    return Reading(found.source, found.pythons, found.why, answer["text"], changes)
+
+
+def _told(error: SilentError) -> str:
+    return f"It takes more than {SECONDS:g} s to read" if error.late else str(error).rstrip(".")

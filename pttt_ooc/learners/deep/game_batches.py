@@ -1,0 +1,101 @@
+"""Whole games side by side, and what both players decided in them: what all deep learners learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.learners.deep.observation import Sight
+from pttt_ooc.learners.sampled.environment import Games
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Movers = Callable[[Ints, Ints], NDArray[np.floating[Any]]]
+"""Gives probabilities of squares, one row for each of some games, from the games' numbers and the movers' infosets."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plays:
+    """Decisions of games that were played to their ends.  D decisions, N games, S squares.
+
+    Attributes
+    ----------
+    infosets : int64 (D,)
+        Numbers of infosets, of both players together.
+    squares : int64 (D,)
+        What was tried, on the representative's own board.
+    policies : float64 (D, S)
+        With these probabilities.
+    after : int64 (D,)
+        The same player's next decision in the same game; -1: there is none.
+    seats : int64 (D,)
+        Twice the game's number, plus the player.
+    payoffs : float64 (D,)
+        What the player gets at the end of the game.
+    """
+
+    infosets: Ints
+    squares: Ints
+    policies: Floats
+    after: Ints
+    seats: Ints
+    payoffs: Floats
+
+    @property
+    def chances(self) -> Floats:
+        """The probability of what was tried, shape (D,)."""
+        found: Floats = self.policies[np.arange(len(self.squares)), self.squares]
+        return found
+
+    def backward(self) -> list[Ints]:
+        """Decisions in sets, one after the other; the next decision of a player is in the set before."""
+        left, found = self.after.copy(), []
+        depth = np.zeros(len(left), np.int64)
+        while (left >= 0).any():
+            depth += left >= 0
+            left = np.where(left >= 0, self.after[left], -1)
+        for k in range(int(depth.max(initial=-1)) + 1):
+            found.append(np.flatnonzero(depth == k))
+        return found
+
+
+def play(sight: Sight, number: int, movers: Movers, rng: np.random.Generator) -> Plays:
+    """Play games to their ends.
+
+    Parameters
+    ----------
+    number
+        How many games.
+    movers
+        The players.
+    """
+    games, alive = Games(sight.index, number), np.ones(number, bool)
+    rows: list[tuple[Any, ...]] = []
+    last, after, decisions = np.full((number, 2), -1, np.int64), np.zeros(0, np.int64), 0
+    ends = np.zeros(number)
+    while alive.any():
+        seen, here = games.observe(), np.flatnonzero(alive)
+        movers_here = seen.movers[here]
+        infosets = seen.infosets[here] + movers_here * sight.second
+        policies = movers(here, infosets).astype(np.float64)
+        sums = np.cumsum(policies, axis=1)
+        squares = (sums <= rng.random((len(here), 1)) * sums[:, -1:]).sum(axis=1)
+        rows.append((infosets, squares, policies, 2 * here + movers_here))
+        numbers = np.arange(decisions, decisions + len(here))
+        decisions += len(here)
+        after = np.append(after, np.full(len(here), -1, np.int64))
+        before = last[here, movers_here]
+        after[before[before >= 0]] = numbers[before >= 0]
+        last[here, movers_here] = numbers
+        actions = np.zeros(number, np.int64)
+        legal = sight.codes[infosets] == 0
+        actions[here] = (legal & (np.arange(sight.squares) < squares[:, None])).sum(axis=1)
+        ended, payoffs = games.step(actions)
+        ends[alive & ended] = payoffs[alive & ended]
+        alive &= ~ended
+    infosets, squares, policies, seats = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return Plays(infosets, squares, policies, after, seats, ends[seats // 2] * (1 - 2 * (seats % 2)))

@@ -1,0 +1,250 @@
+"""Strategies as a person names them, and the game that they are for, found by reading headers only.
+
+A strategy is named by a ``.zip`` or ``.npy`` (a tensor), an ``.h5`` (the hand-over file), the directory of a solution,
+or the word ``uniform``.  Errors in a name or a header are raised before any index is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
+from pttt_ooc.products.file_headers import solution_attrs
+from pttt_ooc.products.tensor_reader import tensor_header
+from pttt_ooc.rules.catalogue import GAMES, find_game, named_game
+from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import listed
+from pttt_ooc.structure.counts import total_infosets
+
+Kind = Literal["uniform", "tensor", "bundle", "solution"]
+DEFAULT_GAME = "pttt-abrupt"
+SOLUTION = "solution.zarr"
+_SUFFIXES: dict[str, Kind] = {".zip": "tensor", ".npy": "tensor", ".h5": "bundle"}
+_KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or the word uniform"
+
+
+@dataclass(frozen=True)
+class Given:
+    """A strategy as it was named.
+
+    Attributes
+    ----------
+    name
+        What was typed.
+    kind
+        ``"uniform"``, ``"tensor"``, ``"bundle"`` or ``"solution"``.
+    path
+        The file, or the Zarr group of the solution; not used for ``"uniform"``.
+    player
+        Whose strategy is wanted.
+    infosets
+        The file that fixes the order of the rows of a tensor, if any.
+    game
+        What a bundle or solution says that it is for; None for the others.
+    shape
+        Of the tensor of a tensor or bundle; None for the others.
+    dtype
+        Of the tensor of a tensor; None for the others.
+    said
+        What a bundle or solution says of itself besides.
+    """
+
+    name: str
+    kind: Kind
+    path: Path
+    player: int
+    infosets: Path | None = None
+    game: str | None = None
+    shape: tuple[int, ...] | None = None
+    dtype: np.dtype[Any] | None = None
+    said: dict[str, Any] = field(default_factory=dict)
+
+
+def given_strategy(name: str, player: int, infosets: Path | None = None) -> Given:
+    """Find out what `name` is; only headers are read, which takes no time.
+
+    Raises
+    ------
+    StrategyFileError, StrategyError
+        If there is no such file, or it is of no known kind, or its header is not that of a strategy.
+    ConfigError
+        If there is an infoset file, but no tensor whose rows it could put in order.
+    """
+    kind, path = _kind_of(name)
+    if infosets is not None:
+        if kind != "tensor":
+            raise ConfigError(
+                f"{name} is no .zip or .npy, so that {infosets} cannot fix its order of rows; leave it out."
+            )
+        check_infosets_file(infosets)
+    if kind == "tensor":
+        shape, dtype = tensor_header(path)
+        return Given(name, kind, path, player, infosets, shape=shape, dtype=dtype)
+    if kind == "bundle":
+        from pttt_ooc.products.bundle import read_bundle_header  # HDF5 takes long to import
+
+        header = read_bundle_header(path, player)
+        return Given(name, kind, path, player, game=header.game, shape=header.shape, said=header.facts)
+    said = _solution_says(path) if kind == "solution" else {}
+    return Given(name, kind, path, player, game=said.get("game"), said=said)
+
+
+def player_of(names: Sequence[str], asked_game: str | None) -> int:
+    """Whose strategies these are, by the shapes of tensors.
+
+    Parameters
+    ----------
+    asked_game
+        The name of a game, if it is known already.
+
+    Raises
+    ------
+    ConfigError
+        If no shape tells it.
+    StrategyFileError, StrategyError
+        As of :func:`given_strategy`.
+    """
+    for name in names:
+        kind, path = _kind_of(name)
+        if kind == "tensor":
+            shape, _ = tensor_header(path)
+            games = [
+                [game for game in games_of_shape(shape, player) if asked_game in (None, game)] for player in (0, 1)
+            ]
+            if bool(games[0]) != bool(games[1]):
+                return 0 if games[0] else 1
+            if not games[0]:
+                return 0  # for either player: another check refuses the shape
+    raise ConfigError(f"{' and '.join(names)} may be for either player; say for whom by --player.")
+
+
+def _kind_of(name: str) -> tuple[Kind, Path]:
+    path = Path(name)
+    if name == "uniform":
+        return "uniform", path
+    if not name:
+        raise StrategyFileError(f"A strategy's name is empty; {_KINDS}.")
+    if path.is_dir():
+        if (path / SOLUTION).is_dir():
+            return "solution", path / SOLUTION
+        if not (path / "zarr.json").exists():
+            below = sorted(path.glob(f"*/*/{SOLUTION}"))
+            hint = f"; did you mean {below[0].parent}?" if below else f"; {_KINDS}."
+            raise StrategyFileError(f"{name}: This directory holds no solution{hint}")
+        return "solution", path
+    if not path.exists():
+        raise StrategyFileError(f"{name}: There is no such file or directory; {_KINDS}.")
+    if path.suffix.lower() not in _SUFFIXES or not path.is_file():
+        raise StrategyFileError(f"{name}: Not a known kind of file; {_KINDS}.")
+    return _SUFFIXES[path.suffix.lower()], path
+
+
+def check_infosets_file(path: Path) -> None:
+    """Raise an InfosetFileError if a file cannot be a list of infosets, by a look at how it begins."""
+    if not path.is_file():
+        raise InfosetFileError(f"{path}: There is no such file.")
+    with open(path, "rb") as f:
+        begins = f.read(1)
+    if begins and begins != b"|":
+        raise InfosetFileError(f"{path}: This is no list of infosets, of which every line begins with a bar, '|'.")
+
+
+def _solution_says(path: Path) -> dict[str, Any]:
+    try:
+        said = solution_attrs(path)
+    except StoreError as error:
+        raise StrategyFileError(f"{path}: No readable solution is here ({str(error).rstrip('.')}).") from error
+    if not isinstance(said["game"], str) or said["symmetry"] not in ("none", "full"):
+        raise StrategyFileError(f"{path}: This solution has the unknown symmetry or game {said['symmetry']!r}.")
+    return said
+
+
+# ---------------------------------------------------------------------------------------------
+# The game that strategies are for
+
+
+def game_of(given: Sequence[Given], asked: str | None) -> Game:
+    """The game that was asked for, or else the one that the headers of the strategies tell.
+
+    A solution and a bundle name it; the shape of a tensor tells which games it fits.
+
+    Raises
+    ------
+    UnknownGameError
+        If there is no such game.
+    StrategyFileError, StrategyError
+        If a strategy is for another game or player, or several games are possible.
+    """
+    rules = None if asked is None else named_game(asked)
+    for one in given:
+        if one.game is not None and find_game(one.game) is None:
+            raise StrategyFileError(f"{one.path}: This is for the game {one.game!r}, which this program does not know.")
+    named = [one for one in given if one.game is not None]
+    for one in named:
+        if rules is not None and one.game != rules.name:
+            what = "a solution" if one.kind == "solution" else "a pair of strategies"
+            raise StrategyFileError(
+                f"{one.path}: This is {what} of {one.game}, not of {rules.name}; leave out --game, or name the other."
+            )
+        if one.game != named[0].game:
+            raise StrategyFileError(f"{named[0].name} is for {named[0].game}, but {one.name} is for {one.game}.")
+    shaped = [one for one in given if one.shape is not None]
+    if rules is None and named:
+        rules = named_game(str(named[0].game))
+    if rules is None and shaped:
+        rules = _game_by_shape(shaped)
+    rules = rules or named_game(DEFAULT_GAME)
+    for one in shaped:
+        _check_shape(one, rules)
+    return rules
+
+
+def _shape(game: Game, player: int) -> tuple[int, int]:
+    return total_infosets(game.name)[player], game.squares
+
+
+def games_of_shape(shape: tuple[int, ...] | None, player: int) -> list[str]:
+    """Names of the games in which a player's tensors have this shape."""
+    possible = [game for game in GAMES.values() if shape is not None and shape[1:] == (game.squares,)]
+    return [game.name for game in possible if _shape(game, player) == shape]
+
+
+def _game_by_shape(shaped: Sequence[Given]) -> Game:
+    possible = [games_of_shape(one.shape, one.player) for one in shaped]
+    for one, games in zip(shaped, possible, strict=True):
+        if not games:
+            _refuse_shape(one, "as no game has")
+    common = [name for name in possible[0] if all(name in games for games in possible)]
+    if not common:
+        told = [f"{one.name} fits {listed(games, 'or')}" for one, games in zip(shaped, possible, strict=True)]
+        raise StrategyError(f"The strategies are for different games: {', but '.join(told)}.")
+    if len(common) > 1:
+        raise StrategyError(
+            f"{shaped[0].name}: The shape {shaped[0].shape} fits {listed(common, 'or')}; say which by --game."
+        )
+    return named_game(common[0])
+
+
+def _check_shape(one: Given, game: Game) -> None:
+    expected = _shape(game, one.player)
+    if one.shape != expected:
+        _refuse_shape(one, f"expected {expected}", game)
+
+
+def _refuse_shape(one: Given, expected: str, game: Game | None = None) -> None:
+    """Refuse a tensor whose shape is not that of the player in the game, and tell what it could be instead."""
+    own, other = games_of_shape(one.shape, one.player), games_of_shape(one.shape, 1 - one.player)
+    where = f" for player {one.player}" + (f" in {game.name}" if game else "")
+    hint = ""
+    if (game.name in other) if game else other:
+        hint = f"; it fits player {1 - one.player}" + ("" if game else f" in {listed(other, 'or')}")
+    elif own:
+        hint = f"; it fits {listed(own, 'or')}: name the game by --game"
+    elif other:
+        hint = f"; it fits player {1 - one.player} in {listed(other, 'or')}"
+    raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint}.")

@@ -1,0 +1,269 @@
+"""Reading of strategies that a person named, and the value of the game.
+
+A strategy of any kind is brought to the layout of the index that the command works with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pttt_ooc.aliases import Interval, Symmetry
+from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
+from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
+from pttt_ooc.library.strategy_names import SOLUTION, Given
+from pttt_ooc.products.file_headers import solution_attrs
+from pttt_ooc.products.infosets import BLOCK_ROWS, DefaultRows, Rows, default_rows, read_infosets
+from pttt_ooc.products.solution import read_player
+from pttt_ooc.products.tensor_reader import open_tensor
+from pttt_ooc.products.tensors import strategy_from_tensor
+from pttt_ooc.rules.catalogue import reference_value
+from pttt_ooc.rules.game import Game
+from pttt_ooc.show.numbers import span
+from pttt_ooc.solving.evaluation import Evaluation, narrowed
+from pttt_ooc.stages.directories import results_of, runs_of
+from pttt_ooc.stages.preparation import open_index
+from pttt_ooc.structure.index import Index
+from pttt_ooc.structure.strategy import Floats, Strategy, uniform_strategy
+from pttt_ooc.structure.symmetry import fold, unfold
+from pttt_ooc.structure.views import Ints
+
+_ROUNDING = 1e-9
+_ROWS_BYTES = BLOCK_ROWS * 10 * 3 * 8  # as they are in the file, as numbers, and what HDF5 makes of them on the way
+
+
+# ---------------------------------------------------------------------------------------------
+# Strategies
+
+
+@dataclass(frozen=True)
+class ReadingArrays:
+    """The arrays that reading one strategy takes; an empty tuple stands for one that is not needed.
+
+    Attributes
+    ----------
+    probabilities
+        float, shape (sequences,): the strategy on the index that is wanted.
+    read
+        float, shape (sequences,): the strategy on the index of its own symmetry, where that is another one.
+    rows
+        int64, shape (infosets,): the node number of each row, where a file tells the order of rows.
+    """
+
+    probabilities: Floats
+    read: Floats | tuple[()]
+    rows: Ints | tuple[()]
+
+
+def reading_needs(
+    given: Sequence[Given], target: Index, data: Path, normalised: bool = True
+) -> MemoryNeeds[tuple[ReadingArrays, ...]]:
+    """What :func:`load_strategy` needs for some strategies, each of which gets arrays of its own.
+
+    Parameters
+    ----------
+    normalised
+        If false, probabilities that take no more memory as they are in a file may stay so, to be scaled by the engine.
+    """
+    fixed, arrays = {"rows being read": len(given) * _ROWS_BYTES}, []
+    for one in given:
+        in_rows = one.kind in ("tensor", "bundle")
+        in_order = one.kind == "bundle" or one.infosets is not None
+        own = target if one.kind == "uniform" else _own_index(one, target, data)
+        mine = own.players[one.player]
+        as_is = own is target and not normalised and one.dtype is not None and one.dtype.itemsize <= 4
+        dtype = np.float64 if in_rows and not as_is else np.float32
+        arrays.append(
+            ReadingArrays(
+                virtual_array(target.players[one.player].sequences, dtype),
+                () if own is target else virtual_array(mine.sequences, dtype),
+                virtual_array(int(mine.infosets_by_slice().sum()), np.int64) if in_order else (),
+            )
+        )
+        if in_order:
+            fixed[f"infosets read of player {one.player}"] = mine.nodes  # a byte each
+        elif one.kind == "tensor":
+            fixed[f"order of rows of player {one.player}"] = DefaultRows(own, one.player).nbytes
+    return MemoryNeeds(fixed, tuple(arrays))
+
+
+def load_strategy(
+    given: Given, target: Index, data: Path, arrays: ReadingArrays | None = None, scratch: Path | None = None
+) -> Strategy:
+    """Read a strategy, check it and bring it to the layout of the index `target`.
+
+    Parameters
+    ----------
+    arrays
+        As :func:`reading_needs` describes them; default: new ones in memory.
+    scratch
+        A directory for a tensor in Fortran order; default: that of its file.
+
+    Raises
+    ------
+    PtttError
+        If it cannot be read or is malformed, or is not symmetric where `target` wants that.
+    """
+    if arrays is None:
+        [arrays] = in_memory(reading_needs([given], target, data).arrays)
+    if given.kind == "uniform":
+        return uniform_strategy(target, given.player, into=arrays.probabilities)
+    own = _own_index(given, target, data)
+    if isinstance(arrays.read, tuple):
+        return _read(given, own, arrays.probabilities, arrays.rows, scratch)
+    strategy = _read(given, own, arrays.read, arrays.rows, scratch)
+    if target.symmetry == "none":
+        return unfold(strategy, target, arrays.probabilities)
+    return fold(strategy, target, into=arrays.probabilities)
+
+
+def common_symmetry(given: Sequence[Given]) -> Symmetry:
+    """The symmetry that is known, from their headers, to be in all of these strategies."""
+    solutions = [one.said["symmetry"] for one in given if one.kind == "solution"]
+    others = {one.kind for one in given} - {"solution", "uniform"}
+    return "full" if solutions and set(solutions) == {"full"} and not others else "none"
+
+
+def _own_index(given: Given, target: Index, data: Path) -> Index:
+    """The index in whose layout a strategy is read."""
+    symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
+    return target if symmetry == target.symmetry else open_index(data, target.game.name, symmetry)
+
+
+def _read(given: Given, own: Index, into: Floats, rows: Ints | tuple[()], scratch: Path | None) -> Strategy:
+    player, collected = given.player, None if isinstance(rows, tuple) else rows
+    if given.kind == "solution":
+        return read_player(given.path, own, player, into)
+    if given.kind == "bundle":
+        from pttt_ooc.products.bundle import read_bundle_strategy  # HDF5 takes long to import
+
+        return Strategy(own, player, read_bundle_strategy(given.path, own, player, collected, into))
+    order: Rows = DefaultRows(own, player)
+    if given.infosets is not None:
+        order = read_infosets(own, player, given.infosets, collected)
+    with open_tensor(given.path, (len(order), own.game.squares), scratch) as tensor:
+        # In single precision an array holds what is in the file: scaled, the numbers would have to be rounded.
+        scaled = into.dtype == np.float64
+        read = strategy_from_tensor(own, player, tensor, order, source=str(given.path), into=into, normalise=scaled)
+    return Strategy(own, player, read)
+
+
+def rows_of(whole: Index, player: int, infosets: Path | None, into: Ints | None = None) -> Ints:
+    """Node number of each row of a tensor: in the order of a file of infosets, or else in the default order."""
+    return default_rows(whole, player, into) if infosets is None else read_infosets(whole, player, infosets, into)
+
+
+# ---------------------------------------------------------------------------------------------
+# The value of the game
+
+
+def parse_interval(text: str) -> Interval:
+    """The interval that ``"0.55"`` or ``"0.5501,0.5502"`` stands for.
+
+    Raises
+    ------
+    ConfigError
+        If it is no interval within -1 .. 1.
+    """
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2) or not -1 <= numbers[0] <= numbers[-1] <= 1:
+        raise ConfigError(
+            f"The value of the game is given as {text!r}, but must be a number from -1 to 1, or LOW,HIGH."
+        )
+    return numbers[0], numbers[-1]
+
+
+def known_value(game: Game, given: Sequence[Given], data: Path) -> Interval | None:
+    """The narrowest interval that is known to hold the value of the game.
+
+    The package, the given solutions and bundles, and the solutions of the game in `data` give such intervals.
+    """
+    said = [_said_value(one.said) for one in given]
+    for symmetry in ("full", "none"):
+        for results in runs_of(results_of(data, game.name, symmetry)):
+            with suppress(StoreError):  # most games have not been solved here
+                said.append(_said_value(solution_attrs(results / SOLUTION)))
+    known = reference_value(game)
+    for interval in said:
+        if interval is not None:
+            known = narrowed(interval, known)
+    return known
+
+
+def told_value(game: Game, given: Sequence[Given], data: Path) -> Interval:
+    """As :func:`known_value`, but a ConfigError if nothing is known."""
+    known = known_value(game, given, data)
+    if known is None:
+        raise ConfigError(f"The value of {game.name} is not known here; give it by --game-value.")
+    return known
+
+
+def best_solution(game: Game, data: Path) -> Path:
+    """The directory of the solution of a game in `data` that proves the narrowest interval for the game's value.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
+    found: list[tuple[float, Path]] = []
+    for symmetry in ("full", "none"):
+        for results in runs_of(results_of(data, game.name, symmetry)):
+            with suppress(StoreError):
+                said = _said_value(solution_attrs(results / SOLUTION))
+                found.append((said[1] - said[0] if said else math.inf, results))
+    if not found:
+        raise StoreError(
+            f"There is no solution of {game.name} in {data}; `pttt solve --game {game.name}` makes one, or name a "
+            f"strategy by --equilibrium."
+        )
+    return min(found)[1]
+
+
+def _said_value(said: Mapping[str, Any]) -> Interval | None:
+    """The interval in what a solution says of itself, or in the facts of a bundle that was made of one."""
+    solve = said.get("solve")
+    for place in (said, said.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
+        if isinstance(place, Mapping):
+            low, high = place.get("value_lower"), place.get("value_upper")
+            if isinstance(low, int | float) and isinstance(high, int | float) and low <= high:
+                return float(low), float(high)
+    return None
+
+
+def with_value(found: Evaluation, asked: Interval | None, known: Interval | None) -> Evaluation:
+    """An evaluation, measured against the value of the game.
+
+    Parameters
+    ----------
+    asked
+        The interval that the user named, if any.
+    known
+        From :func:`known_value`.  The two best responses prove an interval as well, which narrows it.  If it is all
+        that is known, the exploitabilities stay unknown: its middle would give both players half of NashConv.
+
+    Raises
+    ------
+    StrategyFileError
+        If what is known cannot be true.
+    """
+    if asked is not None:
+        return found.against(asked)
+    proved = -found.best_response_1, max(found.best_response_0, -found.best_response_1)  # equal at an equilibrium
+    if known is None:
+        return replace(found.against(None), game_value=proved)
+    if known[0] > proved[1] + _ROUNDING or known[1] < proved[0] - _ROUNDING:
+        raise StrategyFileError(
+            f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
+            f"solution says {span(*known, 9)}; give the value by --game-value."
+        )
+    return found.against(narrowed(proved, known))

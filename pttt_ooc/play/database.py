@@ -1,0 +1,64 @@
+"""A database of what people play, whose errors are sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import MetaData
+from sqlalchemy.exc import DatabaseError
+from sqlalchemy.orm import Session
+
+from pttt_ooc.errors import StoreError
+from pttt_ooc.service.sqlite import sqlite_engine
+
+
+class Kept:
+    """An SQLite database with its tables.
+
+    Parameters
+    ----------
+    file
+        As of :func:`~pttt_ooc.play.database_file.kept_file`.
+    what
+        It keeps, as a sentence names it: "games".
+    tables
+        Made where they are missing.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be used; so do its methods.
+    """
+
+    def __init__(self, file: Path, what: str, tables: MetaData) -> None:
+        self._file, self._what = file, what
+        self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
+        with self.writing() as session:
+            tables.create_all(session.connection())
+
+    def close(self) -> None:
+        """Close the database."""
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session that only reads."""
+        with self._explained(), Session(self._engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A session that begins as a writer's, and commits if the block ends without an error."""
+        writing = self._engine.execution_options(writes=True)
+        with self._explained(), Session(writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseError as error:
+            reason = str(error.orig).strip().splitlines()[0]
+            raise StoreError(f"The {self._what} in {self._file} cannot be used: {reason}.") from error

@@ -1,0 +1,79 @@
+"""The solution as a web process knows it: all that needs numbers is asked of the answerer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import anyio.from_thread
+
+from pttt_ooc.rules.game import Squares
+from pttt_ooc.service.wire import Client, Message
+from pttt_ooc.smbc.match_play import Expectation
+from pttt_ooc.smbc.rules import Rules
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a solution is for.
+
+    Attributes
+    ----------
+    digest
+        Changes whenever the strategies do: a match is gone on with against the very same solution, or not at all.
+    """
+
+    winning_score: int
+    fill_board: bool
+    digest: str
+
+
+class AskedBot:
+    """As :class:`pttt_ooc.smbc.match_play.Bot`, for threads of an asynchronous application."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @property
+    def facts(self) -> Facts:
+        """What the solution is for."""
+        return Facts(**self._ask("facts"))
+
+    @property
+    def winning_score(self) -> int:
+        """The points that win the match."""
+        return self.facts.winning_score
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of a round."""
+        return Rules(fill_board=self.facts.fill_board)
+
+    def chances(self, scores: tuple[int, int], squares: Squares, goal: int) -> dict[int, float]:
+        """The probability of each free square, after the moves `squares`."""
+        answer = self._ask("chances", scores=scores, squares=squares, goal=goal)
+        return {int(square): float(chance) for square, chance in answer["chances"]}
+
+    def believed(self, scores: tuple[int, int], squares: Squares, player: int) -> Sequence[float] | None:
+        """The probabilities of the goals of the first (0) or second player, given the moves; None if impossible."""
+        found: list[float] | None = self._ask("believed", scores=scores, squares=squares, player=player)["believed"]
+        return found
+
+    def expectation(self, first: int) -> Expectation:
+        """How often the person wins if `first` moves first in the first round."""
+        return Expectation(**self._ask("expectation", first=first))
+
+    def see(self, scores: tuple[int, int], iteration: int | None, squares: Squares, goals: tuple[int, int]) -> Message:
+        """What is known of a place, as JSON values: of :class:`pttt_ooc.smbc.inspection.Seen`, and more.
+
+        Raises
+        ------
+        RefusedError
+            If there is no such place or iteration.
+        """
+        return self._ask("see", scores=scores, iteration=iteration, squares=squares, goals=goals)
+
+    def _ask(self, what: str, **facts: Any) -> Message:
+        return anyio.from_thread.run(partial(self._client.ask, what, **facts))

@@ -1,0 +1,107 @@
+"""The address of what the page Explore shows, and the rows of its board and table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from pttt_ooc.rules.game import Squares
+from pttt_ooc.smbc.rules import SQUARES
+from pttt_ooc.smbc.vocabulary import MARKS, numbers_of
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown.
+
+    Attributes
+    ----------
+    mine, other
+        Points of the first and of the second player.
+    first, second
+        Their goals.
+    squares
+        That were taken, in order.
+    iteration
+        None for the last one.
+    """
+
+    mine: int
+    other: int
+    first: int
+    second: int
+    squares: Squares
+    iteration: int | None
+
+    def __str__(self) -> str:
+        facts: dict[str, object] = {"mine": self.mine, "other": self.other, "first": self.first, "second": self.second}
+        facts["at"] = "".join(str(square + 1) for square in self.squares)
+        if self.iteration is not None:
+            facts["iteration"] = self.iteration
+        return f"/smbc/explore?{urlencode(facts)}"
+
+    @property
+    def player(self) -> int:
+        """Who is to move."""
+        return len(self.squares) % 2
+
+    def after(self, square: int) -> View:
+        """One more move."""
+        return replace(self, squares=(*self.squares, square))
+
+    def at_iteration(self, iteration: int) -> View:
+        """The same place after other iterations."""
+        return replace(self, iteration=iteration)
+
+    def start(self) -> View:
+        """The empty board."""
+        return replace(self, squares=())
+
+    def before(self) -> View:
+        """One move less."""
+        return replace(self, squares=self.squares[:-1])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A square of the board.
+
+    Attributes
+    ----------
+    mark, number
+        The mark and the number of the move, if it is taken.
+    probability
+        Of the average strategy, if it is free and the round goes on; shared by squares that are alike.
+    shade
+        From 0 to 10, by the probability.
+    """
+
+    square: int
+    mark: str
+    number: int
+    probability: float | None
+    shade: int
+
+
+def rows_of(view: View, seen: Mapping[str, Any]) -> list[Cell]:
+    """The board of a place.
+
+    Parameters
+    ----------
+    seen
+        As of :meth:`pttt_ooc.smbc.pages.answerer_client.AskedBot.see`; each of its moves gets the text of its squares.
+    """
+    chances = {}
+    for move in seen["moves"]:
+        move["label"] = numbers_of(move["squares"])
+        for square in move["squares"]:
+            chances[square] = move["average"] / len(move["squares"])
+    found = []
+    for square in range(SQUARES):
+        number = view.squares.index(square) + 1 if square in view.squares else 0
+        mark = MARKS[(number - 1) % 2] if number else ""
+        chance = chances.get(square)
+        found.append(Cell(square, mark, number, chance, round(10 * (chance or 0))))
+    return found

@@ -1,0 +1,29 @@
+"""Stage "equilibria": what goals are worth in all equilibria, of a round that is a game of its own and of the first.
+
+All figures are in the manifest, ``equilibria.json``.  The report shows them if the stage is asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pttt_ooc.smbc.findings import goals_of_round
+from pttt_ooc.smbc.pipeline import sources
+from pttt_ooc.smbc.solve import load
+from pttt_ooc.stages.stage_context import digests, inputs, stage
+
+
+def run(directory: Path) -> None:
+    """Write the manifest with the ranges.
+
+    Raises
+    ------
+    PtttError
+        If SciPy is missing.
+    StoreError
+        If there is no solution, or it is damaged, or the manifest cannot be written.
+    """
+    with stage("equilibria", directory, [], sources=sources) as facts:
+        facts["made_from"] = digests(inputs(directory, "solve"))
+        solution = load(directory)
+        facts["shown"] = [goals_of_round(solution, scores, all_equilibria=True) for scores in (None, (0, 0))]

@@ -1,0 +1,18 @@
+"""JSON that all parts share: refusals, and times."""
+
+from __future__ import annotations
+
+import datetime
+
+from pydantic import BaseModel, Field
+
+
+def moment(seconds: float | None) -> datetime.datetime | None:
+    """A time of the database as a date."""
+    return None if seconds is None else datetime.datetime.fromtimestamp(round(seconds, 3), datetime.UTC)
+
+
+class ErrorOut(BaseModel):
+    """Something was refused."""
+
+    error: str = Field(description="One sentence.")

@@ -1,0 +1,26 @@
+"""Shared by the tests of the arena's pages: the application, with an answerer in a thread of this process."""
+
+import threading
+from contextlib import contextmanager
+
+from pttt_ooc.arena.pages.answerer import Answering
+from pttt_ooc.arena.pages.answerer_client import AskedArena
+from pttt_ooc.arena.pages.part import part_of
+from pttt_ooc.service.answerer import answer_all
+from pttt_ooc.service.wire import Client, listening
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+
+
+@contextmanager
+def application(directory):
+    """The application on the matches below a directory."""
+    stopping = threading.Event()
+    with listening() as (made, path):
+        thread = threading.Thread(target=answer_all, args=(made, Answering(directory), stopping))
+        thread.start()
+        try:
+            yield make_application(Shell("The arena", "", [part_of(AskedArena(Client(path, 300)))]))
+        finally:
+            stopping.set()
+            thread.join()

@@ -1,0 +1,56 @@
+"""The options of all commands: one meaning each; and how the commands are told of."""
+
+import pytest
+import typer
+
+from pttt_ooc.cli.commands import app
+from tests.kits.cli_runner import commands
+
+ROOT = typer.main.get_command(app)
+COMMANDS = dict(commands(ROOT))
+GROUPS = ["", *(name for name, command in ROOT.commands.items() if hasattr(command, "commands"))]
+
+
+def options(name):
+    """An option of all commands that have it: what is told of it, by command."""
+    return {
+        command: (parameter.metavar, parameter.help, parameter.opts, parameter.default)
+        for command, one in COMMANDS.items()
+        for parameter in one.params
+        if name in parameter.opts
+    }
+
+
+@pytest.mark.parametrize("name", ["--data", "--json", "--threads", "--force", "--host", "--port", "--browser"])
+def test_an_option_means_one_thing_in_all_commands(name):
+    found = options(name)
+    assert len(found) > 4
+    assert len({(metavar, told) for metavar, told, _, _ in found.values()}) == 1, found
+
+
+def test_what_is_written_is_named_by_one_option():
+    for command, (metavar, told, opts, _) in options("--output").items():
+        what = "directory" if metavar == "DIR" else "file"
+        assert told.startswith(f"The {what} to write") and opts == ["--output", "-o"], command
+    assert {default for _, _, _, default in options("--threads").values()} == {None}  # all cores, everywhere
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_summaries_are_told_whole_in_eighty_columns(group, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        ROOT.main([*group.split(), "-h"], prog_name="pttt")
+    told = capsys.readouterr().out
+    assert "..." not in told.partition("Commands:")[2] and max(map(len, told.splitlines())) <= 80
+    assert "-h, --help" in told
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_short_and_long_help(command, capsys):
+    shown = []
+    for option in ("-h", "--help"):
+        with pytest.raises(SystemExit) as end:
+            ROOT.main([*command.split(), option], prog_name="pttt")
+        assert not end.value.code
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and shown[0].startswith(f"Usage: pttt {command} ")

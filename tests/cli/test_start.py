@@ -1,0 +1,45 @@
+"""How the command begins: an interrupt while it starts."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pttt_ooc.cli import __main__, commands
+
+INTERRUPTED = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pttt_ooc.cli.commands":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from pttt_ooc.cli.__main__ import main
+sys.argv = ["pttt", "--version"]
+main()
+"""
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_an_interrupt_while_modules_are_imported_shows_no_traceback(ignored):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
+    try:
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        done = subprocess.run([sys.executable, "-c", INTERRUPTED], env=environment, capture_output=True, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done.stderr == ""
+    assert done.returncode == (0 if ignored else -signal.SIGINT) and done.stdout.startswith("pttt") == ignored
+
+
+def test_afterwards_an_interrupt_is_told(monkeypatch):
+    handlers = []
+    monkeypatch.setattr(commands, "main", lambda: handlers.append(signal.getsignal(signal.SIGINT)))
+    before = signal.getsignal(signal.SIGINT)
+    __main__.main()
+    assert handlers == [before] and signal.getsignal(signal.SIGINT) == before

@@ -1,0 +1,62 @@
+"""Graders for the tests."""
+
+import pytest
+
+from pttt_ooc.stages.compilation import ensure_compiled
+from tests.course.grader_kit import Lab, Server
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled():
+    """Servers are not waited for as long as a first compilation takes."""
+    ensure_compiled()
+
+
+@pytest.fixture(scope="session")
+def solved(tmp_path_factory):
+    """The directory of a solved game; nobody writes to it."""
+    from tests.explore.answerer_kit import solve_game
+
+    return solve_game(tmp_path_factory.mktemp("solved"))
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory):
+    """Where answerers find what others have prepared."""
+    return tmp_path_factory.mktemp("profiles")
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """A grader in this process, with nothing in it but the team Uniform."""
+    made = Lab(tmp_path / "grader")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A grader in processes of its own; tests that stop it make their own."""
+    made = Server(tmp_path_factory.mktemp("served"))
+    made.wait_for_verdicts(2)
+    yield made
+    made.stop()
+    made.close()
+
+
+@pytest.fixture
+def course(tmp_path, client, solved):
+    """A grader with two teams, and this wing beside it."""
+    from fastapi.testclient import TestClient
+
+    from pttt_ooc.course.kinds.strategies.web_process import app_of
+    from pttt_ooc.course.models import Fact
+
+    lab = Lab(tmp_path / "grader", solution=str(solved))
+    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    with lab.database.writing() as session:
+        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
+    for name in ("Team A", "Team B"):
+        lab.team(name)
+    yield lab
+    lab.close()

@@ -1,0 +1,99 @@
+"""A course with a league: a grader in this process, its teams, and the worker called by hand."""
+
+import threading
+
+from fastapi.testclient import TestClient
+
+from pttt_ooc.course.app import create_app
+from pttt_ooc.course.kinds.bots.league import League, LeagueSettings, open_league
+from pttt_ooc.course.kinds.bots.parts import parts_of
+from pttt_ooc.course.kinds.bots.submissions import Bots
+from pttt_ooc.course.kinds.bots.worker import Worker
+from pttt_ooc.extreme.match import check_walls
+from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.service.pulse import Pulse
+from tests.course.grader_kit import Lab, bearer, form_token
+
+GOOD = b"""class Team7:
+    def __init__(self):
+        pass
+    def move(self, board, old_move, flag):
+        print("thinking of secret 4711")
+        return board.find_valid_move_cells(old_move)[0]
+"""
+OLD = b"""import random
+class Team7:
+    def move(self, board, old_move, flag):
+        print 'old'
+        cells = board.find_valid_move_cells(old_move)
+        half = len(cells) / 2
+        return cells[half]
+"""
+BAD = b"""class Team7:
+    def move(self, board, old_move, flag):
+        raise ValueError("<script>alert('4711')</script>")
+"""
+
+
+def walls():
+    """Whether strangers' bots can be shut in here."""
+    try:
+        check_walls()
+    except ExtremeError:
+        return False
+    return True
+
+
+SANDBOX = walls()
+
+
+class Course:
+    """A grader with a league and two teams."""
+
+    def __init__(self, directory, **changes):
+        self.lab = Lab(directory)
+        settings = {"time_limit": 60, "pools": (1,), "qualify": (1,), "marks": (10,), "sandbox": SANDBOX, **changes}
+        open_league(self.lab.data, LeagueSettings(**settings))
+        self.league = League(self.lab.data)
+        self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))
+        self.bots = Bots(self.league)
+        self.stopping = threading.Event()
+        self.pulse = Pulse(self.league.alive)
+        self.worker = Worker(self.league, self.bots, self.lab.database, self.pulse, self.stopping)
+        for name in ("Team A", "Team B"):
+            self.lab.team(name)
+        self.tokens = self.lab.tokens
+
+    def browser(self, name=None):
+        """A browser, in which a team is signed in."""
+        client = TestClient(self.app, base_url="http://grader", raise_server_exceptions=False, follow_redirects=False)
+        if name:
+            form = {"form_token": form_token(client.get("/sign-in").text), "token": self.tokens[name]}
+            assert client.post("/sign-in", data=form).status_code == 303
+        return client
+
+    def post(self, name, content, file="team7.py"):
+        """Hand in by program."""
+        client = self.browser()
+        return client.post("/api/extreme/bots", headers=bearer(self.tokens[name]), files={"file": (file, content)})
+
+    def hand_in(self, name, content, file="team7.py"):
+        """Hand in by program, and let it be checked; the verdict."""
+        number = self.post(name, content, file).json()["number"]
+        while self.worker.check_next():
+            pass
+        return self.browser().get(f"/api/extreme/bots/{number}", headers=bearer(self.tokens[name])).json()
+
+    def restarted(self, **changes):
+        """The same course with other settings, as after a change of its file and a new start."""
+        self.bots.close()
+        (self.lab.data / "extreme.yaml").unlink()
+        open_league(self.lab.data, self.league.settings.model_copy(update=changes))
+        self.league = League(self.lab.data)
+        self.bots = Bots(self.league)
+        self.app = create_app(self.lab.grader, *parts_of(self.lab.grader))
+        self.worker = Worker(self.league, self.bots, self.lab.database, self.pulse, self.stopping)
+
+    def close(self):
+        self.bots.close()
+        self.lab.close()

@@ -1,0 +1,141 @@
+"""Numbers of teams and submissions never return, and nothing is looked up by a number that could mean another."""
+
+import pytest
+
+from pttt_ooc.course import teams
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.strategies.assessor import Assessor
+from pttt_ooc.course.models import Team
+from pttt_ooc.course.names import name_key
+from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
+from tests.course.older_databases import make_format_1, make_format_2
+from tests.course.test_course_judging import entries, gradient_of, row, truth
+
+
+def remove(lab, name):
+    done = pttt("grader", "remove-team", name, "--yes", "--data", lab.data)
+    assert done.returncode == 0, done.stderr
+
+
+def number_of(lab, name):
+    with lab.database.reading() as session:
+        return teams.find_team(session, name).id
+
+
+def test_the_matrix_knows_nothing_of_a_removed_team(lab):
+    lab.verdict(lab.team("Old"), 0, strategy_zip(0, 1, 4.0))
+    remove(lab, "Old")
+    number = lab.verdict(lab.team("New"), 0, strategy_zip(0, 2, 0.5))["id"]
+    # As after a restart of the worker: what is on disk is all that it knows.
+    lab.judge.assessor = Assessor(lab.assessor.engine, lab.storage, lab.assessor.game_value)
+    lab.verdict(lab.team("Opponent"), 1, strategy_zip(1, 3))
+    ((value,),) = lab.client.get("/api/matrix").json()["values"]
+    assert value == pytest.approx(truth(random_tensor(0, 2, 0.5), random_tensor(1, 3)).value, abs=1e-6)
+    assert number == 2 and number_of(lab, "New") == 3
+
+
+def test_a_gradient_whose_number_means_another_file_is_not_used(lab):
+    """Even if a number came back, as from a copy of an older day."""
+    lab.verdict(lab.team("Team A"), 0, strategy_zip(0, 1))
+    before = row(lab, 1)
+    before.digest = "0" * 64
+    assert lab.assessor.key(before) != lab.assessor.key(row(lab, 1))
+
+
+def test_teams_with_the_same_file_share_a_gradient(lab):
+    a, b = lab.team("Team A"), lab.team("Team B")
+    lab.verdict(a, 0, strategy_zip(0, 1, 4.0))
+    lab.verdict(b, 0, strategy_zip(0, 1, 4.0))
+    assert len(list(lab.storage.gradients.iterdir())) == 1
+    assert lab.verdict(a, 0, strategy_zip(0, 1, 0.5))["best"]
+    assert gradient_of(lab, 2).is_dir() and gradient_of(lab, 3).is_dir()  # Team B still needs it
+    lab.verdict(lab.team("Opponent"), 1, strategy_zip(1, 3))
+    assert entries(lab)[2, 4] == pytest.approx(truth(random_tensor(0, 1, 4.0), random_tensor(1, 3)).value, abs=1e-6)
+
+
+def test_numbers_do_not_return_in_a_restored_copy_either(lab, tmp_path):
+    lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    lab.submit(lab.team("Team B"), 0, strategy_zip(0, 1))
+    remove(lab, "Team B")
+    assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", lab.data).returncode == 0
+    assert pttt("grader", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again").returncode == 0
+    again = Lab(tmp_path / "again")
+    for each in (lab, again):
+        assert each.submit(each.team("Team C"), 0, strategy_zip(0, 2)) == 3
+        assert number_of(each, "Team C") == 4
+    again.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# What an older version has left
+
+
+def test_a_database_of_format_1_is_upgraded(tmp_path, capfd):
+    data = tmp_path / "grader"
+    make_settings(data)
+    url = f"sqlite:///{data / 'grader.sqlite'}"
+    make_format_1(url, ["Uniform", "Équipe", "équipe", "Team A"])
+    lab = Lab(data)
+    told = capfd.readouterr().err
+    assert "is upgraded from format 1 to 3" in told and len(told.splitlines()) == 1
+    with lab.database.reading() as session:
+        found = {team.id: (team.name, team.token_hash) for team in session.query(Team)}
+        assert found == {n: (name, f"hash {n}") for n, name in enumerate(["Uniform", "Équipe", "équipe", "Team A"], 1)}
+        assert teams.find_team(session, "équipe").id == 3 and teams.find_team(session, "Équipe").id == 2
+        assert teams.find_team(session, "TEAM A").id == 4 and teams.find_team(session, "ÉQUIPE").id == 2
+    assert entries(lab) == {(1, 2): 0.5} and row(lab, 2).opening == [0.25, 0.75] and row(lab, 2).best
+    remove(lab, "Team A")
+    lab.team("Team B")
+    assert number_of(lab, "Team B") == 5
+    lab.close()
+    Lab(data).close()
+    assert not capfd.readouterr().err  # once
+
+
+def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
+    data = tmp_path / "grader"
+    make_settings(data)
+    url = f"sqlite:///{data / 'grader.sqlite'}"
+    make_format_1(url, ["Uniform", "Team A"])
+    (data / "uploads").mkdir()
+    for number in (1, 2):
+        (data / "uploads" / f"file{number}.zip").write_bytes(b"x")
+    # As the older version wrote it: of the tables as they were.
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "_upgrade", lambda self, session, form: None)
+        assert pttt("grader", "backup", tmp_path / "copy.tar", "--data", data).returncode == 0
+    done = pttt("grader", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again")
+    assert done.returncode == 0, done.stderr
+    database = Database.of(tmp_path / "again", None, GAME)
+    with database.reading() as session:
+        assert {team.name: team.key for team in session.query(Team)} == {n: name_key(n) for n in ("Uniform", "Team A")}
+    database.close()
+
+
+def test_a_database_of_format_2_is_upgraded(tmp_path, capfd):
+    data = tmp_path / "grader"
+    make_settings(data)
+    make_format_2(f"sqlite:///{data / 'grader.sqlite'}")
+    lab = Lab(data)
+    assert "is upgraded from format 2 to 3" in capfd.readouterr().err
+    assert [row(lab, n).open_to_play for n in (1, 2)] == [False, False] and row(lab, 2).best
+    lab.close()
+    Lab(data).close()
+    assert not capfd.readouterr().err  # once
+
+
+def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    make_format_1(url, ["Uniform", "Team A"])
+
+    def fail(*arguments):
+        raise OSError("killed in between")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pttt_ooc.course.database.write_rows", fail)
+        with pytest.raises(OSError):
+            Database(url, GAME)
+    database = Database(url, GAME)
+    with database.reading() as session:
+        assert {team.name for team in session.query(Team)} == {"Uniform", "Team A"}
+    database.close()

@@ -1,0 +1,158 @@
+"""The same on PostgreSQL, where it can be started: an own cluster behind its own socket, thrown away afterwards."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine
+
+from pttt_ooc.course.database import Database
+from pttt_ooc.course.database_rows import FORMAT
+from pttt_ooc.course.models import Fact, Team
+from tests.course.grader_kit import GAME, Lab, pttt, strategy_zip
+from tests.course.older_databases import make_format_1
+from tests.kits.patience import PATIENCE, wait_until
+
+pytest.importorskip("psycopg")
+
+
+def program(name):
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return str(found[-1]) if found else shutil.which(name)
+
+
+pytestmark = pytest.mark.skipif(program("initdb") is None, reason="there is no PostgreSQL (Debian: postgresql)")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """URL of an empty cluster."""
+    # PostgreSQL refuses to run as root; Debian's package makes a user for it.
+    user = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    # Not below pytest's directory, which other runs of pytest on this machine close to other users.  The path of the
+    # socket, in place of a port that others might take, has to be short.
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="pg-") as name:
+        home = Path(name)
+        if user:
+            shutil.chown(home, "postgres", "postgres")
+        data = home / "data"
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": home, **user}
+        subprocess.run([program("initdb"), "-D", data, "-U", "grader", "-A", "trust", "-N"], check=True, **quiet)
+        options = f"-h '' -k {home} -c fsync=off"
+        start = [program("pg_ctl"), "-D", data, "-w", "-t", str(int(PATIENCE)), "-o", options, "-l", home / "log"]
+        subprocess.run([*start, "start"], check=True, **quiet)
+        try:
+            yield f"postgresql+psycopg://grader@/postgres?host={home}"
+        finally:
+            subprocess.run([program("pg_ctl"), "-D", data, "-m", "immediate", "stop"], check=True, **quiet)
+
+
+@pytest.mark.slow
+def test_all_of_it_on_postgresql(cluster, tmp_path):
+    lite = Lab(tmp_path / "lite")
+    lite.baseline()
+    lite.team("Team A")
+    copy = tmp_path / "copy.tar"
+    assert pttt("grader", "backup", copy, "--data", lite.data).returncode == 0
+    done = pttt("grader", "restore", copy, "--data", tmp_path / "post", "--database-url", cluster)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "post" / "grader.sqlite").exists()
+
+    post = Lab(tmp_path / "post", database_url=cluster)
+    assert post.client.get("/api/leaderboard").json() == lite.client.get("/api/leaderboard").json()
+    token = lite.tokens["Team A"]
+    for lab in (lite, post):
+        for player in (0, 1):
+            lab.verdict(token, player, strategy_zip(player, 1, 2.0))
+            assert lab.verdict(token, player, strategy_zip(player, 2, 0.5))["status"] == "Accepted"
+        lab.verdict(token, 0, b"no zip")
+        assert lab.post(token, 0, b"no zip").json()["duplicate"]
+    assert post.client.get("/api/matrix").json() == lite.client.get("/api/matrix").json()
+    for path in ("/", "/matrix", "/submissions", "/submissions/3", "/teams/2", "/metrics", "/api/history"):
+        assert post.client.get(path).status_code == 200
+    assert pttt("grader", "restore", copy, "--data", tmp_path / "x", "--database-url", cluster).returncode == 1
+    for arguments in (["rotate-token", "Team A"], ["remove-team", "Team A", "--yes"], ["list-teams"]):
+        done = pttt("grader", *arguments, "--data", post.data)
+        assert done.returncode == 0, done.stderr
+    assert [r["team"] for r in post.client.get("/api/leaderboard").json()] == ["Uniform"]
+    lite.close()
+    post.close()
+
+
+def empty_database(cluster, name):
+    """URL of a new database."""
+    engine = create_engine(cluster, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    return cluster.replace("/postgres", f"/{name}")
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("older", [True, False])
+def test_two_processes_make_or_upgrade_tables_one_after_the_other(cluster, capfd, monkeypatch, older):
+    url = empty_database(cluster, f"both_{older}".lower())
+    if older:
+        make_format_1(url, ["Uniform", "Team A"])
+    first_is_in, second_waits = threading.Event(), threading.Event()
+    really = Database._prepare
+
+    def prepare(self, session, game):
+        if not first_is_in.is_set():
+            first_is_in.set()
+            assert second_waits.wait(PATIENCE)
+        really(self, session, game)
+
+    monkeypatch.setattr(Database, "_prepare", prepare)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(Database, url, GAME)
+        assert first_is_in.wait(PATIENCE)
+        second = pool.submit(Database, url, GAME)
+        watching = create_engine(url)
+
+        def somebody_waits():
+            with watching.connect() as connection:
+                return connection.exec_driver_sql("SELECT 1 FROM pg_locks WHERE NOT granted").first()
+
+        try:
+            wait_until(somebody_waits, alive=lambda: not second.done())
+        finally:
+            second_waits.set()
+        databases = [first.result(PATIENCE), second.result(PATIENCE)]
+    watching.dispose()
+    assert capfd.readouterr().err.count("is upgraded") == older
+    with databases[1].reading() as session:
+        assert {fact.name: fact.value for fact in session.query(Fact)}["format"] == FORMAT
+        assert session.query(Team).count() == (2 if older else 0)
+    for database in databases:
+        database.close()
+
+
+@pytest.mark.slow
+def test_a_database_of_format_1_is_upgraded(cluster, tmp_path, capfd):
+    url = empty_database(cluster, "older")
+    make_format_1(url, ["Uniform", "Équipe", "Team A"])
+    lab = Lab(tmp_path / "grader", database_url=url)
+    assert "is upgraded from format 1 to 3" in capfd.readouterr().err
+    for arguments in (["rotate-token", "équipe"], ["remove-team", "TEAM A", "--yes"]):
+        done = pttt("grader", *arguments, "--data", lab.data)
+        assert done.returncode == 0, done.stderr
+    copy = tmp_path / "copy.tar"
+    for number in (1, 2):
+        lab.storage.upload(f"file{number}.zip").write_bytes(b"x")
+    assert lab.submit(lab.team("Team B"), 0, strategy_zip(0, 1)) == 3
+    assert pttt("grader", "remove-team", "Team B", "--yes", "--data", lab.data).returncode == 0
+    assert pttt("grader", "backup", copy, "--data", lab.data).returncode == 0
+    lab.close()
+    again = ["restore", copy, "--data", tmp_path / "lite", "--database-url", f"sqlite:///{tmp_path / 'lite.sqlite'}"]
+    done = pttt("grader", *again)
+    assert done.returncode == 0, done.stderr
+    lite = Lab(tmp_path / "lite", database_url=f"sqlite:///{tmp_path / 'lite.sqlite'}")
+    assert lite.submit(lite.team("Team C"), 0, strategy_zip(0, 1)) == 4
+    assert lite.tokens["Team C"].startswith("5.")
+    lite.close()

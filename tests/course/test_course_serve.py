@@ -1,0 +1,342 @@
+"""The processes: start, stop, death and resurrection; the commands that go with them."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import time
+from contextlib import suppress
+
+import psutil
+import pytest
+
+from tests.course.grader_kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
+from tests.kits.patience import PATIENCE, freeze, wait_until_gone
+
+
+@pytest.fixture(scope="module")
+def mortal(tmp_path_factory):
+    """A grader that tests kill, one after the other."""
+    made = Server(tmp_path_factory.mktemp("mortal"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def own(mortal):
+    if mortal.process.poll() is not None:
+        mortal.start()
+    mortal.wait_until(lambda: mortal.get("/healthz", quiet=True))
+    mortal.wait_for_verdicts(2)
+    return mortal
+
+
+def add_team(server, name):
+    done = pttt("grader", "add-team", name, "--data", server.data)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def submit(server, token, player, content, *options):
+    file = server.data / f"sent-{time.monotonic_ns()}.zip"
+    file.write_bytes(content)
+    options = (file, "--player", player, "--server", server.url, *options)
+    return pttt("submit", *options, PTTT_TOKEN=token)
+
+
+def test_submit_from_the_command_line(server):
+    token = add_team(server, "Terminal Team")
+    done = submit(server, token, 0, strategy_zip(0, 31))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-1].startswith("Accepted: expl")
+    again = submit(server, token, 0, strategy_zip(0, 31))
+    assert again.returncode == 0 and again.stdout.startswith("Submitted before: ")
+    before = server.get("/api/submissions")["total"]
+    for content, words in (
+        (
+            zip_bytes(random_tensor(1, 31)),
+            "found (107, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt; it fits",
+        ),
+        (
+            zip_bytes(random_tensor(0, 31)[1:]),
+            "found (188, 6), expected (189, 6) for player 0 in mini-2x3k2-abrupt. No",
+        ),
+        (b"no zip at all", "Not a valid zip file"),
+        (zip_bytes(b"no tensor"), "Exception parsing numpy tensor"),
+        (zip_bytes(random_tensor(0, 1).astype("int8")), "Invalid dtype"),
+    ):
+        wrong = submit(server, token, 0, content)
+        assert wrong.returncode == 1 and words in wrong.stderr and not wrong.stdout, wrong
+    assert server.get("/api/submissions")["total"] == before
+    fast = submit(server, token, 1, strategy_zip(1, 31), "--no-wait")
+    assert fast.returncode == 0 and len(fast.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--player", 0], "token is missing"),
+        (["--player", 0, "--token", "1.wrong"], "not known here"),
+        (["--player", 0, "--token", "a\u00e4"], "copy it again"),
+        (["--player", 0, "--token", "x", "--server", "ftp://x"], "no address of a grader"),
+        (["--player", 0, "--token", "x", "--server", "http://127.0.0.1:9"], "cannot be reached"),
+    ],
+)
+def test_submit_tells_what_is_wrong(server, arguments, words):
+    file = server.data / "some.zip"
+    file.write_bytes(strategy_zip(0, 1))
+    options = [] if "--server" in arguments else ["--server", server.url]
+    done = pttt("submit", file, *arguments, *options, PTTT_TOKEN="")
+    assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1
+    missing = pttt("submit", "nowhere.zip", "--player", 0, "--server", server.url, "--token", "x")
+    assert missing.returncode == 1 and "There is no such file" in missing.stderr
+
+
+def test_teams_are_managed(server):
+    def grader(*arguments):
+        return pttt("grader", *arguments, "--data", server.data)
+
+    token = add_team(server, "Team Q")
+    assert submit(server, token, 0, strategy_zip(0, 77)).returncode == 0
+    for name, words in (("team q", "already is a team"), ("uniform", "already is a team"), ("<b>", "cannot be a team")):
+        done = grader("add-team", name)
+        assert done.returncode == 1 and words in done.stderr and not done.stdout
+    fresh = grader("rotate-token", "Team Q").stdout.strip()
+    assert fresh != token and submit(server, token, 0, strategy_zip(0, 78)).returncode == 1
+    assert submit(server, fresh, 0, strategy_zip(0, 78)).returncode == 0
+    listed = [line.split()[:4] for line in grader("list-teams").stdout.splitlines()]
+    assert ["Team", "Q", "2", "2"] in listed and ["Uniform", "2", "2"] in [line[:3] for line in listed]
+    assert grader("remove-team", "Uniform", "--yes").returncode == 1
+    assert grader("remove-team", "Team Q", "--yes").returncode == 0
+    assert grader("remove-team", "Team Q", "--yes").returncode == 1
+    assert "Team Q" not in json.dumps(server.get("/api/leaderboard") + [server.get("/api/matrix")])
+    assert submit(server, fresh, 0, strategy_zip(0, 79)).returncode == 1
+    assert grader("rejudge", 1).returncode == 1
+
+
+def test_the_log_says_what_the_worker_waits_for_until_it_is_ready(server):
+    server.wait_until(lambda: server.events("ready"))
+    lines = [json.loads(line) for line in server.logged().splitlines()]  # and each of them is JSON
+    events = [line for line in lines if line.get("process") == "worker"]
+    waits = [line["waits_for"] for line in events if line["event"] == "getting ready"]
+    assert [words.split()[0] for words in waits] == ["kernels,", "the", "the", "the"]
+    ready = next(n for n, line in enumerate(events) if line["event"] == "ready")
+    assert all(n < ready for n, line in enumerate(events) if line["event"] == "getting ready")
+    server.wait_until(lambda: server.get("/healthz", quiet=True))
+    assert server.get("/healthz") == {"status": "ok", "database": "ok", "worker": "ok", "disk": "ok"}
+
+
+def test_no_file_of_a_grader_at_work_is_for_others(server):
+    add_team(server, "Private Team")
+    others = ("log.jsonl", "sent-", "some.zip")  # of these tests
+    own = [f for f in server.data.rglob("*") if not f.name.startswith(others)]
+    names = {f.name for f in own}
+    assert {"uploads", "gradients", "worker.alive", "grader.sqlite-wal", "grader.sqlite-shm"} <= names
+    assert [f for f in [server.data, *own] if f.exists() and f.stat().st_mode & 0o077] == []
+
+
+def test_commands_without_a_grader_say_so(server, tmp_path):
+    for command in (["add-team", "x"], ["list-teams"], ["backup", tmp_path / "x.tar"]):
+        done = pttt("grader", *command, "--data", tmp_path / "nothing")
+        assert done.returncode == 1 and "There is no grader in" in done.stderr
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_second_worker_is_refused(server):
+    command = [sys.executable, "-m", "pttt_ooc.course.worker", str(server.data)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    read, write = os.pipe()  # the parent's end, which stays open
+    done = subprocess.run(command, stdin=read, capture_output=True, text=True, env=environment, timeout=PATIENCE)
+    os.close(read)
+    os.close(write)
+    assert done.returncode == 1 and "Another worker is at work" in done.stderr
+
+
+def test_a_second_server_of_a_directory_is_refused(server):
+    before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
+    done = pttt("serve", "--data", server.data, "--port", 0)
+    sentence = f"The grader in {server.data} is being served already (process {server.process.pid}, since "
+    assert done.returncode == 1 and done.stderr.startswith(sentence) and not done.stdout
+    assert done.stderr.endswith("); stop it first, or name another --data.\n") and done.stderr.count("\n") == 1
+    assert before == {f: f.stat().st_mtime_ns for f in before}
+    assert server.get("/healthz")["worker"] == "ok"
+
+
+def test_serve_tells_what_is_wrong(server, tmp_path):
+    taken = socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    for options, words in (
+        (["--port", port, "--game", GAME], f"Cannot listen on 127.0.0.1, port {port}"),
+        (["--game", "chess"], "no game called 'chess'"),
+        (["--game", "pttt-2x5k3-abrupt", "--port", 0], "value of pttt-2x5k3-abrupt is not known"),
+    ):
+        done = pttt("serve", "--data", tmp_path / f"d{words[0]}", *options)
+        assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    other = pttt("serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
+    assert other.returncode == 1 and f"is for {GAME}" in other.stderr
+    taken.close()
+
+
+def test_backup_and_restore(lab, tmp_path):
+    lab.baseline()
+    token = lab.team("Team Safe")
+    assert lab.verdict(token, 0, strategy_zip(0, 81))["status"] == "Accepted"
+    assert lab.verdict(token, 1, b"no zip")["status"] == "Rejected"
+    waiting = lab.submit(token, 0, strategy_zip(0, 82))
+    copy, paths = tmp_path / "copy.tar", ("/api/leaderboard", "/api/matrix", "/api/submissions", "/api/history")
+    done = pttt("grader", "backup", copy, "--data", lab.data)
+    assert done.returncode == 0 and "5 submissions" in done.stdout, done.stderr
+    done = pttt("grader", "restore", copy, "--data", lab.data)
+    assert done.returncode == 1 and "is not empty" in done.stderr
+    assert pttt("grader", "restore", copy, "--data", tmp_path / "restored").returncode == 0
+
+    again = Lab(tmp_path / "restored")
+    assert [again.client.get(path).json() for path in paths] == [lab.client.get(path).json() for path in paths]
+    assert again.client.get("/api/submissions/3/file", headers=bearer(token)).content == strategy_zip(0, 81)
+    assert again.grader.secret != lab.grader.secret
+    again.run()
+    assert again.client.get(f"/api/submissions/{waiting}").json()["status"] == "Accepted"
+    # Matches against strategies whose gradients are not in the copy.
+    assert again.verdict(token, 1, strategy_zip(1, 81))["status"] == "Accepted"
+    values = again.client.get("/api/matrix").json()["values"]
+    assert len(values) == 2 and all(v is not None for row in values for v in row)
+    again.close()
+
+
+def test_copies_that_are_none_are_refused(server, tmp_path):
+    (tmp_path / "text.tar").write_text("nothing")
+    with tarfile.open(tmp_path / "other.tar", "w") as archive:
+        archive.add(__file__, "settings.yaml")
+    for name in ("text.tar", "other.tar", "missing.tar"):
+        done = pttt("grader", "restore", tmp_path / name, "--data", tmp_path / "d")
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+        assert not (tmp_path / "d").exists() and not (tmp_path / "d.wip").exists()
+
+
+# ---------------------------------------------------------------------------------------------
+# Death
+
+
+def assert_stops_cleanly(server, number, tell=("serve", "worker")):
+    pids = [server.pid_of("web"), server.pid_of("worker")]
+    before = len(server.events("stopped"))
+    server.process.send_signal(number)
+    assert server.process.wait(PATIENCE) == 0
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+    assert not server.events("killed")
+    assert {*tell} <= {line["process"] for line in server.events("stopped")[before:]} <= {"serve", "worker"}
+
+
+def test_a_killed_worker_and_a_killed_web_server_lose_nothing(own):
+    token = add_team(own, "Team A")
+    worker, web = own.pid_of("worker"), own.pid_of("web")
+    freeze(worker)
+    for seed in range(3):
+        assert submit(own, token, seed % 2, strategy_zip(seed % 2, seed), "--no-wait").returncode == 0
+    assert own.get("/api/submissions/5")["position"] == 3
+    os.kill(worker, signal.SIGKILL)
+    os.kill(web, signal.SIGKILL)
+    wait_until_gone(web)
+    # The socket outlives the web server: this waits and is answered by its successor.
+    assert submit(own, token, 1, strategy_zip(1, 9)).returncode == 0
+    own.wait_for_verdicts(6)
+    found = own.get("/api/submissions")["submissions"]
+    assert [s["status"] for s in found] == ["Accepted"] * 6
+    assert {e["child"] for e in own.events("died")} == {"web", "worker"} and own.pid_of("worker") != worker
+
+
+@pytest.mark.slow
+def test_children_end_with_a_killed_parent(own):
+    pids = [own.pid_of("web"), own.pid_of("worker")]
+    own.process.kill()
+    own.process.wait()
+    for pid in pids:
+        wait_until_gone(pid)
+    own.start()  # and its place is free
+    own.wait_until(lambda: own.get("/healthz", quiet=True))
+    assert_stops_cleanly(own, signal.SIGINT)
+
+
+@pytest.mark.slow
+def test_a_server_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
+    cache = tmp_path / "cache"
+    server = Server(tmp_path / "grader", environment={"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(tmp_path)})
+    server.pid_of("worker")
+
+    def compiling():
+        """The compilation and its parts, which the worker or the answerer has begun."""
+        found = []
+        for child in psutil.Process(server.process.pid).children(recursive=True):
+            with suppress(psutil.Error):  # it has ended meanwhile
+                if "pttt_ooc.stages.kernel_calls" in child.cmdline():
+                    found.append(child.pid)
+        return found
+
+    server.wait_until(compiling)
+    pids = compiling()
+    # If it is the answerer who compiles, then the worker may still import its modules, and has nothing to tell.
+    assert_stops_cleanly(server, signal.SIGTERM, tell=["serve"])
+    for pid in pids:
+        wait_until_gone(pid)
+    assert not list(cache.rglob("compiled-*")), "it has compiled to the end"
+    assert {f.name for f in tmp_path.iterdir()} == {"cache", "grader"}
+    server.close()
+
+
+def test_the_web_process_of_the_courses_game_imports_no_numerics(tmp_path):
+    script = """
+import sys
+from pathlib import Path
+for name in ("numpy", "numba", "zarr", "matplotlib"):
+    sys.modules[name] = None
+from pttt_ooc.course.context import Grader
+from pttt_ooc.course.settings import make_settings
+from pttt_ooc.course.webserver import server_of
+make_settings(Path(sys.argv[1]))
+grader = Grader.open(Path(sys.argv[1]))
+server_of(grader)
+assert grader.settings.shape(0) == (14482810, 9) and grader.settings.max_upload_bytes > 10**9
+"""
+    command = [sys.executable, "-c", script, tmp_path / "grader"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_the_extra_all_else_works(tmp_path):
+    """As after `make solve`: what the grader needs beyond the package is not there."""
+    script = """
+import sys
+for name in ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "sqlalchemy"):
+    sys.modules[name] = None
+from pttt_ooc.cli.commands import main
+main(sys.argv[1:])
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PTTT_TOKEN": "x"}
+    server = "http://127.0.0.1:9"
+    (tmp_path / "f.zip").write_bytes(b"x")
+    for arguments, code, words in (
+        (["--help"], 0, "grader"),
+        (["submit", "f.zip", "--player", "0", "--server", server], 1, "cannot be reached"),
+        (["serve"], 1, "which are not installed; install with: "),
+        (["grader", "list-teams"], 1, "which are not installed; install with: "),
+    ):
+        command = [sys.executable, "-c", script, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=PATIENCE)
+        assert done.returncode == code and words in done.stdout + done.stderr, done
+        assert "Traceback" not in done.stderr
+    assert [f.name for f in tmp_path.iterdir()] == ["f.zip"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["add-team", "rotate-token", "remove-team", "list-teams", "rejudge", "open", "close", "backup", "restore"],
+)
+def test_every_command_has_help_with_an_example(command):
+    done = pttt("grader", command, "--help")
+    assert done.returncode == 0 and f"Example: pttt grader {command}" in done.stdout and "--data DIR" in done.stdout
+    assert "Example: PTTT_TOKEN=... pttt submit " in pttt("submit", "--help").stdout

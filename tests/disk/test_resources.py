@@ -1,0 +1,99 @@
+"""Time and memory of a block."""
+
+import ast
+import os
+
+import numpy as np
+import pytest
+
+from pttt_ooc.disk import resources, store
+from pttt_ooc.disk.resources import MB, anonymous_bytes, cores, measured, peak_rss_bytes
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.stages.provenance import PACKAGE
+from pttt_ooc.sweep.engine import Engine
+from tests.kits.patience import wait_until
+
+
+@pytest.fixture
+def samples_of(monkeypatch):
+    """A condition: that the memory has been looked at so many times from now on, by another thread."""
+    looks = []
+
+    def counted():
+        found = anonymous_bytes()
+        looks.append(found)
+        return found
+
+    monkeypatch.setattr(resources, "anonymous_bytes", counted)
+
+    def condition(count):
+        before = len(looks)
+        return lambda: len(looks) >= before + count
+
+    return condition
+
+
+def test_anonymous_memory_is_measured_at_its_peak(samples_of):
+    before = anonymous_bytes() / MB
+    with measured(interval=0.01) as usage:
+        block = np.ones(100 * MB, np.uint8)
+        wait_until(samples_of(2))
+        del block
+    assert usage.seconds >= 0.01
+    assert usage.peak_anonymous_mb >= before + 90
+    assert usage.peak_rss_mb >= usage.peak_anonymous_mb - 1
+
+
+def test_mapped_files_are_not_anonymous(tmp_path, samples_of):
+    np.ones(100 * MB, np.uint8).tofile(tmp_path / "big")
+    before = anonymous_bytes() / MB
+    with measured(interval=0.01) as usage:
+        mapped = np.memmap(tmp_path / "big", np.uint8, "r")
+        assert mapped.sum() == 100 * MB
+        wait_until(samples_of(2))
+    assert usage.peak_anonymous_mb < before + 50
+    assert peak_rss_bytes() > 0
+
+
+def test_usage_is_filled_in_after_an_error():
+    try:
+        with measured() as usage:
+            raise KeyError
+    except KeyError:
+        assert usage.peak_rss_mb > 0
+
+
+ONLY_ON_LINUX = {
+    *("sched_getaffinity", "sched_setaffinity", "posix_fallocate", "posix_fadvise", "fdatasync", "memfd_create"),
+    *("getrandom", "copy_file_range", "splice", "pidfd_open", "eventfd", "getxattr", "setxattr", "O_TMPFILE", "pipe2"),
+}
+
+
+def test_what_other_systems_lack_is_asked_for_in_one_place_each():
+    found = set()
+    for file in PACKAGE.rglob("*.py"):
+        if file.parent.name == "extreme":  # its walls are those of Linux, and it says so where they are missing
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and node.attr in ONLY_ON_LINUX and ast.unparse(node.value) == "os":
+                found.add((file.stem, node.attr))
+    assert found == {("resources", "sched_getaffinity"), ("store", "posix_fallocate")}
+
+
+def test_systems_that_lack_them_are_served(monkeypatch, tmp_path):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    engine = Engine.of_game(named_game("mini-2x2k2-abrupt"))
+    engine.close()
+    assert cores() == engine.threads == 3
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert cores() == 1
+    with open(tmp_path / "reserved", "wb") as file:
+        store._reserve(file, 100)
+    assert (tmp_path / "reserved").stat().st_size == 100
+
+
+def test_cores_are_those_that_this_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {2, 5} if process == 0 else set(), raising=False)
+    assert cores() == 2

@@ -1,0 +1,296 @@
+"""Explore in a real browser: by mouse, by keyboard, by address; for axe-core, on narrow and wide screens."""
+
+import re
+from urllib.parse import parse_qs
+
+import pytest
+
+from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.models import Fact
+from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+from tests.course.grader_kit import Lab, strategy_zip
+from tests.course.test_course_accessibility import CONTRAST
+from tests.explore.answerer_kit import answering
+from tests.kits.browsing import (
+    DESKTOP,
+    WIDTHS,
+    assert_accessible,
+    assert_same_document,
+    in_browser,
+    mark_document,
+    pages_of,
+    patient,
+    press,
+    served,
+)
+from tests.kits.patience import wait_until
+
+sync_api = pytest.importorskip("playwright.sync_api")
+pytestmark = [pytest.mark.slow, in_browser]
+
+
+@pytest.fixture(scope="module")
+def url(solved, prepared):
+    """The pages on a local solution."""
+    rules, sources = local_sources([str(solved)], None)
+    with answering(prepared, solved.parent.parent) as client:
+        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        with served(make_application(Shell("Explored", rules.name, [part]))) as url:
+            yield url
+
+
+@pytest.fixture(scope="module")
+def course(solved, prepared, tmp_path_factory):
+    """A grader with one team, and the number of its submission."""
+    directory = tmp_path_factory.mktemp("course")
+    with answering(prepared, solved.parent.parent) as client:
+        lab = Lab(directory / "grader", solution=str(solved))
+        with lab.database.writing() as session:
+            session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
+        lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
+        lab.run()
+        with served(app_of(lab.grader, client)) as lab.url:
+            yield lab
+        lab.close()
+
+
+def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
+    context = patient(browser.new_context, base_url=course.url, viewport=DESKTOP)
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.get_by_label("Your team’s token").fill(course.tokens["Team A"])
+    press(page, "Enter")
+    page.wait_for_url("**/submissions")
+    page.goto(f"/submissions/{course.number}")
+    page.get_by_role("link", name="Where it loses").click()
+    sync_api.expect(page.get_by_role("heading", name="The worst infosets")).to_be_visible()
+    assert_accessible(page, "mistakes")
+    worst = page.locator("#mistakes .numbers tbody a").first
+    infoset = worst.inner_text()
+    worst.click()
+    expect_at(page, infoset)
+    assert f"s{course.number}" in asked(page)["first"]
+    context.close()
+
+
+@pytest.fixture
+def open_page(browser, url):
+    with pages_of(browser, url) as any_page:
+
+        def opened(path, ready=True, **options):
+            page = any_page(path, **options)
+            if ready:
+                if options.get("java_script_enabled", True):
+                    page.locator("#board1").wait_for()
+                else:
+                    wait_until(lambda: page.goto(path) and page.locator("#board1").count())
+            return page
+
+        yield opened
+
+
+def at(page):
+    return asked(page).get("at", ["|"])[0]
+
+
+def asked(page):
+    """What the address asks for; the browser is asked, as playwright learns of a change only when it is talked to."""
+    return parse_qs(page.evaluate("location.search")[1:])
+
+
+def expect_at(page, infoset):
+    """The infoset is in the address, in the field, and in the title."""
+    sync_api.expect(page.locator("#at")).to_have_value(infoset)
+    wait_until(lambda: at(page) == infoset, told=lambda: at(page))
+    sync_api.expect(page).to_have_title(re.compile(re.escape(infoset)))
+    sync_api.expect(page.locator("#board1")).to_be_visible()
+
+
+def square(page, number):
+    return page.locator(f'#board1 [data-square="{number}"]')
+
+
+def test_by_mouse_through_a_game_and_back(open_page):
+    page = open_page("/explore")
+    mark_document(page)
+    square(page, 5).click()
+    page.get_by_role("link", name="placed").click()
+    expect_at(page, "|5*")
+    square(page, 0).click()
+    sync_api.expect(page.locator(".ways")).to_contain_text("Square 0 is")
+    page.get_by_role("link", name="failed").click()
+    expect_at(page, "|5*0.")
+    sync_api.expect(page.locator("#told")).to_contain_text("placed 5, found 0 occupied")
+    page.get_by_role("link", name="Undo").click()
+    expect_at(page, "|5*")
+    page.locator(".steps").get_by_role("link", name="start").click()
+    expect_at(page, "|")
+    for infoset in ("|5*", "|5*0."):
+        page.go_back()
+        expect_at(page, infoset)
+    page.go_forward()
+    expect_at(page, "|5*")
+    assert_same_document(page)
+    assert page.errors == []
+
+
+def test_by_keyboard_alone(open_page):
+    page = open_page("/explore")
+    mark_document(page)
+    press(page, "5")
+    sync_api.expect(page.locator(".ways")).to_contain_text("Square 5 is")
+    press(page, "p")
+    expect_at(page, "|5*")
+    square(page, 0).focus()
+    press(page, "Enter")
+    outcome = page.get_by_role("link", name="placed")
+    sync_api.expect(outcome).to_be_focused()  # what comes next
+    press(page, "Tab")
+    sync_api.expect(page.get_by_role("link", name="failed")).to_be_focused()
+    press(page, "Enter")
+    expect_at(page, "|5*0.")
+    sync_api.expect(page.get_by_role("heading", name="What player 0 does")).to_be_focused()
+    press(page, "5")  # it is taken: nothing happens
+    press(page, "Backspace")
+    expect_at(page, "|5*")
+    assert_same_document(page)
+    assert page.errors == []
+
+
+AT_ONCE = """key => new MutationObserver((changes, seen) => {
+  if (!document.querySelector("[data-outcome]")) return;
+  seen.disconnect();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+}).observe(document.querySelector("main"), {childList: true})"""
+
+
+def test_a_key_that_comes_as_soon_as_a_piece_is_renewed_loads_no_other_document(open_page):
+    page = open_page("/explore")
+    mark_document(page)
+    page.evaluate(AT_ONCE, "p")
+    press(page, "5")
+    expect_at(page, "|5*")
+    assert_same_document(page)
+
+
+def test_by_address(open_page):
+    page = open_page("/explore?player=1&at=|0.4*")
+    sync_api.expect(page.locator("#told")).to_contain_text("Player 1 ○: found 0 occupied, placed 4.")
+    mark_document(page)
+    page.locator("#at").fill("|0.")
+    page.locator("#at").press("Enter")
+    expect_at(page, "|0.")
+    page.locator("#at").fill("|0.0*")
+    page.locator("#at").press("1")
+    page.locator("#at").press("Backspace")  # keys of the field are the field's
+    page.get_by_role("button", name="Go").click()
+    alert = page.get_by_role("alert")
+    sync_api.expect(alert).to_contain_text("square 0 is attempted twice")
+    alert.get_by_role("link").click()
+    expect_at(page, "|0.")
+    assert_same_document(page)
+    assert [error for error in page.errors if "404" not in error] == []
+
+
+def test_strategies_and_views_are_switched_in_place(open_page):
+    page = open_page("/explore?at=|0*")
+    mark_document(page)
+    page.locator("#second").select_option("uniform")
+    wait_until(lambda: asked(page).get("second") == ["uniform"])
+    sync_api.expect(page.locator("#board1")).to_be_visible()  # once the pair is prepared
+    page.locator("#beside").select_option("uniform")
+    sync_api.expect(page.locator("#board2")).to_be_visible()
+    page.get_by_label("the best response to player 1").check()
+    sync_api.expect(page.locator("figcaption").first).to_contain_text("Best response")
+    sync_api.expect(page.get_by_label("the best response to player 1")).to_be_focused()  # arrows go on from there
+    page.get_by_label("player 1", exact=True).check()
+    sync_api.expect(page.get_by_role("heading", name="What player 1 does")).to_be_visible()
+    assert asked(page)["second"] == ["uniform"]
+    assert_same_document(page)
+    assert [error for error in page.errors if "404" not in error] == []
+
+
+def test_without_scripts(open_page):
+    page = open_page("/explore", java_script_enabled=False)
+    square(page, 5).click()
+    page.get_by_role("link", name="placed").click()
+    page.wait_for_url("**at=|5*&first=solution&second=solution")
+    page.locator("#at").fill("|5*0.")
+    page.get_by_role("button", name="Go").click()
+    sync_api.expect(page.locator("#told")).to_contain_text("placed 5, found 0 occupied")
+    sync_api.expect(page.locator("#board1")).to_be_visible()
+
+
+STATES = {
+    "start": "/explore",
+    "chosen": "/explore?at=|0*&square=3",
+    "found": "/explore?player=1&at=|0.4*",
+    "beside": "/explore?at=|0*&beside=uniform&first_plays=best",
+    "impossible": "/explore?at=|0*0*",
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_pages_are_accessible(open_page, name):
+    page = open_page(STATES[name], ready=name != "impossible")
+    assert_accessible(page, f"explore-{name}")
+
+
+def test_the_page_that_waits_is_accessible_and_says_how_far_it_is(open_page, monkeypatch):
+    waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
+    monkeypatch.setattr("pttt_ooc.explore.profiles.Profiles.find", lambda self, pair: waiting)
+    page = open_page("/explore?at=|0*", ready=False)
+    sync_api.expect(page.locator(".card")).to_contain_text("values of all infosets, behind 2 others")
+    assert_accessible(page, "explore-waiting")
+    monkeypatch.undo()
+    sync_api.expect(page.locator("#board1")).to_be_visible()  # it renews itself
+
+
+def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_boards(open_page):
+    page = open_page("/explore/differences?player=0&first=solution&second=uniform&beside=uniform", ready=False)
+    sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
+    assert_accessible(page, "differences")
+    page.locator("#differences .numbers a").first.click()
+    sync_api.expect(page.locator("#board2")).to_be_visible()
+    page.get_by_role("link", name="Where these two differ most in value").click()
+    sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_letters_stand_out_from_shades(open_page, scheme):
+    page = open_page("/explore?at=|0*&square=3", color_scheme=scheme)
+    found = page.evaluate(CONTRAST)
+    assert {"square", "p", "small", "mark"} <= set(found)
+    found.pop("mark theirs", None)  # there is no shade below it
+    assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_squares_can_be_hit_with_a_finger(open_page, width):
+    page = open_page("/explore")
+    page.set_viewport_size({"width": width, "height": 800})
+    boxes = [one.bounding_box() for one in page.locator("#board1 [data-square]").all()]
+    assert len(boxes) == 6 and min(min(box["width"], box["height"]) for box in boxes) >= 44
+
+
+def test_nothing_moves_for_those_who_want_no_motion(open_page):
+    page = open_page("/explore?at=|0*&square=3", reduced_motion="reduce")
+    style = "getComputedStyle(e)"
+    moves = f"{style}.transitionDuration !== '0s' || {style}.animationName !== 'none'"
+    moving = f"[...document.querySelectorAll('*')].filter(e => {moves}).length"
+    assert page.evaluate(moving) == 0
+
+
+def test_screen_readers_hear_the_board(open_page):
+    page = open_page("/explore?at=|0*&first=uniform&second=uniform")
+    board = page.get_by_role("group", name="Board of player 0, Uniform")
+    assert board.get_by_role("link", name=re.compile(r"^Square 5: probability 0\.2000, value")).count() == 1
+    assert board.get_by_role("img", name="Square 0: own mark").count() == 1
+    believed = page.get_by_role("img", name=re.compile("Probability of a mark of player 1"))
+    assert "square 5: 0.1667" in believed.get_attribute("aria-label").lower()

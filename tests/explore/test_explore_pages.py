@@ -1,0 +1,548 @@
+"""The page Explore without a browser: what it shows, where it leads, and what it refuses."""
+
+import asyncio
+import json
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import time
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+
+import pttt_ooc
+from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.models import Fact, Submission
+from pttt_ooc.errors import PtttError
+from pttt_ooc.explore import jobs, profiles
+from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.local_server import local_sources, structures_of
+from pttt_ooc.explore.part import part_of
+from pttt_ooc.explore.sources import Fixed, Source, uniform
+from pttt_ooc.questions.infoset import numbers
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.service.wire import BusyError, Client, ImpossibleError, RefusedError, listening, packed, received
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
+from tests.course.grader_kit import GAME, Lab, pttt, random_tensor, strategy_zip
+from tests.explore.answerer_kit import answering, uniform_profile
+from tests.kits.patience import PATIENCE, wait_until
+
+
+@pytest.fixture(scope="module")
+def client(solved, prepared):
+    with answering(prepared, solved.parent.parent) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def pages(client, solved):
+    """The pages on a local solution, as `pttt explore` serves them."""
+    rules, sources = local_sources([str(solved)], None)
+    part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+    with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
+        yield made
+
+
+def ready(pages, address="/explore", waits="are being prepared"):
+    """A page, once what it is waiting for is there."""
+
+    def done():
+        nonlocal answer
+        answer = pages.get(address)
+        return waits not in answer.text
+
+    answer = None
+    wait_until(done)
+    return answer
+
+
+def links(page):
+    return [link.replace("&amp;", "&") for link in re.findall(r'<a href="(/explore[^"]*)"', page)]
+
+
+def infoset_of(address):
+    return parse_qs(urlsplit(address).query)["at"][0]
+
+
+def spoken(page):
+    """What the first board says of each square."""
+    board = page[page.index('id="board1"') :]
+    board = board[: board.index("</svg>")]
+    return {int(n): said for n, said in re.findall(r'aria-label="Square (\d): ([^"]*)"', board)}
+
+
+@pytest.mark.parametrize("infoset", ["|", "|0*", "|5*0."])
+def test_the_board_shows_probability_and_value_of_each_attempt(pages, infoset):
+    page = ready(pages, f"/explore?at={infoset}&first=uniform&second=uniform").text
+    told = numbers(uniform_profile(), 0, infoset)
+    shown = spoken(page)
+    for square in range(6):
+        if square in told.legal:
+            value = f"{told.action_values[square]:.3f}".replace("-", "−")
+            assert shown[square] == f"probability {told.probabilities[square]:.4f}, value {value}"
+        else:
+            assert shown[square] == ("own mark" if f"{square}*" in infoset else "mark of the opponent")
+
+
+def test_the_best_response_attempts_a_square_of_the_greatest_value(pages):
+    page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform&first_plays=best").text
+    best = numbers(uniform_profile(), 0, "|0*").best_action_values
+    shown = spoken(page)
+    chosen = [square for square, said in shown.items() if said.startswith("probability 1,")]
+    assert len(chosen) == 1 and best[chosen[0]] == max(best[square] for square in (1, 2, 3, 4, 5))
+    assert [said for square, said in shown.items() if square not in (0, *chosen) and "probability 0," not in said] == []
+
+
+def test_an_attempt_leads_to_its_outcomes_with_their_probabilities(pages):
+    page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform&square=5").text
+    told = numbers(uniform_profile(), 0, "|0*")
+    ways = page[page.index('class="ways"') :]
+    found = re.findall(r'data-outcome="(\w+)".*?class="chance">([\d.]+)<', ways, re.DOTALL)
+    assert found == [("placed", f"{1 - told.fails[5]:.4f}"), ("failed", f"{told.fails[5]:.4f}")]
+    assert {"|0*5*", "|0*5."} <= {infoset_of(link) for link in links(ways)}
+    over = pages.get("/explore?at=|0*&first=uniform&second=uniform&square=1").text
+    ways = over[over.index('class="ways"') :]
+    assert "the game is over: player 0 wins" in ways  # 0 and 1 are in a row
+    assert "|0*1*" not in {infoset_of(link) for link in links(ways)}
+
+
+def test_wherever_a_page_leads_is_a_page(pages):
+    chance, address = random.Random(3), "/explore?first=uniform&second=uniform"
+    ready(pages, address)
+    for _ in range(60):
+        answer = pages.get(address)
+        assert answer.status_code == 200, address
+        found = links(answer.text)
+        assert found
+        address = chance.choice(found)
+
+
+def test_mirror_images_are_linked(pages):
+    page = ready(pages, "/explore?at=|0*&first=uniform&second=uniform").text
+    mirrored = page[page.index("Mirror images: ") :]
+    assert {infoset_of(link) for link in links(mirrored[: mirrored.index("</p>")])} == {"|2*", "|3*", "|5*"}
+
+
+@pytest.mark.parametrize(
+    ("player", "typed", "nearest", "why"),
+    [
+        (0, "|0*0*", "|0*", "twice"),
+        (0, "|9*", "|", "no square 9"),
+        (1, "|0*x", "|0*", "digit"),
+        (0, "|0.", "|", "has not had the turns"),
+    ],
+)
+def test_an_impossible_infoset_is_explained_and_the_nearest_one_is_linked(pages, player, typed, nearest, why):
+    answer = pages.get("/explore", params={"player": player, "at": typed})
+    assert answer.status_code == 404
+    alert = answer.text[answer.text.index('role="alert"') :]
+    assert why in alert[: alert.index("</div>")]
+    [link] = links(alert[: alert.index("</div>")])
+    assert infoset_of(link) == nearest
+    assert pages.get(link).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query", ["player=2", "player=x", "square=77", "first_plays=all", "first=s12", "beside=../x", "at=" + "0*" * 200]
+)
+def test_other_bad_addresses_get_a_sentence(pages, query):
+    answer = pages.get(f"/explore?{query}")
+    assert answer.status_code in (404, 422)
+    assert re.search(r'<p class="lead">[^<]+\.</p>', answer.text)
+
+
+def test_what_is_typed_is_shown_as_text(pages):
+    answer = pages.get("/explore", params={"at": "<script>alert(1)</script>"})
+    assert answer.status_code == 404 and "<script>alert" not in answer.text
+
+
+def test_the_script_gets_a_piece_and_the_history_a_page(pages):
+    ready(pages, "/explore?first=uniform&second=uniform")
+    address = "/explore?first=uniform&second=uniform&at=|0*"
+    piece = pages.get(address, headers={"HX-Request": "true"}).text
+    assert "<html" not in piece and "<title>|0*" in piece
+    whole = pages.get(address, headers={"HX-Request": "true", "HX-History-Restore-Request": "true"}).text
+    assert "<html" in whole
+
+
+@pytest.mark.parametrize("pair", ["player=0&first=solution&second=uniform", "player=1&first=uniform&second=solution"])
+def test_two_strategies_are_shown_side_by_side(pages, pair):
+    page = ready(pages, f"/explore?{pair}&at=|0*&beside=uniform").text
+    assert 'id="board1"' in page and 'id="board2"' in page
+    rows = re.findall(r'<tr><th scope="row">(\d)</th><td>([^<]*)</td><td>([^<]*)</td>', page)
+    assert [square for square, _, _ in rows] == ["1", "2", "3", "4", "5"]
+    assert {beside for _, _, beside in rows} == {"0.2000"}
+
+
+def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infosets(pages, solved):
+    page = ready(pages, "/explore?at=|0*&second=uniform&beside=uniform").text
+    address = next(link for link in links(page) if "/differences" in link)
+    page = ready(pages, address, "This is being found out").text
+    mine, other = (pttt_ooc.Strategy.uniform(named_game(GAME), 0), pttt_ooc.load(solved)[0])
+    against = pttt_ooc.Strategy.uniform(named_game(GAME), 1)
+    found = pttt_ooc.compare(other, mine, against, top=50)
+    told = [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', page)]
+    assert told == pytest.approx([*found.values, found.values[1] - found.values[0]], abs=1e-6)
+    listed = [link for link in links(page) if "at=" in link][1:]
+    assert [infoset_of(link) for link in listed] == [x.infoset for x in found.losses.infosets if abs(x.loss) > 1e-12]
+    shown = pages.get(listed[0]).text
+    assert 'id="board1"' in shown and 'id="board2"' in shown
+    piece = pages.get(address, headers={"HX-Request": "true"}).text
+    assert "<html" not in piece and listed[0].replace("&", "&amp;") in piece
+    assert pages.get("/explore/differences?player=0").status_code == 404
+    assert pages.get("/explore/differences?player=0&beside=s12").status_code == 404
+
+
+# ---------------------------------------------------------------------------------------------
+# Whose strategies
+
+
+def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
+    mine = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
+    waiting = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 1))
+    other = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 2))
+    course.run()
+    with course.database.writing() as session:
+        session.get(Submission, waiting).status = "Rejected"
+    visitor = course.client.get("/explore")
+    assert visitor.status_code == 200
+    assert re.findall(r'<option value="(\w*)"', visitor.text) == [
+        *["solution", "uniform"] * 2,
+        "",
+        "solution",
+        "uniform",
+    ]
+    course.sign_in(course.tokens["Team A"])
+    shown = course.client.get("/explore").text
+    assert f'value="s{mine}"' in shown and f'value="s{other}"' not in shown and f'value="s{waiting}"' not in shown
+    told = {}
+    for key in (f"s{other}", f"s{waiting}", "s99", f"s{mine}"):
+        for name in ("first", "second", "beside"):
+            if key != f"s{mine}":
+                query = {"first": "uniform", "second": "uniform", "beside": "uniform", name: key}
+                assert course.client.get("/explore/differences", params=query).status_code == 404
+            answer = course.client.get("/explore", params={"first": "uniform", "second": "uniform", name: key})
+            told[key, name] = answer.status_code, re.sub(r"s\d+", "", answer.text.split("<main")[1])
+    assert {status for (key, name), (status, _) in told.items() if key != f"s{mine}"} == {404}
+    assert told[f"s{other}", "first"] == told["s99", "first"]  # nothing tells whether it exists
+    assert told[f"s{mine}", "first"][0] == 200 and told[f"s{mine}", "second"][0] == 404
+    page = ready(course.client, f"/explore?first=s{mine}&second=uniform").text
+    tensor_row = spoken(page)
+    assert [f"{p:.4f}" for p in random_tensor(0, 1)[0]] == [
+        re.search(r"probability ([\d.]+)", tensor_row[square])[1] for square in range(6)
+    ]
+
+
+def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
+    lab = Lab(tmp_path / "grader")
+    application = TestClient(app_of(lab.grader, client))
+    page = ready(application, "/explore")
+    assert re.findall(r'<option value="(\w+)"', page.text)[:1] == ["uniform"]
+    lab.close()
+
+
+def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, client, solved, monkeypatch):
+    """What the workflow has solved is found beside the grader, as after `make solve` and `make serve`."""
+    monkeypatch.chdir(tmp_path)
+    lab = Lab(tmp_path / "grader")
+    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
+    lab.sign_in(lab.tokens["Team A"])
+    with lab.database.writing() as session:
+        session.get(Submission, number).status = "Accepted"
+        session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
+    page, link = f"/submissions/{number}", f'<a href="/submissions/{number}/mistakes">Where it loses</a>'
+    assert link not in lab.client.get(page).text
+    (tmp_path / "data" / GAME).mkdir(parents=True)
+    (tmp_path / "data" / GAME / "full").symlink_to(solved)
+    assert link in lab.client.get(page).text
+    assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "is being").text
+    assert 'value="solution"' in lab.client.get("/explore").text
+    lab.grader.settings.__dict__["solution"] = "none"
+    assert link not in lab.client.get(page).text
+    lab.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# Mistakes
+
+
+def figures(page):
+    """The sums on the page Mistakes."""
+    text = page[page.index('class="pairs sums"') :]
+    return [float(n.replace("−", "-")) for n in re.findall(r'class="figure">([−\d.]+)<', text)][:2]
+
+
+def test_a_team_sees_where_its_own_submission_loses(course):
+    mine = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 4))
+    other = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 5))
+    course.run()
+    address = f"/submissions/{mine}/mistakes"
+    assert course.client.get(address).status_code == 401
+    course.sign_in(course.tokens["Team A"])
+    hidden = [course.client.get(f"/submissions/{number}/mistakes") for number in (other, 99)]
+    assert [page.status_code for page in hidden] == [404, 404]
+    page = ready(course.client, address, "This is being found out").text
+    verdict = course.client.get(f"/api/submissions/{mine}").json()["exploitability"]
+    assert f'class="figure">{verdict:.6f}<' in page
+    assert sum(figures(page)) == pytest.approx(verdict, abs=2e-4)  # the solution's own gap is the remainder
+    assert 'role="img" aria-label="Square 0' not in page and "opening for player 0" in page
+    links = [unescape(link) for link in re.findall(r'<td class="text"><a href="(/explore[^"]+)"', page)]
+    asked = [parse_qs(urlsplit(link).query) for link in links]
+    assert len(asked) >= 3 and {one["player"][0] for one in asked} == {"0", "1"}
+    assert {(one["first"][0], one["second"][0]) for one in asked} == {("solution", f"s{mine}")}
+    ready(course.client, links[0])
+    assert all(course.client.get(link).status_code == 200 for link in links[:10])
+    piece = course.client.get(address, headers={"HX-Request": "true"}).text
+    assert "<html" not in piece and figures(piece) == figures(page)
+    assert f'href="{address}"' in course.client.get(f"/submissions/{mine}").text
+    assert "/mistakes" not in course.client.get(f"/submissions/{other}").text
+
+
+def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
+    lab = Lab(tmp_path / "grader")
+    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
+    lab.run()
+    lab.sign_in(lab.tokens["Team A"])
+    page = lab.client.get(f"/submissions/{number}/mistakes")
+    assert page.status_code == 200 and re.search("getting ready|has no solution", page.text)
+    lab.close()
+
+
+# ---------------------------------------------------------------------------------------------
+# The answerer, and what it prepares
+
+
+def test_web_processes_import_no_numerics():
+    web = "pttt_ooc.course.kinds.strategies.web_process, pttt_ooc.explore.web_process, pttt_ooc.cli.webserver"
+    code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_command_starts_its_processes_without_what_takes_long_to_import(solved):
+    code = "import sys; from pttt_ooc.explore.local_server import local_sources;"
+    code += "print(local_sources(sys.argv[1:], None)[0].name);"
+    code += "print(sorted({'numba', 'zarr', 'fastapi', 'sqlalchemy'} & set(sys.modules)))"
+    command = [sys.executable, "-c", code, str(solved)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.splitlines() == [GAME, "[]"], done.stderr
+
+
+def test_what_is_prepared_is_answered_without_zarr(solved, client, prepared, pages):
+    assert "board1" in ready(pages).text
+    _, sources = local_sources([str(solved)], None)
+    question = {"ask": "infoset", "pair": [sources[0].as_record()] * 2, "player": 0, "infoset": "|", "square": None}
+    code = "import json, sys; from pathlib import Path; from pttt_ooc.explore.answers import Answering;"
+    code += "found = Answering(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).answer(json.loads(sys.argv[4]));"
+    code += "print('numbers' in found, 'zarr' in sys.modules)"
+    command = [sys.executable, "-c", code, str(prepared), GAME, str(solved.parent.parent), json.dumps(question)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.split() == ["True", "False"], done.stderr
+
+
+def ask(client, **question):
+    return asyncio.run(client.ask(**question))
+
+
+def test_an_answerer_outlives_nonsense(client):
+    for data in (b"", b"\0\0\0\5nope!", b"\xff\xff\xff\xff", packed({})[:-1], packed({"ask": "nothing"})):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(client._path))
+            connection.sendall(data)
+    pair = [uniform().as_record()] * 2
+    with pytest.raises(ImpossibleError, match="twice") as caught:
+        ask(client, what="infoset", pair=pair, player=0, infoset="|0*0*", square=None)
+    assert caught.value.nearest == "|0*"
+
+
+def test_without_an_answer_in_time_a_sentence_says_so():
+    with listening() as (made, path):
+        begun = time.monotonic()
+        with pytest.raises(BusyError):
+            ask(Client(path, 0.2), what="infoset")
+        assert time.monotonic() - begun < PATIENCE
+        part = part_of(Explorer(named_game(GAME), Client(path, 0.2), Fixed((uniform(),))))
+        answer = TestClient(make_application(Shell("Explored", GAME, [part]))).get("/explore")
+        assert answer.status_code == 503 and "try again" in answer.text
+        connection, _ = made.accept()
+        assert received(connection) == {"ask": "infoset"}
+    with pytest.raises(BusyError):
+        ask(Client(Path("/nonexistent"), 5), what="infoset")
+
+
+def test_what_cannot_be_prepared_says_why(client, tmp_path):
+    path = tmp_path / "broken.zip"
+    path.write_bytes(b"this is no zip")
+    pair = [{"name": str(path), "digest": "broken"}, uniform().as_record()]
+    question = {"what": "infoset", "pair": pair, "player": 0, "infoset": "|", "square": None}
+
+    def refused():
+        try:
+            assert "preparing" in ask(client, **question)
+        except RefusedError as error:
+            return "broken.zip" in str(error)
+
+    wait_until(refused)
+
+
+def test_pages_tell_what_could_not_be_prepared_and_what_to_do(client, solved, tmp_path):
+    gone = Source("gone", "Gone", str(tmp_path / "gone.zip"), "gone")
+    part = part_of(Explorer(named_game(GAME), client, Fixed((gone, uniform()))))
+    with TestClient(make_application(Shell("Explored", GAME, [part]))) as made:
+        answer = ready(made, "/explore?first=gone&second=uniform&at=|0*")
+    assert answer.status_code == 503
+    told = answer.text[answer.text.index('role="alert"') :]
+    assert "gone.zip" in told and "Choose other strategies" in told
+    assert infoset_of(links(told)[0]) == "|0*" and "nearest possible" not in told
+    assert 'id="board1"' not in answer.text
+
+
+def test_only_so_many_preparations_wait():
+    made = jobs.Jobs()
+    sleeping = ["-c", "import sys; sys.stdin.read()"]
+    try:
+        assert made.want("first", sleeping)["ahead"] == 0
+        for n in range(1, jobs._WAITING + 1):
+            assert made.want(str(n), sleeping)["ahead"] == n
+        assert made.want("3", sleeping)["ahead"] == 3  # it is in the queue already
+        with pytest.raises(jobs.TooManyError):
+            made.want("one more", sleeping)
+    finally:
+        made.close()
+
+
+def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
+    made = jobs.Jobs()
+    try:
+        dying = ["-c", "import os; os.kill(os.getpid(), 9)"]
+
+        def failed():
+            try:
+                made.want("x", dying)
+            except jobs.FailedError as error:
+                return "without saying why" in str(error)
+
+        wait_until(failed)
+        monkeypatch.setattr(jobs, "_FORGOTTEN", 0.0)
+        assert made.want("x", ["-c", "print('{\"done\": true}')"])["ahead"] == 0
+        wait_until(lambda: not made._jobs)
+    finally:
+        made.close()
+
+
+def test_profiles_that_were_used_longest_ago_make_room(tmp_path):
+    for n, name in enumerate(("oldest", "middle", "latest", "new", "unfinished", "abandoned")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "array").write_bytes(bytes(10_000))
+        if name in ("oldest", "middle", "latest"):
+            profiles.mark_whole(tmp_path / name, Path("x"), tmp_path, "none")
+            os.utime(tmp_path / name / "whole.json", (n, n))
+    for path in (tmp_path / "abandoned", tmp_path / "abandoned" / "array"):
+        os.utime(path, (1, 1))
+
+    def left(budget, needed):
+        profiles.make_room(tmp_path, budget, needed, "new")
+        return {path.name for path in tmp_path.iterdir()}
+
+    everything = {"oldest", "middle", "latest", "new", "unfinished"}
+    assert left(60_000, 0) == everything
+    assert left(60_000, 12_000) == everything - {"oldest"}
+    assert left(45_000, 0) == everything - {"oldest"}
+    with pytest.raises(PtttError, match="more than the"):
+        left(11_000, 12_000)
+    assert left(12_000, 12_000) == {"new", "unfinished"}
+
+
+def test_the_budget_is_kept_to_when_strategies_are_prepared(solved, tmp_path):
+    pairs = [[{"name": str(solved), "digest": str(n)}, uniform().as_record()] for n in range(2)]
+    with answering(tmp_path, solved.parent.parent) as client:
+
+        def prepared(pair):
+            question = {"what": "infoset", "pair": pair, "player": 0, "infoset": "|", "square": None}
+            wait_until(lambda: "numbers" in ask(client, **question))
+            return [path.parent.name for path in tmp_path.glob("*/whole.json")]
+
+        found = client.answering.profiles
+        [first] = prepared(pairs[0])
+        found.budget = int(1.5 * profiles._bytes_in(tmp_path / first))
+        assert prepared(pairs[1]) == [found.key(pairs[1])]
+        assert set(found._open) == {found.key(pairs[1])}  # room on disk is free once nobody maps what was there
+
+
+# ---------------------------------------------------------------------------------------------
+# The command
+
+
+def test_the_command_refuses_what_it_cannot_show(tmp_path, solved):
+    done = pttt("explore", tmp_path / "nothing", "--no-browser")
+    assert done.returncode == 1 and "There is no such file or directory" in done.stderr
+    done = pttt("explore", solved, "--game", "pttt-abrupt", "--no-browser")
+    assert done.returncode == 1 and "leave out --game" in done.stderr
+    bad = tmp_path / "bad.zip"
+    bad.write_bytes(strategy_zip(0, 1)[:-30])
+    assert pttt("explore", bad, "--no-browser").returncode == 1
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = pttt("explore", solved, "--no-browser", "--port", taken.getsockname()[1])
+    assert done.returncode == 1 and "Cannot listen on" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["explore", "serve"])
+def test_a_file_of_games_that_is_damaged_is_told_of_before_anything_is_served(command, tmp_path, solved):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "play.sqlite").write_text("no database" * 1000)
+    options = [solved, "--profiles", kept, "--no-browser"] if command == "explore" else ["--game", GAME, "--data", kept]
+    done = pttt(command, *options, "--port", 0)
+    assert done.returncode == 1 and "play.sqlite: file is not a database; move it away" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and not done.stdout
+
+
+def test_structures_are_taken_from_beside_a_solution(solved, tmp_path):
+    rules = named_game(GAME)
+    assert structures_of(solved, rules, tmp_path) == solved.parent.parent
+    assert structures_of(solved / "runs" / "other", rules, tmp_path) == solved.parent.parent
+    assert structures_of(tmp_path, rules, Path("data")) == Path("data")
+
+
+def test_the_command_serves_until_it_is_stopped(solved, tmp_path):
+    import signal
+    import urllib.error
+    import urllib.request
+
+    command = [sys.executable, "-m", "pttt_ooc.cli", "explore", solved, "--no-browser", "--profiles", tmp_path / "kept"]
+    code = "from pttt_ooc.cli.commands import main; main()"
+    command = [sys.executable, "-c", code, *map(str, command[3:])]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        url = re.search(r"http://\S+(?=;)", process.stdout.readline())[0]
+
+        def answered():
+            try:
+                address = f"{url}/explore?first=uniform&second=uniform&at=|0*"
+                with urllib.request.urlopen(address, timeout=PATIENCE) as page:
+                    return 'id="board1"' in page.read().decode()
+            except urllib.error.HTTPError as error:
+                assert error.code == 503  # the answerer is still getting ready
+                return False
+
+        wait_until(answered, alive=lambda: process.poll() is None)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    assert {json.loads(line)["event"] for line in err.splitlines()} >= {"started", "ready", "stopped"}
+    assert list((tmp_path / "kept").glob("*/whole.json"))
+
+
+def test_sources_are_errors_of_people():
+    with pytest.raises(PtttError):
+        local_sources(["no such thing"], None)

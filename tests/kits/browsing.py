@@ -1,0 +1,130 @@
+"""Shared by the tests that drive a browser.
+
+Pictures of the pages go to the directory that PTTT_SCREENSHOTS names, if it is set: look at them.
+"""
+
+import os
+import shutil
+import socket
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.kits.patience import PATIENCE
+
+ARGUMENTS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+PICTURES = os.environ.get("PTTT_SCREENSHOTS")
+WIDTHS = (390, 768, 1280)
+DESKTOP = {"width": 1100, "height": 800}
+
+
+def chromium():
+    """The browser that the machine has, if any."""
+    return shutil.which("chromium")
+
+
+in_browser = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium)")
+
+
+def patient(make, **options):
+    """A page or context that waits as long as a busy machine needs."""
+    made = make(**options)
+    made.set_default_timeout(1000 * PATIENCE)
+    return made
+
+
+@contextmanager
+def pages_of(browser, url):
+    """Opens pages, each in a context of its own; what goes wrong in them is in their `errors`."""
+    contexts = []
+
+    def opened(path, **options):
+        context = patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, **options})
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        page.goto(path)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def arrived(page, piece):
+    """Wait for a page that has this piece, a selector or a locator, and until its scripts hear keys and clicks.
+
+    The page before must not have the piece: after a click, a browser shows the old page for a while, and then the
+    beginning of the new one.
+    """
+    (page.locator(piece) if isinstance(piece, str) else piece).wait_for()
+    page.wait_for_load_state()
+
+
+def press(page, key):
+    """Press a key once the page's scripts can hear it: the key may be the first thing after a link was followed."""
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+
+
+def mark_document(page):
+    """Mark the document, once it is loaded; a document that is loaded anew has no mark."""
+    page.wait_for_load_state()
+    page.evaluate("window.sameDocument = true")
+
+
+def assert_same_document(page):
+    assert page.evaluate("window.sameDocument === true")
+
+
+def picture(page, name):
+    """Take a picture of the whole page, if somebody wants to look at it."""
+    if PICTURES:
+        page.screenshot(path=Path(PICTURES) / f"{name}.png", full_page=True)
+
+
+@contextmanager
+def served(app):
+    """An application on a port of its own, from a thread of this process."""
+    import uvicorn
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        listening.close()
+
+
+LOOKS = [("light", 1280, None), ("light", 390, None), ("dark", 1280, "color-contrast"), ("dark", 390, "color-contrast")]
+BEST_PRACTICE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def assert_accessible(page, name, looks=LOOKS):
+    """No violation of axe-core's rules, light and dark, wide and on a phone; colours are all that a scheme changes."""
+    told = []
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate(Axe().axe_script)
+    for scheme, width, rule in looks:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        only = {"type": "rule", "values": [rule]} if rule else {"type": "tag", "values": BEST_PRACTICE}
+        found = page.evaluate("only => axe.run({runOnly: only, resultTypes: ['violations']})", only)
+        picture(page, f"{name}-{width}-{scheme}")
+        for rule in found["violations"]:
+            told += [(scheme, width, rule["id"], node["html"], node["failureSummary"]) for node in rule["nodes"]]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            told.append((scheme, width, "wider than the screen"))
+    assert told == [], told

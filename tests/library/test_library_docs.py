@@ -1,0 +1,69 @@
+"""Every example of the library runs and prints what it says: docstrings, and the page docs/library.md."""
+
+import ast
+import doctest
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import pttt_ooc
+
+ROOT = Path(__file__).parents[2]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+MODULES = ["pttt_ooc", *(f"pttt_ooc.{home}" for home in pttt_ooc._HOMES)]
+PAGES = ["docs/library.md"]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """What an example writes stays here."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_docstrings(name):
+    module = import_module(name)
+    found = doctest.testmod(module, optionflags=FLAGS)
+    assert found.failed == 0
+    public = pttt_ooc._HOMES.get(name.partition(".")[2], ())
+    assert found.attempted >= len(public)
+
+
+def test_every_public_name_says_what_it_is_with_an_example():
+    for name in set(pttt_ooc.__all__) - {"Coefficients"}:  # which the example of Rule uses
+        text = getattr(pttt_ooc, name).__doc__
+        assert ">>> " in text, name
+    assert all(getattr(pttt_ooc, name).__doc__.strip() for name in pttt_ooc.__all__)
+
+
+def code_of(page):
+    """The examples of a page, one after the other, at the lines where they stand."""
+    lines, inside, kept = page.read_text(encoding="utf-8").splitlines(), False, []
+    for line in lines:
+        if re.match(r"```", line):
+            inside = line.strip() == "```python"
+            kept.append("")
+        else:
+            kept.append(line if inside else "")
+    return "\n".join(kept) + "\n"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_examples_of_pages(name):
+    text = code_of(ROOT / name)
+    test = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    assert len(test.examples) > 10
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    runner.run(test)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_an_example_that_is_wrong_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("Text.\n\n```python\n>>> 1 + 1\n3\n```\n\n```\n>>> neither this\n```\n")
+    test = doctest.DocTestParser().get_doctest(code_of(page), {}, "page", "page", 0)
+    assert [example.want for example in test.examples] == ["3\n"]
+    assert test.examples[0].lineno == 3
+    assert ast.parse(test.examples[0].source)

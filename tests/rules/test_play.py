@@ -1,0 +1,66 @@
+"""One play of a game: what the referee says, what each player is told, and refusals."""
+
+import doctest
+from random import Random
+
+import pytest
+
+from pttt_ooc.errors import GameError
+from pttt_ooc.rules import play
+from pttt_ooc.rules.catalogue import GAMES, named_game
+from pttt_ooc.rules.play import Attempt, replay, start
+from tests.kits import naive
+
+PLAYOUTS = 60
+
+
+def assert_same(history, reference):
+    """A history says the same as that of the naive reference."""
+    assert history.is_terminal == reference.is_terminal() and history.winner == reference.winner
+    assert history.returns == reference.returns() and history.legal() == reference.legal()
+    assert history.placed == reference.placed
+    assert (history.infoset(0), history.infoset(1)) == reference.nodes
+    assert history.is_terminal or history.player == reference.player
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_random_plays_are_those_of_the_naive_reference(name):
+    game, rng = GAMES[name], Random(name)
+    for _ in range(PLAYOUTS):
+        history, reference = start(game), naive.History.start(game)
+        assert_same(history, reference)
+        while not reference.is_terminal():
+            square = rng.choice(reference.legal())
+            history, reference = history.step(square), reference.attempt(square)
+            assert_same(history, reference)
+
+
+def test_all_histories_of_a_small_game_are_found():
+    game = named_game("mini-2x3k3-abrupt-after-1-4")
+
+    def count(history):
+        return 1 + sum(count(history.step(square)) for square in history.legal())
+
+    assert count(start(game)) == naive.count_histories(game)[0]
+
+
+def test_a_history_is_not_changed_by_what_follows():
+    game = named_game("mini-2x2k2-abrupt")
+    history = replay(game, [0, 0])
+    following = [history.step(square) for square in history.legal()]
+    assert [h.attempts[-1] for h in following] == [Attempt(0, s, True) for s in (1, 2, 3)]
+    assert history.attempts == (Attempt(0, 0, True), Attempt(1, 0, False)) and history == replay(game, [0, 0])
+    assert len({history, replay(game, [0, 0]), *following}) == 4  # they can be keys
+
+
+def test_refusals():
+    game = named_game("mini-2x2k2-abrupt")
+    for square in (0, 4, -1):
+        with pytest.raises(GameError, match=rf"Player 0 cannot attempt square {square} at '\|0\*'; choose one of 1, 2"):
+            replay(game, [0, 1]).step(square)
+    with pytest.raises(GameError, match="The game mini-2x2k2-abrupt is over after 3 attempts"):
+        replay(game, [0, 1, 2, 3])
+
+
+def test_the_example():
+    assert doctest.testmod(play).failed == 0 and doctest.testmod(play).attempted == 4

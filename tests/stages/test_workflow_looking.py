@@ -1,0 +1,124 @@
+"""Who looks at the workflow changes nothing, and what is decided by content is not by times."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from pttt_ooc.disk.locks import hold
+from pttt_ooc.stages import STAGES, directories, product_check
+from pttt_ooc.stages.run_start import begin
+from pttt_ooc.stages.stage_context import LOCK
+from tests.kits.disks import Disk, NoDiskError
+from tests.stages import test_workflow
+from tests.stages.test_workflow import GAME, LOCKS
+
+finished_once, workflow = test_workflow.finished_once, test_workflow.workflow  # fixtures
+OTHER = ("--config", 'solve={"algorithm":"cfr+"}', 'report={"title":"Another"}')
+
+
+def state(workflow):
+    """All files of the results, with times and sizes."""
+    stats = {file: file.stat() for file in (workflow.directory / "data").rglob("*")}
+    return {file: (stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in stats.items()}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--dry-run"], ["--summary"], ["--dag"], ["--lint"], ["--unlock"], ["--report", "report.zip"]]
+)
+def test_looking_with_another_configuration_changes_nothing(workflow, arguments):
+    (workflow.data / "opening.svg").write_text("")  # and a product is damaged
+    for file in workflow.data.iterdir():
+        os.utime(file, (2**31, 2**31))  # by a clock that was wrong
+    before = state(workflow)
+    done = workflow.run(*arguments, *OTHER)
+    assert "Traceback" not in done.stderr and (done.returncode == 0 or arguments == ["--lint"]), done.stderr
+    assert state(workflow) == before
+
+
+def test_data_that_can_only_be_read(workflow, tmp_path_factory):
+    try:
+        disk = Disk(tmp_path_factory.mktemp("disk"), 8)
+    except NoDiskError:
+        pytest.skip("this machine does not let us mount a small disk")
+    with disk:
+        shutil.move(workflow.directory / "data", disk.path / "data")
+        (workflow.directory / "data").symlink_to(disk.path / "data")
+        for file in workflow.data.iterdir():
+            os.utime(file)
+        disk.read_only()
+        assert "Nothing to be done" in workflow.succeed()
+        for options in (["--dry-run"], []):  # Snakemake plans nothing that it could not write
+            done = workflow.run(*options, *OTHER)
+            assert done.returncode != 0 and "stage solve runs again" in done.stderr
+            assert "it is read-only, or not yours" in done.stderr and "Traceback" not in done.stderr
+        disk.read_only(False)
+
+
+def test_a_second_run_says_who_is_at_work_and_disturbs_nothing(workflow):
+    with begin([workflow.data / "export.json"], [workflow.data]):
+        before = state(workflow)
+        assert workflow.run("--dry-run", *OTHER).returncode == 0
+        done = workflow.run(*OTHER)
+    assert done.returncode != 0 and "Traceback" not in done.stderr
+    assert f"Another run is at work in data/{GAME}/full (process {os.getpid()}, since " in done.stderr
+    assert state(workflow) == before
+    with hold(workflow.data / LOCK, str):  # the run was killed, but not the stage
+        before = state(workflow)
+        done = workflow.run(*OTHER)
+    assert done.returncode != 0 and "Another run is at work" in done.stderr
+    assert {f: s for f, s in state(workflow).items() if f.name not in LOCKS} == {
+        f: s for f, s in before.items() if f.name not in LOCKS
+    }
+
+
+def test_after_a_run_nothing_has_to_be_read_again(workflow):
+    """Although Snakemake gives new times to products."""
+    for stage in STAGES:
+        seen = json.loads((workflow.data / product_check.DIRECTORY / f"{stage}.json").read_text())
+        assert {name: stamp for name, (_, stamp) in seen.items()} == {
+            name: product_check.stamp(workflow.data / name) for name in workflow.manifest(stage)["products"]
+        }
+
+
+def test_a_copy_makes_nothing_anew(workflow):
+    """Neither times nor what Snakemake remembers are copied along."""
+    shutil.rmtree(workflow.directory / ".snakemake")
+    for number, stage in enumerate(reversed(STAGES)):
+        os.utime(directories.manifest_of(workflow.data, stage), (10**9 + number, 10**9 + number))
+    for script in (workflow.directory / "workflow/scripts").iterdir():
+        os.utime(script)
+    assert workflow.stale() == []
+    before = state(workflow)
+    assert "Nothing to be done" in workflow.succeed()
+    changed = {file for file, stat in state(workflow).items() if before.get(file) != stat}
+    assert {file.parent.name for file in changed} <= {".verified", "full"}, "only a note that all has been read"
+
+
+def test_what_means_the_same_makes_nothing_stale(workflow):
+    workflow.configure("solve", horizon=7, beta=3.0, alpha=2.3)
+    workflow.configure("export", course=True)
+    assert workflow.stale() == []
+
+
+@pytest.mark.parametrize(("product", "stage"), [("pttt_pl0.zip", "export"), ("report.html", "report")])
+def test_an_edit_of_the_same_size_is_made_good(workflow, product, stage):
+    content = bytearray((workflow.data / product).read_bytes())
+    content[-1] ^= 1
+    (workflow.data / product).write_bytes(content)
+    assert workflow.stale() == list(STAGES[STAGES.index(stage) :])
+
+
+def test_only_what_is_asked_for_runs(workflow):
+    """A stale stage is no target of its own."""
+    told = workflow.succeed("--dry-run", f"data/{GAME}/full/index.json", *OTHER)
+    assert "Nothing to be done" in told and "runs again" not in told
+    told = workflow.succeed("--dry-run", "--until", "solve", *OTHER)
+    assert "stage solve runs again" in told and "rule evaluate" not in told and "Evaluate the solution" not in told
+
+
+@pytest.mark.parametrize("arguments", [["--forcerun", "evaluate"], ["--forcerun", f"data/{GAME}/full/evaluate.json"]])
+def test_a_stage_that_is_forced_takes_later_ones_along(workflow, arguments):
+    counted = [line.split() for line in workflow.succeed("--dry-run", *arguments).splitlines()]
+    assert [stage for stage in STAGES if [stage, "1"] in counted] == ["evaluate", "export", "report"]
