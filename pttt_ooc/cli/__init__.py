@@ -3,5 +3,5 @@
 Modules: ``commands`` gathers its groups, one module each (``games``, ``plan``, ``strategies``, ``inspection``,
 ``solutions``, ``servers``, ``play``), with ``display`` and ``console`` behind them.
 ``sections``: the configuration of the workflow, with the sections of all wings.
-``wings``: wings whose pages stand beside others, in one ``webserver``.
+``wings``: all wings, and the pages of those that stand beside others.
 """

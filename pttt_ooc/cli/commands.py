@@ -6,21 +6,20 @@ is a module with a function ``add_commands``, named in :data:`GROUPS`.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.arena import commands as arena
 from pttt_ooc.cli import games, inspection, plan, play, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
-from pttt_ooc.course import commands as grader
+from pttt_ooc.cli.wings import WINGS
+from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
-from pttt_ooc.extreme import commands as extreme
-from pttt_ooc.learners import commands as learners
-from pttt_ooc.smbc import commands as smbc
 
-GROUPS = (games, plan, strategies, inspection, solutions, servers, play, learners, grader, smbc, arena, extreme, league)
+_WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
+GROUPS = (games, plan, strategies, inspection, solutions, servers, play, course, *_WINGS, league)
 """In the order in which `pttt --help` lists their commands."""
 
 app = typer.Typer(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pttt_ooc.cli.wings import Beside
 from pttt_ooc.errors import ConfigError, StrategyFileError
 from pttt_ooc.extras import extra
 from pttt_ooc.options import DATA, KINDS, BrowserOption, DataOption, HostOption, PortOption, ToldGameOption, check_game
-from pttt_ooc.service.processes import Web
 
 PAGE = "/play"
 
@@ -56,12 +53,11 @@ def play(
             "--terminal."
         )
     with extra("grader", "`pttt play`"):
-        from pttt_ooc.explore.local_server import explore as explored
+        from pttt_ooc.explore.local_sources import local_pages
+        from pttt_ooc.service.local_server import serve
 
-    def make_web(structures: Path) -> AbstractContextManager[Web]:
-        return nullcontext(Beside().web("explore"))
-
-    explored([name], game, data, None, host, port, PAGE if browser else None, make_web, home=PAGE)
+    pages, _ = local_pages([name], game, data)
+    serve([pages], host, port, PAGE if browser else None, home=PAGE)
 
 
 def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:

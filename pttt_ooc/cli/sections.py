@@ -10,26 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
-from pttt_ooc.arena.settings import ArenaConfig
+from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.config import Config, check_config, check_section, read_yaml
-from pttt_ooc.extreme.settings import ExtremeConfig
 from pttt_ooc.grid.cells import cells
-from pttt_ooc.grid.settings import SweepConfig
-from pttt_ooc.learners.settings import LearnersConfig
-from pttt_ooc.smbc.settings import SmbcConfig
 
-SECTIONS: dict[str, type[BaseModel]] = {
-    "sweep": SweepConfig,
-    "smbc": SmbcConfig,
-    "learners": LearnersConfig,
-    "arena": ArenaConfig,
-    "extreme": ExtremeConfig,
-}
-"""The sections of the wings: the key in config.yaml, and the model in the wing's ``settings``."""
+SECTIONS: dict[str, type[BaseModel]] = {wing.name: resolve_name(wing.section) for wing in WINGS if wing.section}
+"""The sections of the wings: the key in config.yaml, and the model."""
 
 
 Checked: TypeAlias = tuple[Config, dict[str, Any]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import merged
 from pttt_ooc.questions.profile import Profile
 from pttt_ooc.questions.sampled_games import row_at
+from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.service.answerer import ByKind
 from pttt_ooc.service.wire import Message
+from pttt_ooc.stages.compilation import ensure_compiled
 
 BUDGET = 8_000_000_000
 """Bytes of all profiles on disk."""
@@ -121,3 +124,12 @@ def _known(
 def _facts(profile: Profile) -> Message:
     found = profile.evaluation
     return {"value": found.value, "best_responses": [found.best_response_0, found.best_response_1]}
+
+
+@contextmanager
+def answerer(directory: str, game: str, indices: str) -> Iterator[Answering]:
+    """What answers questions on a game, with profiles in `directory`; kernels are compiled before somebody waits."""
+    ensure_compiled()
+    warm_up()
+    with closing(Answering(Path(directory), game, Path(indices))) as answering:
+        yield answering

@@ -19,10 +19,10 @@ from sqlalchemy import Index, String, func, select, update
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.opponents import Opponent, Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
 from pttt_ooc.explore.results import Played, Tally, answered
+from pttt_ooc.explore.wing import games_file
 from pttt_ooc.play.database import Kept
 from pttt_ooc.play.quotas import Owned, check_room, forget
 from pttt_ooc.rules.game import Game

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -157,6 +158,8 @@ def main() -> None:
     os.nice(_NICE)
     small_threads()
     keep_private()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))  # not the answerer's: the work has a budget of its own
     start_logging("preparer")
     with lines_logged(log), redirect_stdout(sys.stderr):  # what is meant for a terminal
         _main()

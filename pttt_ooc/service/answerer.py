@@ -15,7 +15,7 @@ from pttt_ooc.errors import ImpossibleInfosetError, PtttError
 from pttt_ooc.service.logs import lines_logged, start_logging
 from pttt_ooc.service.wire import Message, packed, received
 
-log = logging.getLogger("pttt.web.answering")
+log = logging.getLogger("pttt.answerer")
 _POLL = 0.2  # seconds between two looks at whether to stop
 _STALLED = 2.0  # seconds after which a connection that says nothing is dropped: the others wait meanwhile
 _BROKEN = "Something went wrong in the answerer; tell those who run it what you did."
@@ -51,30 +51,23 @@ class ByKind:
         return self._known[question["ask"]](question)
 
 
-def answer_until_stopped(
-    descriptor: str, make: Callable[[], AbstractContextManager[Answers]], log: logging.Logger
-) -> NoReturn:
+def answer_until_stopped(descriptor: str, make: Callable[[], AbstractContextManager[Answers]]) -> NoReturn:
     """Get ready, and answer on the open socket number `descriptor` until the process is stopped, which this ends.
 
     Parameters
     ----------
     make
         Makes what knows the answers, which may take minutes.
-    log
-        For the sentence, if it cannot be made.
     """
     start_logging("answerer")
     code = 0
     with suppress(KeyboardInterrupt):
-        code = _answer_until(threading.Event(), descriptor, make, log)
+        code = _answer_until(threading.Event(), descriptor, make)
     sys.exit(code)
 
 
 def _answer_until(
-    stopping: threading.Event,
-    descriptor: str,
-    make: Callable[[], AbstractContextManager[Answers]],
-    log: logging.Logger,
+    stopping: threading.Event, descriptor: str, make: Callable[[], AbstractContextManager[Answers]]
 ) -> int:
     interrupt_on_signals(stopping)  # while it gets ready
     watch_parent()

@@ -87,26 +87,6 @@ class Child:
             self._process.wait()
 
 
-@dataclass(frozen=True)
-class Web:
-    """The web process of an application, to which several wings may add.
-
-    Attributes
-    ----------
-    module
-        Its module, and the first arguments.
-    others
-        The processes that it asks.
-    """
-
-    module: Sequence[str]
-    others: Sequence[Child] = ()
-
-    def child(self, arguments: Sequence[object], listening: socket.socket) -> Child:
-        """The process, with its last arguments, which inherits a listening socket."""
-        return Child("web", ["-m", *self.module, *map(str, arguments)], (listening.fileno(),))
-
-
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket; GraderError if there cannot be one."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from prometheus_client.registry import Collector
@@ -79,7 +79,3 @@ class Part:
     explain: Callable[[Exception], Refusal | None] = _nothing
     collectors: Sequence[Collector] = ()
     largest_body: int = 0
-
-
-Others: TypeAlias = Callable[[], Sequence[Part]]
-"""Makes further parts of an application; a PtttError if that cannot be."""

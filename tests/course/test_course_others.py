@@ -8,10 +8,10 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.arena.pages.answerer_client import AskedArena
 from pttt_ooc.arena.pages.part import part_of as arena_part
+from pttt_ooc.course.kinds.bots import parts as league
 from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
-from pttt_ooc.course.kinds.bots.parts import parts_of
 from pttt_ooc.course.kinds.bots.submissions import Bot
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies import parts as strategies
 from pttt_ooc.course.models import Submission
 from pttt_ooc.explore.games import Row as Game
 from pttt_ooc.service.wire import Client
@@ -132,8 +132,8 @@ def course(tmp_path_factory):
     open_league(lab.data, LeagueSettings(time_limit=60, pools=(1,), qualify=(1,), marks=(10,), sandbox=False))
     nobody = Client(lab.data / "nobody", 1)
     matches = Matches(lab.data, AskedBot(nobody))
-    beside = [smbc_part(matches.bot, matches), arena_part(AskedArena(nobody)), *parts_of(lab.grader)]
-    lab.app = app_of(lab.grader, nobody, *beside)
+    beside = [smbc_part(matches.bot, matches), arena_part(AskedArena(nobody)), *league.parts_of(lab.grader)]
+    lab.app = strategies.app_of(lab.grader, *strategies.parts_of(lab.grader, nobody), *beside)
     for name in ("Team A", "Team B"):
         lab.team(name)
     number = lab.submit(lab.tokens["Team A"], 0, strategy_zip(0, 1))

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed
 from pttt_ooc.library.strategies import Strategy

@@ -17,12 +17,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 import pttt_ooc
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore import jobs, profiles
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources, structures_of
+from pttt_ooc.explore.local_sources import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source, uniform
 from pttt_ooc.questions.infoset import numbers
@@ -242,7 +242,7 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
 
 def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
     lab = Lab(tmp_path / "grader")
-    application = TestClient(app_of(lab.grader, client))
+    application = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)))
     page = ready(application, "/explore")
     assert re.findall(r'<option value="(\w+)"', page.text)[:1] == ["uniform"]
     lab.close()
@@ -252,7 +252,7 @@ def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, clien
     """What the workflow has solved is found beside the grader, as after `make solve` and `make serve`."""
     monkeypatch.chdir(tmp_path)
     lab = Lab(tmp_path / "grader")
-    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
     lab.sign_in(lab.tokens["Team A"])
     with lab.database.writing() as session:
@@ -308,7 +308,7 @@ def test_a_team_sees_where_its_own_submission_loses(course):
 
 def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
     lab = Lab(tmp_path / "grader")
-    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     lab.run()
     lab.sign_in(lab.tokens["Team A"])
@@ -322,14 +322,14 @@ def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
 
 
 def test_web_processes_import_no_numerics():
-    web = "pttt_ooc.course.kinds.strategies.web_process, pttt_ooc.explore.web_process, pttt_ooc.cli.webserver"
+    web = "pttt_ooc.course.kinds.web_process, pttt_ooc.explore.part, pttt_ooc.web.local_process"
     code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"
 
 
 def test_the_command_starts_its_processes_without_what_takes_long_to_import(solved):
-    code = "import sys; from pttt_ooc.explore.local_server import local_sources;"
+    code = "import sys; from pttt_ooc.explore.local_sources import local_sources;"
     code += "print(local_sources(sys.argv[1:], None)[0].name);"
     code += "print(sorted({'numba', 'zarr', 'fastapi', 'sqlalchemy'} & set(sys.modules)))"
     command = [sys.executable, "-c", code, str(solved)]

@@ -3,16 +3,16 @@
 import re
 
 import pytest
-from tests.explore.test_explore_browser import asked, open_page  # noqa: F401
 
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.test_course_accessibility import CONTRAST
 from tests.explore.answerer_kit import answering, solve_game
+from tests.explore.test_explore_browser import asked, open_page  # noqa: F401
 from tests.kits.browsing import (
     WIDTHS,
     assert_accessible,

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-import resource
-import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pttt_ooc.arena.pages.game_service import Seating
 from pttt_ooc.arena.pages.match_archive import Shelf
-from pttt_ooc.service.answerer import ByKind, answer_until_stopped
+from pttt_ooc.service.answerer import ByKind
 from pttt_ooc.service.wire import Message
-
-MEMORY = 4 << 30
-"""Bytes of memory that the process may have: an agent that wants more fails, and nothing else does."""
-
-log = logging.getLogger("pttt.arena.answerer")
 
 
 class Answering(ByKind):
@@ -44,15 +36,7 @@ class Answering(ByKind):
         super().__init__(known)
 
 
-def main() -> None:
-    """Answer questions about the matches below DIRECTORY on the open socket number SOCKET.
-
-    Arguments: DIRECTORY SOCKET.
-    """
-    directory, descriptor = sys.argv[1:]
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    answer_until_stopped(descriptor, lambda: nullcontext(Answering(Path(directory))), log)
-
-
-if __name__ == "__main__":
-    main()
+@contextmanager
+def answerer(directory: str) -> Iterator[Answering]:
+    """What answers questions about the matches below a directory."""
+    yield Answering(Path(directory))

@@ -45,9 +45,9 @@ def part_of(arena: AskedArena) -> Part:
     )
 
 
-def part_at(address: Path) -> Part:
-    """The part of the application for the arena whose answerer listens at an address."""
-    return part_of(AskedArena(Client(address, PATIENCE)))
+def parts(address: str) -> list[Part]:
+    """The part whose answerer is at `address`."""
+    return [part_of(AskedArena(Client(Path(address), PATIENCE)))]
 
 
 def explain(error: Exception) -> Refusal | None:

@@ -2,5 +2,5 @@
 
 The web process imports no numerics and runs no bot: the course's worker plays, and the analyst looks at matches.
 ``tournament_reader`` (a tournament as pages know it), ``part`` (the addresses that people see), ``exports`` (the same
-as JSON and CSV), ``board_values`` (boards and curves), ``local_server`` and ``web_process``: ``pttt extreme serve``.
+as JSON and CSV), ``board_values`` (boards and curves).
 """

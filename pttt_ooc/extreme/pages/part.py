@@ -82,6 +82,13 @@ def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: 
     )
 
 
+def parts(directory: str) -> list[Part]:
+    """The part for a tournament's directory, in which everybody sees everything."""
+    from pttt_ooc.extreme.pages import exports  # which builds on this module
+
+    return [part_of(Shown(Path(directory)), exports.router, everything=True)]
+
+
 # ---------------------------------------------------------------------------------------------
 # Standings
 

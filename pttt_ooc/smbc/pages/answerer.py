@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from pttt_ooc.service.answerer import ByKind, answer_until_stopped
+from pttt_ooc.service.answerer import ByKind
 from pttt_ooc.service.wire import Message
 from pttt_ooc.smbc.bot import SolutionBot
 from pttt_ooc.smbc.inspection import Lookout, Lookouts
@@ -17,7 +15,6 @@ from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.solve import STORE
 
-log = logging.getLogger("pttt.smbc.answerer")
 _PREPARED = 8  # rounds that are kept prepared
 
 
@@ -90,21 +87,9 @@ def _pair(numbers: list[int]) -> tuple[int, int]:
     return first, second
 
 
-def main() -> None:
-    """Answer questions about the solution in DIRECTORY on the open socket number SOCKET.
-
-    Arguments: DIRECTORY SOCKET.
-    """
-    directory, descriptor = sys.argv[1:]
-
-    @contextmanager
-    def ready() -> Iterator[Answering]:
-        answering = Answering(Path(directory))
-        answering.bot.expectation(0)  # kernels are compiled before somebody waits
-        yield answering
-
-    answer_until_stopped(descriptor, ready, log)
-
-
-if __name__ == "__main__":
-    main()
+@contextmanager
+def answerer(directory: str) -> Iterator[Answering]:
+    """What answers questions about the solution in a directory."""
+    answering = Answering(Path(directory))
+    answering.bot.expectation(0)  # kernels are compiled before somebody waits
+    yield answering

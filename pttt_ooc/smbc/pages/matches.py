@@ -23,8 +23,8 @@ from pttt_ooc.play.quotas import Owned, check_room, forget
 from pttt_ooc.smbc.match_play import BOT, Draw, Match, Round, new_match
 from pttt_ooc.smbc.match_results import Tally, tallies
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.smbc.pages.matches_file import matches_file
 from pttt_ooc.smbc.pages.player_view import Seat, seat_of
+from pttt_ooc.smbc.wing import matches_file
 
 MOST_VISITORS = 50_000
 """How many matches of people without an account are kept."""

@@ -61,7 +61,7 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
     )
 
 
-def part_at(address: Path, directory: Path) -> Part:
+def parts(address: str, directory: str) -> list[Part]:
     """The part whose answerer is at `address`, and whose matches are kept in `directory`.
 
     Raises
@@ -69,8 +69,8 @@ def part_at(address: Path, directory: Path) -> Part:
     StoreError
         If matches cannot be kept there.
     """
-    bot = AskedBot(Client(address))
-    return part_of(bot, Matches(directory, bot))
+    bot = AskedBot(Client(Path(address)))
+    return [part_of(bot, Matches(Path(directory), bot))]
 
 
 # ---------------------------------------------------------------------------------------------

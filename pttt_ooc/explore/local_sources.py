@@ -1,29 +1,22 @@
-"""`pttt explore`: the pages on local strategies, without a grader."""
+"""The strategies that `pttt explore` names, and where the structures of their game are."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 
 from pttt_ooc.disk.files import digest
 from pttt_ooc.errors import StrategyFileError
-from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import SOLUTION, Source, uniform
+from pttt_ooc.explore.wing import pages
 from pttt_ooc.library.strategy_names import game_of, games_of_shape, given_strategy
 from pttt_ooc.products.tensor_reader import tensor_header
 from pttt_ooc.rules.game import Game
-from pttt_ooc.service import wire
-from pttt_ooc.service.processes import Child, Web, listen, serve_until_stopped
+from pttt_ooc.service.wing import Pages
 
 PROFILES = "explore"
 """The folder of profiles, beside the structures of a game."""
-
-MakeWeb = Callable[[Path], AbstractContextManager[Web]]
-"""Makes the web process, given the directory of all games' structures."""
 
 
 def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[Source]]:
@@ -68,27 +61,8 @@ def structures_of(given: Path, game: Game, data: Path) -> Path:
     return data
 
 
-@contextmanager
-def answerer(profiles: Path, game: str, structures: Path) -> Iterator[tuple[Child, Path]]:
-    """The process that answers, which is still to be started, and its address."""
-    with wire.listening() as (made, address):
-        descriptor = made.fileno()
-        arguments = [str(profiles), str(descriptor), game, str(structures)]
-        yield Child("answerer", ["-m", "pttt_ooc.explore.answerer_process", *arguments], (descriptor,)), address
-
-
-def explore(
-    names: Sequence[str],
-    game: str | None,
-    data: Path,
-    profiles: Path | None,
-    host: str,
-    port: int,
-    page: str | None,
-    make_web: MakeWeb,
-    home: str = "",
-) -> None:
-    """Serve the pages until SIGTERM or SIGINT.
+def local_pages(names: Sequence[str], game: str | None, data: Path, profiles: Path | None = None) -> tuple[Pages, Path]:
+    """The pages on strategies, and the directory of all games' structures.
 
     Parameters
     ----------
@@ -98,27 +72,12 @@ def explore(
         Where structures of games are kept, unless the first strategy lies beside them.
     profiles
         Where prepared strategies and games of people are kept; None: beside the structures.
-    page
-        The address of the page to open in a browser, such as ``/explore``; None: no browser.
-    make_web
-        Makes the web process, with the pages of other wings beside these.
-    home
-        The address of the page that is told.
 
     Raises
     ------
     PtttError
-        If a strategy cannot be read, or the server cannot listen.
+        If a strategy cannot be read, or games cannot be kept.
     """
     rules, sources = local_sources(names, game)
     structures = structures_of(Path(names[0]), rules, data)
-    kept = profiles or structures / rules.name / PROFILES
-    games_file(kept)  # better told now than by a process that would be started again and again
-    with (
-        listen(host, port) as listening,
-        answerer(kept, rules.name, structures) as (answering, address),
-        make_web(structures) as web,
-    ):
-        told = json.dumps([asdict(source) for source in sources])
-        pages = web.child([rules.name, listening.fileno(), address, told, kept], listening)
-        serve_until_stopped("explore", rules.name, listening, host, [pages, answering, *web.others], page, home)
+    return pages(sources, rules.name, profiles or structures / rules.name / PROFILES, structures), structures
