@@ -12,7 +12,7 @@ from fastapi import Depends, HTTPException, Query
 from pttt_ooc.explore.address import APART, AVERAGE, BEST, MERGED, Address
 from pttt_ooc.explore.explorer import Explorer, Key, chosen
 from pttt_ooc.explore.sources import Source
-from pttt_ooc.service.wire import ImpossibleError, Message, RefusedError
+from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.web.shell import Account
 
@@ -95,11 +95,11 @@ async def look(explorer: Explorer, account: Account | None, asked: Address) -> L
     found = Look(offered, address, latest, pair, other)
     try:
         answers = await _answers(explorer, found)
-    except ImpossibleError as error:
-        nearest = None if error.nearest is None else address.to(at=error.nearest)
-        return replace(found, impossible=str(error), nearest=nearest)
     except RefusedError as error:
-        return replace(found, failed=str(error))
+        if "nearest" not in error.details:
+            return replace(found, failed=str(error))
+        nearest = error.details["nearest"]
+        return replace(found, impossible=str(error), nearest=None if nearest is None else address.to(at=nearest))
     found = replace(found, address=replace(address, at=answers[0]["infoset"]))
     waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
     return replace(found, waiting=waiting[0]) if waiting else replace(found, answers=answers)

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import NoReturn, Protocol
 
 from pttt_ooc.disk.stop_signals import handle_signals, interrupt_on_signals, watch_parent
-from pttt_ooc.errors import ImpossibleInfosetError, PtttError
+from pttt_ooc.errors import PtttError
 from pttt_ooc.service.logs import lines_logged, start_logging
 from pttt_ooc.service.wire import Message, packed, received
 
@@ -110,10 +110,8 @@ def _answer(connection: socket.socket, answering: Answers) -> None:
 def _answered(question: Message, answering: Answers) -> Message:
     try:
         return answering.answer(question)
-    except ImpossibleInfosetError as error:
-        return {"impossible": str(error), "nearest": error.nearest}
     except PtttError as error:
-        return {"refused": str(error)}
+        return {"refused": str(error), "details": dict(error.details)}
     except Exception:  # the next question may well have an answer
         log.exception("a question failed")
-        return {"refused": _BROKEN}
+        return {"refused": _BROKEN, "details": {}}

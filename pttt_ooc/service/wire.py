@@ -11,7 +11,7 @@ import json
 import socket
 import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -38,21 +38,11 @@ class BusyError(PtttError):
 
 
 class RefusedError(PtttError):
-    """The answerer says why there is no answer."""
+    """The answerer says why there is no answer; see :class:`~pttt_ooc.errors.PtttError` for its details."""
 
-
-class ImpossibleError(RefusedError):
-    """The infoset that was asked for is impossible.
-
-    Attributes
-    ----------
-    nearest
-        The nearest infoset that is possible; None if there is none.
-    """
-
-    def __init__(self, sentence: str, nearest: str | None) -> None:
+    def __init__(self, sentence: str, details: Mapping[str, Any]) -> None:
         super().__init__(sentence)
-        self.nearest = nearest
+        self.details = details
 
 
 @contextmanager
@@ -95,10 +85,8 @@ class Client:
                 answer = await self._exchange({"ask": what, **facts})
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             raise BusyError from error
-        if "impossible" in answer:
-            raise ImpossibleError(answer["impossible"], answer["nearest"])
         if "refused" in answer:
-            raise RefusedError(answer["refused"])
+            raise RefusedError(answer["refused"], answer["details"])
         return answer
 
     async def _exchange(self, question: Message) -> Message:

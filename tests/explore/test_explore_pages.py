@@ -27,7 +27,7 @@ from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.sources import Fixed, Source, uniform
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.service.wire import BusyError, Client, ImpossibleError, RefusedError, listening, packed, received
+from pttt_ooc.service.wire import BusyError, Client, RefusedError, listening, packed, received
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.grader_kit import GAME, Lab, pttt, random_tensor, strategy_zip
@@ -359,9 +359,9 @@ def test_an_answerer_outlives_nonsense(client):
             connection.connect(str(client._path))
             connection.sendall(data)
     pair = [uniform().as_record()] * 2
-    with pytest.raises(ImpossibleError, match="twice") as caught:
+    with pytest.raises(RefusedError, match="twice") as caught:
         ask(client, what="infoset", pair=pair, player=0, infoset="|0*0*", square=None)
-    assert caught.value.nearest == "|0*"
+    assert caught.value.details == {"nearest": "|0*"}
 
 
 def test_without_an_answer_in_time_a_sentence_says_so():
