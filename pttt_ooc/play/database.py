@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import MetaData
+from sqlalchemy import Table
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
@@ -32,11 +32,12 @@ class Kept:
         If it cannot be used; so do its methods.
     """
 
-    def __init__(self, file: Path, what: str, tables: MetaData) -> None:
+    def __init__(self, file: Path, what: str, tables: Iterable[Table]) -> None:
         self._file, self._what = file, what
         self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
         with self.writing() as session:
-            tables.create_all(session.connection())
+            for table in tables:
+                table.create(session.connection(), checkfirst=True)
 
     def close(self) -> None:
         """Close the database."""

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from pttt_ooc.play.quotas import UNDER_WAY
+from pttt_ooc.play.game_store import UNDER_WAY
 from pttt_ooc.smbc import match_play
 from pttt_ooc.smbc.inspection import Lookouts
 from pttt_ooc.smbc.oriented_position import Place

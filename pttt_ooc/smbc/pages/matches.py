@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import json
 import random
-import secrets
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import Index, String, Text, select, update
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.play.database import Kept
-from pttt_ooc.play.quotas import Owned, check_room, forget
-from pttt_ooc.smbc.match_play import BOT, Draw, Match, Round, new_match
+from pttt_ooc.play.game_store import GameRow, GameStore
+from pttt_ooc.smbc.match_play import Draw, Match, Round, new_match
 from pttt_ooc.smbc.match_results import Tally, tallies
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.player_view import Seat, seat_of
@@ -30,11 +27,7 @@ MOST_VISITORS = 50_000
 """How many matches of people without an account are kept."""
 
 
-class Base(DeclarativeBase):
-    """The tables."""
-
-
-class Row(Owned, Base):
+class MatchRow(GameRow):
     """A match as it is kept.
 
     Attributes
@@ -43,20 +36,21 @@ class Row(Owned, Base):
         The digest of the solution that it is played against.
     match
         The match as JSON, with the goals of both.
-    version
+    changes
         How often it was changed.
     first
         Who moves first in its first round.
-    winner
-        None while it goes on.
+    result
+        The winner; None while it goes on.
     """
 
     __tablename__ = "matches"
+    version = ("changes",)
     solution: Mapped[str] = mapped_column(String(128))
     match: Mapped[str] = mapped_column(Text)
-    version: Mapped[int] = mapped_column(default=0)
+    changes: Mapped[int] = mapped_column("version", default=0)
     first: Mapped[int]
-    winner: Mapped[int | None]
+    result: Mapped[int | None] = mapped_column("winner")
 
     __table_args__ = (Index("matches_of_owner", "owner", "started_at"),)
 
@@ -85,12 +79,11 @@ class Matches:
 
     def __init__(self, directory: Path, bot: AskedBot, draw: Draw | None = None) -> None:
         self.bot, self._draw = bot, draw or random.SystemRandom().random
-        self._kept = Kept(matches_file(directory), "matches", Base.metadata)
-        forget(self._kept, Row)
+        self.store = GameStore(matches_file(directory), MatchRow, "match", "matches", MOST_VISITORS)
 
     def close(self) -> None:
         """Close the database."""
-        self._kept.close()
+        self.store.close()
 
     # -----------------------------------------------------------------------------------------
     # Playing
@@ -108,23 +101,13 @@ class Matches:
         PlayError
             If the person has too many matches under way, or there is no room.
         """
-        check_room(self._kept, Row, owner, Row.winner.is_(None), MOST_VISITORS, "matches")
+        self.store.check_room(owner)
         facts = self.bot.facts
         begins = int(self._draw() * 2) if first is None else first
         match = new_match(facts.winning_score, begins, self._draw).answered(self.bot, self._draw)
-        now = time.time()
-        row = Row(
-            id=secrets.token_urlsafe(16),
-            owner=owner,
-            solution=facts.digest,
-            match=_written(match),
-            first=begins,
-            winner=match.winner,
-            started_at=now,
-            changed_at=now,
+        row = self.store.begin(
+            owner, solution=facts.digest, match=_written(match), first=begins, result=match.winner, changes=0
         )
-        with self._kept.writing() as session:
-            session.add(row)
         return row.id
 
     def move(self, owner: str, id: str, version: int, square: int) -> None:
@@ -147,59 +130,41 @@ class Matches:
 
     def seat(self, owner: str, id: str) -> Seat:
         """What the person may know of an own match; a PlayError if there is no such match."""
-        row = self._row(owner, id)
-        return seat_of(row.id, row.version, _read(row.match), self.bot if self._is_ours(row) else None)
+        row = self.store.row(owner, id)
+        return seat_of(row.id, row.changes, _read(row.match), self.bot if self._is_ours(row) else None)
 
     # -----------------------------------------------------------------------------------------
     # What a person has
 
-    def listed(self, owner: str, finished: bool, most: int = 20) -> list[Listed]:
+    def listed(self, owner: str, finished: bool) -> list[Listed]:
         """A person's matches, the latest first."""
-        over = Row.winner.is_not(None) if finished else Row.winner.is_(None)
-        query = select(Row).where(Row.owner == owner, over).order_by(Row.started_at.desc(), Row.id).limit(most)
-        with self._kept.reading() as session:
-            rows = session.scalars(query).all()
-        read = [(row, _read(row.match)) for row in rows]
-        return [Listed(row.id, match.points, row.started_at, row.winner, match.resigned) for row, match in read]
+        read = [(row, _read(row.match)) for row in self.store.listed(owner, finished)]
+        return [Listed(row.id, match.points, row.started_at, row.result, match.resigned) for row, match in read]
 
     def tallies(self, owner: str) -> list[Tally]:
         """A person's matches that are over, counted; those against this solution only."""
-        query = select(Row.first, Row.winner).where(
-            Row.owner == owner, Row.winner.is_not(None), Row.solution == self.bot.facts.digest
-        )
-        with self._kept.reading() as session:
-            return tallies((first, BOT if winner is None else winner) for first, winner in session.execute(query))
+        digest = self.bot.facts.digest
+        found = self.store.counted(owner, MatchRow.solution, MatchRow.first, MatchRow.result)
+        return tallies((first, winner) for solution, first, winner, n in found if solution == digest for _ in range(n))
 
     # -----------------------------------------------------------------------------------------
     # Rows
 
-    def _is_ours(self, row: Row) -> bool:
+    def _is_ours(self, row: MatchRow) -> bool:
         return row.solution == self.bot.facts.digest
 
     def _change(
         self, owner: str, id: str, version: int, changed: Callable[[Match], Match], any_solution: bool = False
     ) -> None:
-        row = self._row(owner, id)
-        if row.winner is not None:
+        row = self.store.row(owner, id)
+        if row.result is not None:
             raise PlayError("This match is over; nothing has changed.")
-        if version != row.version:
+        if version != row.changes:
             raise PlayError("This has been done already; nothing has changed.")
         if not any_solution and not self._is_ours(row):
             raise PlayError("The solution has changed since this match began; give it up, and begin another one.")
         match = changed(_read(row.match))
-        unchanged = (Row.id == row.id, Row.version == version)
-        values = {"match": _written(match), "winner": match.winner, "version": version + 1, "changed_at": time.time()}
-        with self._kept.writing() as session:
-            done = session.execute(update(Row).where(*unchanged).values(**values))
-            if done.rowcount != 1:  # type: ignore[attr-defined]
-                raise PlayError("This has been done already; nothing has changed.")
-
-    def _row(self, owner: str, id: str) -> Row:
-        with self._kept.reading() as session:
-            row = session.get(Row, id)
-        if row is None or row.owner != owner:
-            raise PlayError("There is no such match of yours.", 404)
-        return row
+        self.store.change(row, match=_written(match), result=match.winner, changes=version + 1)
 
 
 def _written(match: Match) -> str:

@@ -120,7 +120,7 @@ class Bots:
 
     def __init__(self, league: League) -> None:
         self._settings = league.settings
-        self._kept = Kept(kept_file(league.database, "Bots"), "bots", Base.metadata)
+        self._kept = Kept(kept_file(league.database, "Bots"), "bots", Base.metadata.sorted_tables)
 
     def close(self) -> None:
         """Close the database."""

@@ -1,0 +1,145 @@
+"""Games that people play, in an SQLite database: begun, changed, listed, counted, and forgotten.
+
+A change is written only if the game is still as it was read, so that of two moves at the same moment only one counts.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from sqlalchemy import ColumnElement, String, Table, delete, func, select, update
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
+
+from pttt_ooc.errors import PlayError
+from pttt_ooc.play.database import Kept
+from pttt_ooc.play.owners import VISITORS
+
+UNDER_WAY = 20
+"""How many games of a kind one person may have under way."""
+
+_VISITORS_KEPT = 90 * 86400.0  # seconds after which a visitor's game that has not changed is deleted
+
+
+class GameRow(DeclarativeBase):
+    """The columns of every kind of game.
+
+    Attributes
+    ----------
+    id
+        Cannot be guessed.
+    owner
+        See :func:`pttt_ooc.play.owners.owner_of`.
+    result
+        None while the game goes on.
+    version
+        Names of the columns that change with every move.
+    """
+
+    __abstract__ = True
+    version: ClassVar[Sequence[str]]
+    __table__: ClassVar[Table]
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True, sort_order=-1)
+    owner: Mapped[str] = mapped_column(String(80), sort_order=-1)
+    result: Mapped[int | None]
+    started_at: Mapped[float] = mapped_column(sort_order=1)
+    changed_at: Mapped[float] = mapped_column(sort_order=1)
+
+
+Row = TypeVar("Row", bound=GameRow)
+
+
+class GameStore(Generic[Row]):
+    """The games of one kind of all people.
+
+    Parameters
+    ----------
+    file
+        See :func:`~pttt_ooc.play.database_file.kept_file`.
+    rows
+        The class of the games.
+    noun, nouns
+        What sentences call a game, and several: "match", "matches".
+    most_of_visitors
+        How many games of people without an account are kept.
+    only
+        A condition; other games in the file are not seen.
+
+    Raises
+    ------
+    StoreError
+        If the database cannot be used; so do all methods.
+    """
+
+    def __init__(
+        self, file: Path, rows: type[Row], noun: str, nouns: str, most_of_visitors: int, *only: ColumnElement[bool]
+    ) -> None:
+        self._rows, self._noun, self._nouns, self._most, self._only = rows, noun, nouns, most_of_visitors, only
+        self.database = Kept(file, nouns, [rows.__table__])
+        old = time.time() - _VISITORS_KEPT
+        with self.database.writing() as session:
+            session.execute(delete(rows).where(rows.owner.startswith(VISITORS), rows.changed_at < old))
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    def check_room(self, owner: str) -> None:
+        """Raise a PlayError if a person has too many games under way, or there is no room for one of a visitor."""
+        count, rows = select(func.count()).select_from(self._rows), self._rows
+        with self.database.reading() as session:
+            own = session.scalar(count.where(rows.owner == owner, rows.result.is_(None))) or 0
+            visitor = owner.startswith(VISITORS)
+            visitors = (session.scalar(count.where(rows.owner.startswith(VISITORS))) or 0) if visitor else 0
+        if own >= UNDER_WAY:
+            raise PlayError(
+                f"You have {own} {self._nouns} under way, which is the limit; finish or give up one of them.", 429
+            )
+        if visitors >= self._most:
+            raise PlayError(f"There is no room for more {self._nouns} of people who are not signed in.", 429)
+
+    def begin(self, owner: str, **values: Any) -> Row:
+        """Keep a new game."""
+        now = time.time()
+        row = self._rows(id=secrets.token_urlsafe(16), owner=owner, started_at=now, changed_at=now, **values)
+        with self.database.writing() as session:
+            session.add(row)
+        return row
+
+    def row(self, owner: str, id: str) -> Row:
+        """A person's own game; a PlayError if there is none."""
+        with self.database.reading() as session:
+            chosen = select(self._rows).where(self._rows.id == id, self._rows.owner == owner, *self._only)
+            row = session.scalars(chosen).one_or_none()
+        if row is None:
+            raise PlayError(f"There is no such {self._noun} of yours.", 404)
+        return row
+
+    def change(self, row: Row, **values: Any) -> None:
+        """Change a game that goes on and is still as it was read; else raise a PlayError."""
+        rows = self._rows
+        same = [getattr(rows, name) == getattr(row, name) for name in rows.version]
+        changed = update(rows).where(rows.id == row.id, rows.result.is_(None), *same)
+        with self.database.writing() as session:
+            done = session.execute(changed.values(changed_at=time.time(), **values))
+            if done.rowcount != 1:  # type: ignore[attr-defined]
+                raise PlayError("This has been done already; nothing has changed.")
+
+    def listed(self, owner: str, finished: bool, most: int = 20) -> Sequence[Row]:
+        """A person's games, the latest first."""
+        rows = self._rows
+        over = rows.result.is_not(None) if finished else rows.result.is_(None)
+        chosen = select(rows).where(rows.owner == owner, over, *self._only)
+        with self.database.reading() as session:
+            return session.scalars(chosen.order_by(rows.started_at.desc(), rows.id).limit(most)).all()
+
+    def counted(self, owner: str, *columns: InstrumentedAttribute[Any]) -> Sequence[Any]:
+        """How many finished games a person has with the same values in some columns: rows of values and a count."""
+        rows = self._rows
+        chosen = select(*columns, func.count()).where(rows.owner == owner, rows.result.is_not(None), *self._only)
+        with self.database.reading() as session:
+            return session.execute(chosen.group_by(*columns)).all()
