@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
-
-import anyio.from_thread
 
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
 from pttt_ooc.explore.sources import Source, first_of
@@ -88,7 +85,7 @@ class Asked:
         pair = [mine.as_record(), theirs.as_record(replies)]
         if opponent.player == 0:
             pair.reverse()
-        answer = anyio.from_thread.run(partial(self._client.ask, what, pair=pair, **facts))
+        answer = self._client.ask_from_thread(what, pair=pair, **facts)
         if "preparing" in answer:
             raise PreparingError(opponent, **answer["preparing"])
         return answer

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.play_context import Playing, UsedPlaying, count_beginning
+from pttt_ooc.explore.play_context import Playing, UsedPlaying
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
@@ -66,7 +66,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     """Begin a game."""
     fields = await own_form(request, shell)
     player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
-    count_beginning(request, playing)
+    playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     opponent = fields.get("opponent", "")
     try:
@@ -76,8 +76,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
         facts = {"error": error, "opponent": opponent, "player": player}
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
     response = _away(request, f"/play/{seat.id}")
-    if cookie:
-        owners.keep(request, response, cookie)
+    owners.keep(request, response, cookie)
     return response
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from pttt_ooc.explore.api import waiting
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.play_context import UsedPlaying, count_beginning
+from pttt_ooc.explore.play_context import UsedPlaying
 from pttt_ooc.explore.play_schemas import (
     AttemptIn,
     BeginIn,
@@ -89,15 +89,14 @@ def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
 async def begin(request: Request, playing: UsedPlaying, account: Known) -> Response:
     """Begin a game.  Without a token the answer has a cookie: whoever sends it goes on with the game."""
     sent = await _sent(request, BeginIn)
-    count_beginning(request, playing)
+    playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     try:
         seat = await run_in_threadpool(playing.games.begin, owner, sent.opponent, sent.player)
     except PreparingError as error:
         return waiting({"step": error.step, "share": error.share, "ahead": error.ahead})
     response = JSONResponse(GameOut.of(seat).model_dump(), 201, {"Location": f"{router.prefix}/{seat.id}"})
-    if cookie:
-        owners.keep(request, response, cookie)
+    owners.keep(request, response, cookie)
     return response
 
 

@@ -50,9 +50,10 @@ def owner_or_new(request: Request, account: Account | None) -> tuple[str, str | 
     return _visitor(cookie), cookie
 
 
-def keep(request: Request, response: Response, cookie: str) -> None:
-    """Give a browser its cookie."""
-    set_cookie(request, response, PLAYER, cookie, _SECONDS)
+def keep(request: Request, response: Response, cookie: str | None) -> None:
+    """Give a browser its cookie, if it is new."""
+    if cookie is not None:
+        set_cookie(request, response, PLAYER, cookie, _SECONDS)
 
 
 def _visitor(cookie: str) -> str:

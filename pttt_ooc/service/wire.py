@@ -13,6 +13,7 @@ import struct
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,12 @@ class Client:
         if "refused" in answer:
             raise RefusedError(answer["refused"], answer["details"])
         return answer
+
+    def ask_from_thread(self, what: str, **facts: Any) -> Message:
+        """The same, for a thread of an asynchronous application."""
+        from anyio import from_thread  # the processes that only listen need no web server
+
+        return from_thread.run(partial(self.ask, what, **facts))
 
     async def _exchange(self, question: Message) -> Message:
         reader, writer = await asyncio.open_unix_connection(self._path)

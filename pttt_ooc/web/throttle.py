@@ -1,7 +1,6 @@
-"""Limits on wrong tokens.
+"""Limits by address, never by the name of a team: nobody can lock out somebody else.
 
-They are by address and never by the name of a team, so nobody can lock out somebody else.  A right token always
-passes, however many wrong ones have come from its address: a whole campus may share one.
+A right token always passes, however many wrong tokens came from its address: a whole campus may share one address.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ import ipaddress
 import threading
 import time
 from collections import OrderedDict
+
+from fastapi import HTTPException, Request
 
 _ADDRESSES = 10_000  # remembered at most; those that were seen longest ago are forgotten
 _IPV6_NETWORK = 64  # bits of an address that one customer has as a whole
@@ -57,3 +58,8 @@ class Throttle:
             if len(self._buckets) > _ADDRESSES:
                 self._buckets.popitem(last=False)
         return (level + 1 - self._per_hour) / leak if full else 0.0
+
+    def check(self, request: Request, what: str) -> None:
+        """Count a request; 429 if there are too many: `what` is, for example, "games have been begun"."""
+        if self.spend(request.client.host if request.client else None) > 0:
+            raise HTTPException(429, f"Too many {what} from your address; try again in a minute.")

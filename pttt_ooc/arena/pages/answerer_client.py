@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
-
-import anyio.from_thread
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.service.wire import BusyError, Client, Message, RefusedError
@@ -60,6 +57,6 @@ class AskedArena:
 
     def _ask(self, what: str, **facts: Any) -> Message:
         try:
-            return anyio.from_thread.run(partial(self._client.ask, what, **facts))
+            return self._client.ask_from_thread(what, **facts)
         except RefusedError as error:
             raise NoAnswerError(str(error)) from error

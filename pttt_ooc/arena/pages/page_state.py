@@ -34,8 +34,7 @@ class State:
 
     def spend(self, request: Request) -> None:
         """Count a move that is asked for; 429 if there are too many."""
-        if self.asked.spend(request.client.host if request.client else None) > 0:
-            raise HTTPException(429, "Too many moves have been asked for from your address; try again in a minute.")
+        self.asked.check(request, "moves have been asked for")
 
 
 UsedState = Annotated[State, state_of("arena")]

@@ -41,6 +41,13 @@ class Pages:
     shown: Shown
     everything: bool
 
+    def seen(self) -> Seen:
+        """The tournament as it is now; 404 if it has not begun."""
+        seen = self.shown.seen()
+        if seen is None:
+            raise HTTPException(404, "The tournament has not begun.")
+        return seen
+
     def may_see(self, account: Account | None, key: str) -> bool:
         """Whether somebody may see what a team's bot has printed, and how it failed."""
         return self.everything or (account is not None and key == key_of(account.id))
@@ -138,7 +145,7 @@ def matches(
     request: Request, pages: UsedPages, account: Signed, team: Annotated[str, Query(max_length=81)] = ""
 ) -> Response:
     """All matches that have been played, or those of a team."""
-    seen = _seen(pages)
+    seen = pages.seen()
     if team and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     found = seen.of_team(team) if team else seen.state.played
@@ -148,7 +155,7 @@ def matches(
 @router.get("/matches/{name}")
 def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: Ply = None) -> Response:
     """A match, move by move."""
-    seen = _seen(pages)
+    seen = pages.seen()
     played = played_of(seen, name)
     found, steps = match_of(seen, played.pairing), steps_of(seen, played.pairing)
     at = len(steps) if ply is None else min(ply, len(steps))
@@ -184,13 +191,6 @@ def played_of(seen: Seen, name: str) -> Played:
     return seen.matches[name]
 
 
-def _seen(pages: Pages) -> Seen:
-    seen = pages.shown.seen()
-    if seen is None:
-        raise HTTPException(404, "The tournament has not begun.")
-    return seen
-
-
 # ---------------------------------------------------------------------------------------------
 # Teams
 
@@ -198,7 +198,7 @@ def _seen(pages: Pages) -> Seen:
 @router.get("/teams/{key}")
 def team(request: Request, pages: UsedPages, account: Signed, key: Key) -> Response:
     """What a team can learn from its matches."""
-    seen = _seen(pages)
+    seen = pages.seen()
     return render(request, "extreme/team.html", account, **team_facts(seen, key))
 
 

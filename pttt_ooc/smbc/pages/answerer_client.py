@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
-
-import anyio.from_thread
 
 from pttt_ooc.rules.game import Squares
 from pttt_ooc.service.wire import Client, Message
@@ -34,7 +30,7 @@ class AskedBot:
     """As :class:`pttt_ooc.smbc.match_play.Bot`, for threads of an asynchronous application."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self._ask = client.ask_from_thread
 
     @property
     def facts(self) -> Facts:
@@ -74,6 +70,3 @@ class AskedBot:
             If there is no such place or iteration.
         """
         return self._ask("see", scores=scores, iteration=iteration, squares=squares, goals=goals)
-
-    def _ask(self, what: str, **facts: Any) -> Message:
-        return anyio.from_thread.run(partial(self._client.ask, what, **facts))

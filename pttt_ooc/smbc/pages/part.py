@@ -133,13 +133,11 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
     fields = await own_form(request, shell)
     if fields.get("first") not in _FIRST:
         raise HTTPException(400, "Choose who moves first: you, the bot, or chance.")
-    if state.begun.spend(request.client.host if request.client else None) > 0:
-        raise HTTPException(429, "Too many matches have been begun from your address; try again in a minute.")
+    state.begun.check(request, "matches have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     id = await run_in_threadpool(state.matches.begin, owner, _FIRST[fields["first"]])
     response = RedirectResponse(f"/smbc/play/{id}", 303)
-    if cookie:
-        owners.keep(request, response, cookie)
+    owners.keep(request, response, cookie)
     return response
 
 
