@@ -61,7 +61,7 @@ def play(
 
 
 def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:
-    from pttt_ooc.explore.local_opponents import Here, pair_of
+    from pttt_ooc.explore.local_opponents import LocalOpponents, pair_of
     from pttt_ooc.explore.terminal_play import play as played
     from pttt_ooc.library.structures import configure
     from pttt_ooc.show.dialogue import Dialogue
@@ -74,7 +74,7 @@ def _play_here(name: str, player: int | None, replies: bool, game: str | None, d
         who = f"The best response to {name}" if replies else name
         raise StrategyFileError(f"{who} plays player {opponents[0]}, so that you play player {1 - opponents[0]}.")
     opponent = 1 - min(fitting)
-    return played(Here(pair.with_reply(opponent) if replies else pair, opponent), Dialogue())
+    return played(LocalOpponents(pair.with_reply(opponent) if replies else pair, opponent), Dialogue())
 
 
 def _solution(data: Path, game: str | None) -> str:

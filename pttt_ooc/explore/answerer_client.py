@@ -14,7 +14,7 @@ from pttt_ooc.show.numbers import value_for
 _REPLY = "reply-"  # begins the key of a best response
 
 
-class Asked:
+class AskedOpponents:
     """As :class:`pttt_ooc.explore.opponents.Opponents`, for threads of an asynchronous application.
 
     Parameters

@@ -19,7 +19,7 @@ from pttt_ooc.questions.profile import Profile
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.service.answerer import ByKind
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 from pttt_ooc.stages.compilation import ensure_compiled
 
@@ -29,7 +29,7 @@ BUDGET = 8_000_000_000
 _BOARDS = 6
 
 
-class Answering(ByKind):
+class StrategyAnswers(AnswersByKind):
     """Answers questions on one game.
 
     Parameters
@@ -127,9 +127,9 @@ def _facts(profile: Profile) -> Message:
 
 
 @contextmanager
-def answerer(directory: str, game: str, indices: str) -> Iterator[Answering]:
+def answerer(directory: str, game: str, indices: str) -> Iterator[StrategyAnswers]:
     """What answers questions on a game, with profiles in `directory`; kernels are compiled before somebody waits."""
     ensure_compiled()
     warm_up()
-    with closing(Answering(Path(directory), game, Path(indices))) as answering:
+    with closing(StrategyAnswers(Path(directory), game, Path(indices))) as answering:
         yield answering

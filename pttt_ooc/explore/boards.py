@@ -15,7 +15,7 @@ _LEAST = 0.00005  # a loss that is shown as 0.0000 otherwise
 
 
 @dataclass(frozen=True)
-class Cell:
+class BoardSquare:
     """One square of a board.
 
     Attributes
@@ -59,7 +59,7 @@ def strategy_board(
     shown: Sequence[float | None],
     values: Sequence[float | None],
     classes: Sequence[Sequence[int]] = (),
-) -> list[Cell]:
+) -> list[BoardSquare]:
     """What a strategy does at an infoset, with the value of each attempt.
 
     Parameters
@@ -81,7 +81,9 @@ def strategy_board(
         elif p is not None and square != same[0]:
             spoken = f"square {square}: mirrors square {same[0]}"
             opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
-            cells.append(Cell(square, *_corner(game, square), "", False, opacity, f"={same[0]}", "", False, spoken))
+            cells.append(
+                BoardSquare(square, *_corner(game, square), "", False, opacity, f"={same[0]}", "", False, spoken)
+            )
         elif p is not None:
             spoken = f"probability {probability(p)}" + ("" if value is None else f", value {decimals(value, 3)}")
             small = "" if value is None else _signed(value)
@@ -90,7 +92,7 @@ def strategy_board(
     return cells
 
 
-def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[Cell]:
+def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:
     """With which probability each square has a mark of the opponent."""
     known = known_marks(game, player, infoset)
     cells = []
@@ -103,7 +105,7 @@ def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | 
     return cells
 
 
-def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[Cell]:
+def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[BoardSquare]:
     """What is lost after an attempt of each square; None where it may not be attempted."""
     known = known_marks(game, player, infoset)
     most = max((loss for loss in lost if loss is not None), default=0.0)
@@ -116,16 +118,18 @@ def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | Non
             figure = "0" if loss < _LEAST else decimals(loss, 4)
             opacity = f"{_DARKEST * loss / most:.3f}" if most > _LEAST else "0"
             spoken = f"square {square}: {figure}"
-            cells.append(Cell(square, *_corner(game, square), "", False, opacity, figure, "", figure == "0", spoken))
+            cells.append(
+                BoardSquare(square, *_corner(game, square), "", False, opacity, figure, "", figure == "0", spoken)
+            )
     return cells
 
 
-def true_board(game: Game, player: int, mine: int, theirs: int) -> list[Cell]:
+def true_board(game: Game, player: int, mine: int, theirs: int) -> list[BoardSquare]:
     """A board with all marks."""
     return [
         _marked(game, square, player if mine >> square & 1 else 1 - player, player)
         if (mine | theirs) >> square & 1
-        else Cell(square, *_corner(game, square))
+        else BoardSquare(square, *_corner(game, square))
         for square in range(game.squares)
     ]
 
@@ -147,15 +151,15 @@ def _corner(game: Game, square: int) -> tuple[int, int]:
     return square % game.columns * SIZE, square // game.columns * SIZE
 
 
-def _marked(game: Game, square: int, whose: int, player: int) -> Cell:
+def _marked(game: Game, square: int, whose: int, player: int) -> BoardSquare:
     said = "own mark" if whose == player else "mark of the opponent"
-    return Cell(square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {said}")
+    return BoardSquare(square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {said}")
 
 
-def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: str) -> Cell:
+def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: str) -> BoardSquare:
     opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
     figure = _figure(p)
-    return Cell(square, *_corner(game, square), "", False, opacity, figure, small, figure == "0", spoken)
+    return BoardSquare(square, *_corner(game, square), "", False, opacity, figure, small, figure == "0", spoken)
 
 
 def _figure(p: float) -> str:

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from pttt_ooc.errors import PlayError
 from pttt_ooc.explore.opponents import Opponent, Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
-from pttt_ooc.explore.results import Played, Tally, answered
+from pttt_ooc.explore.results import FinishedGame, Tally, answered
 from pttt_ooc.explore.wing import games_file
 from pttt_ooc.play.game_store import GameRow, GameStore
 from pttt_ooc.rules.game import Game
@@ -60,7 +60,7 @@ class StrategyGame(GameRow):
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedGame:
     """A game in a person's list."""
 
     id: str
@@ -167,14 +167,14 @@ class Games:
         row = self.store.row(owner, id)
         return _seat(row, self._history(row))
 
-    def played(self, owner: str, id: str) -> Played:
+    def played(self, owner: str, id: str) -> FinishedGame:
         """All of an own game that is over; a PlayError if there is none, or it goes on."""
         row = self.store.row(owner, id)
         if row.result is None:
             raise PlayError("This game is not over; it is told what happened when it is.")
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
-        return Played(_seat(row, history), history, opponent)
+        return FinishedGame(_seat(row, history), history, opponent)
 
     def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
         for opponent in self.opponents.listed():
@@ -187,12 +187,12 @@ class Games:
     # -----------------------------------------------------------------------------------------
     # What a person has
 
-    def listed(self, owner: str, finished: bool) -> list[Listed]:
+    def listed(self, owner: str, finished: bool) -> list[ListedGame]:
         """A person's games, the latest first."""
         rows = self.store.listed(owner, finished)
         seats = [_seat(row, self._history(row)) for row in rows]
         return [
-            Listed(row.id, row.opponent_name, row.player, row.started_at, seat.made, row.result, row.resigned)
+            ListedGame(row.id, row.opponent_name, row.player, row.started_at, seat.made, row.result, row.resigned)
             for row, seat in zip(rows, seats, strict=True)
         ]
 

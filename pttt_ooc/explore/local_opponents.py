@@ -85,7 +85,7 @@ def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
     return Pair(names, game), [both]
 
 
-class Here:
+class LocalOpponents:
     """As :class:`pttt_ooc.explore.opponents.Opponents`: one side of a pair, asked in this process.
 
     Parameters

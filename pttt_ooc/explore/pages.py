@@ -101,7 +101,9 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
     }
 
 
-def _strategy(game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]) -> list[boards.Cell]:
+def _strategy(
+    game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]
+) -> list[boards.BoardSquare]:
     """The board of one strategy."""
     shown, values = told["probabilities"], told["action_values"]
     return boards.strategy_board(game, address.player, address.at, shown, values, classes)

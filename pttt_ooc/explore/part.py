@@ -8,10 +8,10 @@ from pathlib import Path
 from fastapi import APIRouter
 
 from pttt_ooc.explore import api, differences, pages, play
-from pttt_ooc.explore.answerer_client import Asked
+from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
-from pttt_ooc.explore.sources import Fixed, Source
+from pttt_ooc.explore.sources import FixedSources, Source
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.service.wire import Client
 from pttt_ooc.show.numbers import gap, probability
@@ -46,5 +46,5 @@ def local_parts(address: str, game: str, sources: str, kept: str) -> list[Part]:
     """
     known = tuple(Source.of_record(record) for record in json.loads(sources))
     rules, client = named_game(game), Client(Path(address))
-    games = Games(Path(kept), Asked(rules, client, lambda: known))
-    return [part_of(Explorer(rules, client, Fixed(known))), play.part_of(games)]
+    games = Games(Path(kept), AskedOpponents(rules, client, lambda: known))
+    return [part_of(Explorer(rules, client, FixedSources(known))), play.part_of(games)]

@@ -12,7 +12,7 @@ from pttt_ooc.rules.play import History
 
 
 @dataclass(frozen=True)
-class Cell:
+class ViewSquare:
     """A square as a player sees it.
 
     Attributes
@@ -78,7 +78,7 @@ class Seat:
         return self.result is not None
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[ViewSquare]:
         """All squares, row by row."""
         return cells(self.game, self.attempts)
 
@@ -110,7 +110,7 @@ def known_attempts(history: History, player: int) -> tuple[tuple[int, bool], ...
     return (*setup, *own)
 
 
-def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[Cell]:
+def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[ViewSquare]:
     """The board as a player sees it after own attempts."""
     states = {square: "mine" if placed else "theirs" for square, placed in attempts}
     words = {"free": "not attempted", "mine": "your mark", "theirs": "the opponent’s mark"}
@@ -119,7 +119,7 @@ def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[Cell]:
     for square in range(game.squares):
         state = states.get(square, "free")
         told = f"Square {square}, {words[state]}"
-        found.append(Cell(square, state, key_of(game, square), told, square == latest))
+        found.append(ViewSquare(square, state, key_of(game, square), told, square == latest))
     return found
 
 

@@ -12,7 +12,7 @@ from pttt_ooc.rules.play import History
 
 
 @dataclass(frozen=True)
-class Played:
+class FinishedGame:
     """A game that is over: all of it may be told.
 
     Attributes

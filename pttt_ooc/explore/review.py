@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
-from pttt_ooc.explore.player_view import Cell, cells, known_attempts
-from pttt_ooc.explore.results import Played
+from pttt_ooc.explore.player_view import ViewSquare, cells, known_attempts
+from pttt_ooc.explore.results import FinishedGame
 from pttt_ooc.rules.play import Attempt, History, replay
 
 _EQUAL = 1e-9  # values that differ by less are the same
@@ -100,7 +100,7 @@ class Step:
     number: int
     move: Move | None
     infoset: str
-    known: tuple[Cell, ...]
+    known: tuple[ViewSquare, ...]
     true: tuple[TrueCell, ...]
     believed: tuple[BelievedCell, ...] = ()
     choices: tuple[Choice, ...] = ()
@@ -126,7 +126,7 @@ class Review:
     why: str
 
 
-def review_of(opponents: Opponents, played: Played) -> Review:
+def review_of(opponents: Opponents, played: FinishedGame) -> Review:
     """All attempts of a finished game with what they lost."""
     why = unavailable(opponents, played)
     found, history = [], replay(played.history.game, [])
@@ -141,7 +141,7 @@ def review_of(opponents: Opponents, played: Played) -> Review:
     return Review(tuple(found), lost, why)
 
 
-def unavailable(opponents: Opponents, played: Played) -> str:
+def unavailable(opponents: Opponents, played: FinishedGame) -> str:
     """Why nothing can be said about the attempts of a game; empty if something can."""
     if played.opponent not in opponents.listed():
         return "This opponent can no longer be played against, so that the attempts cannot be valued."
@@ -152,7 +152,7 @@ def unavailable(opponents: Opponents, played: Played) -> str:
     return ""
 
 
-def step_of(opponents: Opponents, played: Played, number: int) -> Step:
+def step_of(opponents: Opponents, played: FinishedGame, number: int) -> Step:
     """What was there and what was known before attempt `number` (from 0), or at the end."""
     attempts = played.history.attempts
     history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
@@ -173,7 +173,7 @@ def step_of(opponents: Opponents, played: Played, number: int) -> Step:
     return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=choices, believed=believed)
 
 
-def _move(number: int, attempt: Attempt, played: Played) -> Move:
+def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
     mine = attempt.player == played.seat.player
     return Move(number, mine, attempt.player, attempt.square, attempt.placed)
 
@@ -203,7 +203,7 @@ def _true(history: History, me: int) -> tuple[TrueCell, ...]:
     return tuple(found)
 
 
-def _believed(known: tuple[Cell, ...], beliefs: Record) -> list[BelievedCell]:
+def _believed(known: tuple[ViewSquare, ...], beliefs: Record) -> list[BelievedCell]:
     found = []
     for cell in known:
         probability = beliefs["marks"][cell.square]

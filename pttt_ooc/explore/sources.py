@@ -93,7 +93,7 @@ class Sources(Protocol):
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedSources:
     """The same strategies for everybody."""
 
     sources: tuple[Source, ...]

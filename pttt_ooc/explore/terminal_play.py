@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from rich.console import RenderableType
 
 from pttt_ooc.explore.opponents import Opponents
-from pttt_ooc.explore.player_view import Cell, Seat, seat_of
-from pttt_ooc.explore.results import Played, Tally, answered
+from pttt_ooc.explore.player_view import Seat, ViewSquare, seat_of
+from pttt_ooc.explore.results import FinishedGame, Tally, answered
 from pttt_ooc.explore.review import Review, Step, review_of, step_of
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
@@ -36,7 +36,7 @@ def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | N
     -------
     The exit code of the program.
     """
-    table = Table(opponents, dialogue, draw or random.SystemRandom().random)
+    table = TerminalGame(opponents, dialogue, draw or random.SystemRandom().random)
     try:
         table.sit()
         code = 0
@@ -46,7 +46,7 @@ def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | N
     return code
 
 
-class Table:
+class TerminalGame:
     """Where one person sits; parameters as of :func:`play`."""
 
     def __init__(self, opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float]) -> None:
@@ -81,7 +81,7 @@ class Table:
     # -----------------------------------------------------------------------------------------
     # A game
 
-    def _game(self) -> Played:
+    def _game(self) -> FinishedGame:
         history, resigned = self._answered(start(self.opponents.game)), False
         while history.player is not None and not resigned:
             seat = self._seat(history, None)
@@ -97,7 +97,7 @@ class Table:
         self.results.append(result)
         ended = {1: "You have won.", 0: "A draw: the board is full.", -1: "You have lost."}[result]
         self.dialogue.say("You have resigned." if resigned else ended, "bold")
-        return Played(self._seat(history, result, resigned), history, self.opponent)
+        return FinishedGame(self._seat(history, result, resigned), history, self.opponent)
 
     def _answered(self, history: History) -> History:
         return answered(self.opponents, self.opponent, history, self._draw)
@@ -133,7 +133,7 @@ class Table:
     # -----------------------------------------------------------------------------------------
     # A look back
 
-    def _look_back(self, played: Played) -> None:
+    def _look_back(self, played: FinishedGame) -> None:
         """Go through a finished game; returns when the person wants another one."""
         review = review_of(self.opponents, played)
         last = len(review.moves)
@@ -186,7 +186,7 @@ class Table:
                 + (f"  <- {signs}" if signs else "")
             )
 
-    def _known(self, known: Sequence[Cell], title: str = "") -> RenderableType:
+    def _known(self, known: Sequence[ViewSquare], title: str = "") -> RenderableType:
         squares = [
             Square(f"[{cell.key}]", style="dim") if cell.state == "free" and not title else _sign(cell.state, self.me)
             for cell in known

@@ -1,6 +1,6 @@
-"""Games that people play, in an SQLite database: begun, changed, listed, counted, and forgotten.
+"""A store of games that people play, in an SQLite database.
 
-A change is written only if the game is still as it was read, so that of two moves at the same moment only one counts.
+A change is written only if the game has not changed since it was read: of two simultaneous moves one counts.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from sqlalchemy import ColumnElement, String, Table, delete, func, select, updat
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.play.database import Kept
+from pttt_ooc.play.database import PlayDatabase
 from pttt_ooc.play.owners import VISITORS
 
 UNDER_WAY = 20
-"""How many games of a kind one person may have under way."""
+"""Most open games per person and kind of game."""
 
-_VISITORS_KEPT = 90 * 86400.0  # seconds after which a visitor's game that has not changed is deleted
+_EXPIRY_SECONDS = 90 * 86400.0  # seconds after its last change when a visitor's game is deleted
 
 
 class GameRow(DeclarativeBase):
@@ -30,13 +30,13 @@ class GameRow(DeclarativeBase):
     Attributes
     ----------
     id
-        Cannot be guessed.
+        A random text that cannot be guessed.
     owner
         See :func:`pttt_ooc.play.owners.owner_of`.
     result
         None while the game goes on.
     version
-        Names of the columns that change with every move.
+        The names of columns of which one changes with every move.
     """
 
     __abstract__ = True
@@ -54,7 +54,7 @@ Row = TypeVar("Row", bound=GameRow)
 
 
 class GameStore(Generic[Row]):
-    """The games of one kind of all people.
+    """All games of one kind.
 
     Parameters
     ----------
@@ -63,24 +63,24 @@ class GameStore(Generic[Row]):
     rows
         The class of the games.
     noun, nouns
-        What sentences call a game, and several: "match", "matches".
+        Singular and plural, for messages: "match", "matches".
     most_of_visitors
-        How many games of people without an account are kept.
+        Most games of people without an account.
     only
-        A condition; other games in the file are not seen.
+        Conditions; other games in the file are ignored.
 
     Raises
     ------
     StoreError
-        If the database cannot be used; so do all methods.
+        If the database cannot be used; all methods raise it too.
     """
 
     def __init__(
         self, file: Path, rows: type[Row], noun: str, nouns: str, most_of_visitors: int, *only: ColumnElement[bool]
     ) -> None:
         self._rows, self._noun, self._nouns, self._most, self._only = rows, noun, nouns, most_of_visitors, only
-        self.database = Kept(file, nouns, [rows.__table__])
-        old = time.time() - _VISITORS_KEPT
+        self.database = PlayDatabase(file, nouns, [rows.__table__])
+        old = time.time() - _EXPIRY_SECONDS
         with self.database.writing() as session:
             session.execute(delete(rows).where(rows.owner.startswith(VISITORS), rows.changed_at < old))
 
@@ -89,7 +89,7 @@ class GameStore(Generic[Row]):
         self.database.close()
 
     def check_room(self, owner: str) -> None:
-        """Raise a PlayError if a person has too many games under way, or there is no room for one of a visitor."""
+        """Raise a PlayError if a person has too many open games, or there is no room for visitors' games."""
         count, rows = select(func.count()).select_from(self._rows), self._rows
         with self.database.reading() as session:
             own = session.scalar(count.where(rows.owner == owner, rows.result.is_(None))) or 0
@@ -103,7 +103,7 @@ class GameStore(Generic[Row]):
             raise PlayError(f"There is no room for more {self._nouns} of people who are not signed in.", 429)
 
     def begin(self, owner: str, **values: Any) -> Row:
-        """Keep a new game."""
+        """Store a new game."""
         now = time.time()
         row = self._rows(id=secrets.token_urlsafe(16), owner=owner, started_at=now, changed_at=now, **values)
         with self.database.writing() as session:
@@ -111,7 +111,7 @@ class GameStore(Generic[Row]):
         return row
 
     def row(self, owner: str, id: str) -> Row:
-        """A person's own game; a PlayError if there is none."""
+        """A person's game; a PlayError if there is none."""
         with self.database.reading() as session:
             chosen = select(self._rows).where(self._rows.id == id, self._rows.owner == owner, *self._only)
             row = session.scalars(chosen).one_or_none()
@@ -120,7 +120,7 @@ class GameStore(Generic[Row]):
         return row
 
     def change(self, row: Row, **values: Any) -> None:
-        """Change a game that goes on and is still as it was read; else raise a PlayError."""
+        """Change an open game; a PlayError if it is over or has changed since it was read."""
         rows = self._rows
         same = [getattr(rows, name) == getattr(row, name) for name in rows.version]
         changed = update(rows).where(rows.id == row.id, rows.result.is_(None), *same)
@@ -138,7 +138,7 @@ class GameStore(Generic[Row]):
             return session.scalars(chosen.order_by(rows.started_at.desc(), rows.id).limit(most)).all()
 
     def counted(self, owner: str, *columns: InstrumentedAttribute[Any]) -> Sequence[Any]:
-        """How many finished games a person has with the same values in some columns: rows of values and a count."""
+        """A person's finished games, counted by the values of some columns: rows of values and the count."""
         rows = self._rows
         chosen = select(*columns, func.count()).where(rows.owner == owner, rows.result.is_not(None), *self._only)
         with self.database.reading() as session:

@@ -1,4 +1,4 @@
-"""The loop of an answerer: a process that knows numbers, and answers web processes one question after the other."""
+"""The loop of an answerer, a process that answers the questions of web processes one after the other."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from pttt_ooc.service.logs import lines_logged, start_logging
 from pttt_ooc.service.wire import Message, packed, received
 
 log = logging.getLogger("pttt.answerer")
-_POLL = 0.2  # seconds between two looks at whether to stop
-_STALLED = 2.0  # seconds after which a connection that says nothing is dropped: the others wait meanwhile
+_STOP_CHECK_SECONDS = 0.2  # seconds between two checks whether to stop
+_QUESTION_SECONDS = 2.0  # seconds for a question to arrive: the others wait meanwhile
 _BROKEN = "Something went wrong in the answerer; tell those who run it what you did."
 
 
 class Answers(Protocol):
-    """What knows the answers."""
+    """Answers questions."""
 
     def answer(self, question: Message) -> Message:
-        """The answer to a question; a PtttError if there is none, whose sentence says why."""
+        """The answer to a question; a PtttError says why there is none."""
 
 
-class ByKind:
-    """Answers questions of several kinds, each by a function of its own.
+class AnswersByKind:
+    """Answers questions of several kinds, each with its own function.
 
     Parameters
     ----------
     known
-        The function for each kind, which a question names as ``ask``.
+        The function for each kind; a question names its kind as ``ask``.
     """
 
     def __init__(self, known: Mapping[str, Callable[[Message], Message]]) -> None:
@@ -46,18 +46,18 @@ class ByKind:
         Raises
         ------
         PtttError
-            If there is none; the sentence says why.
+            If there is none; the message says why.
         """
         return self._known[question["ask"]](question)
 
 
 def answer_until_stopped(descriptor: str, make: Callable[[], AbstractContextManager[Answers]]) -> NoReturn:
-    """Get ready, and answer on the open socket number `descriptor` until the process is stopped, which this ends.
+    """Answer on the open socket number `descriptor` until the process is stopped, then end the process.
 
     Parameters
     ----------
     make
-        Makes what knows the answers, which may take minutes.
+        Prepares the answers, which may take minutes.
     """
     start_logging("answerer")
     code = 0
@@ -79,7 +79,7 @@ def _answer_until(
             log.error(str(error))
             return 1
         except Exception:
-            if stopping.is_set():  # an interrupt amid a compilation may come out of the compiler as an error of its own
+            if stopping.is_set():  # the compiler may turn an interrupt into an error of its own
                 return 0
             raise
         handle_signals(stopping)
@@ -89,13 +89,13 @@ def _answer_until(
 
 
 def answer_all(listening: socket.socket, answering: Answers, stopping: threading.Event) -> None:
-    """Answer whatever is asked, until `stopping` is set."""
-    listening.settimeout(_POLL)
+    """Answer all questions until `stopping` is set."""
+    listening.settimeout(_STOP_CHECK_SECONDS)
     while not stopping.is_set():
         with suppress(TimeoutError):
             connection, _ = listening.accept()
             with connection:
-                connection.settimeout(_STALLED)
+                connection.settimeout(_QUESTION_SECONDS)
                 _answer(connection, answering)
 
 
@@ -103,7 +103,7 @@ def _answer(connection: socket.socket, answering: Answers) -> None:
     try:
         question = received(connection)
         connection.sendall(packed(_answered(question, answering)))
-    except (OSError, ValueError) as error:  # whoever asked has gone, or has asked nothing that can be read
+    except (OSError, ValueError) as error:  # the client is gone, or the question cannot be read
         log.warning("not answered", extra={"reason": str(error)})
 
 

@@ -10,16 +10,17 @@ from pttt_ooc.service.answerer import answer_until_stopped
 from pttt_ooc.service.wing import called
 
 MEMORY = 4 << 30
-"""Bytes of memory that the process may have: a question that needs more fails, and nothing else does."""
+"""The most bytes of memory for the process: a question that needs more fails alone."""
 
 
 def main() -> None:
     """Answer on the open socket number SOCKET until the process is stopped; the parent holds the other end of stdin.
 
-    Arguments: SOCKET, and a :data:`~pttt_ooc.service.wing.Call`, which gives what answers.
+    Arguments: SOCKET, and a :data:`~pttt_ooc.service.wing.Call`, which yields
+    :class:`~pttt_ooc.service.answerer.Answers`.
     """
     descriptor, *call = sys.argv[1:]
-    keep_private()  # what teams hand in is secret, and so is what is made of it
+    keep_private()  # submissions are secret, and so are files made from them
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     limit = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))

@@ -1,4 +1,4 @@
-"""Serves pages of wings to people at this machine: one web process, and the processes that it asks."""
+"""The server of wings' pages on the local machine: one web process, and the processes that it asks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ANSWERER = "pttt_ooc.service.answerer_process"
 
 @contextmanager
 def processes_behind(pages: Sequence[Pages]) -> Iterator[tuple[list[Child], str]]:
-    """The processes behind pages, still to be started, and the calls that make their parts, in JSON."""
+    """The processes behind pages, not yet started, and the calls that make their parts, as JSON."""
     children, parts = [], []
     with ExitStack() as stack:
         for one in pages:
@@ -37,11 +37,11 @@ def serve(pages: Sequence[Pages], host: str, port: int, page: str | None, home: 
     Parameters
     ----------
     pages
-        The first are the application's own; the others stand beside them.
+        The first gives the application its title.
     page
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
     home
-        The address of the page that is told; empty: the application's home.
+        The address that is printed; empty: the application's home.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""How a wing describes itself to the command line, the configuration and the servers of pages.
+"""The description of a wing, for the command line, the configuration, and servers of pages.
 
-What takes long to import is named, as ``module:attribute``, and imported by the process that uses it.
+A description names slow modules, as ``module:attribute``; the process that uses them imports them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 Call: TypeAlias = tuple[str, ...]
-"""A function as ``module:function``, and arguments that another process calls it with."""
+"""``module:function``, and the arguments with which another process calls the function."""
 
 
 @dataclass(frozen=True)
@@ -22,18 +22,18 @@ class Pages:
     Attributes
     ----------
     name
-        Of the wing, in the log.
+        The name of the wing, for the log.
     what
-        They show, to begin a sentence: "The match to 5".
+        The subject of a sentence, such as "The match to 5".
     title, subtitle
-        Of the application, if they are alone.
+        The title of an application that has these pages only.
     parts
-        Gives the parts of the application, in the web process.  Its first argument is the answerer's address, if there
-        is an answerer.
+        Returns the application's parts, in the web process.  The answerer's address, if there is an answerer, is its
+        first argument.
     answerer
-        A context manager of what answers, in a process of its own; None: no answerer is needed.
+        Context manager that yields the answers, in a process of its own; None: no answerer.
     workers
-        Further processes: each has a name, a module that Python runs, and the module's arguments.
+        Further processes: name, module, and the module's arguments.
     """
 
     name: str
@@ -47,19 +47,19 @@ class Pages:
 
 @dataclass(frozen=True)
 class Wing:
-    """A system of its own, on top of the core.
+    """A system on top of the core.
 
     Attributes
     ----------
     name
         The key of its section in ``config.yaml``, and the name of its commands.
     commands
-        The module whose ``add_commands`` adds its commands; empty: it has none.
+        The module whose function ``add_commands`` adds its commands; empty: no commands.
     section
-        The model of its section in ``config.yaml``; empty: it has none.
+        The model of its section in ``config.yaml``; empty: no section.
     pages
-        Looks at a directory, so that errors are told before any process starts, and describes the pages on it.  A
-        second directory may say where games of people are kept.
+        Checks a directory, so that errors are reported before any process starts, and describes the pages on it.
+        A second argument is the directory for people's games, if it is another one.
     """
 
     name: str
@@ -69,6 +69,6 @@ class Wing:
 
 
 def called(call: Sequence[str], *first: object) -> Any:
-    """Call a function that is named, with further first arguments."""
+    """Call a function by its name; `first` are further first arguments."""
     name, *arguments = call
     return resolve_name(name)(*first, *arguments)

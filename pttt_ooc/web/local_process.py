@@ -1,4 +1,4 @@
-"""The web process of pages for people at this machine."""
+"""The process of a local web server."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ log = logging.getLogger("pttt.web")
 
 
 def parts_of(calls: str, *first: object) -> list[Part]:
-    """The parts that calls in JSON give, each with these first arguments."""
+    """The parts that calls, as JSON, return; `first` are further first arguments of each call."""
     return [part for call in json.loads(calls) for part in called(call, *first)]
 
 
 def main() -> None:
     """Serve on the open socket number SOCKET until the process is stopped; the parent holds the other end of stdin.
 
-    Arguments: SOCKET TITLE SUBTITLE PARTS, the last as of :func:`parts_of`.
+    Arguments: SOCKET TITLE SUBTITLE PARTS; see :func:`parts_of` for the last.
     """
     descriptor, title, subtitle, parts = sys.argv[1:]
     start_logging("web")

@@ -10,7 +10,7 @@ from pttt_ooc.course.models import Fact
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.grader_kit import Lab, strategy_zip
@@ -39,7 +39,7 @@ def url(solved, prepared):
     """The pages on a local solution."""
     rules, sources = local_sources([str(solved)], None)
     with answering(prepared, solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
         with served(make_application(Shell("Explored", rules.name, [part]))) as url:
             yield url
 

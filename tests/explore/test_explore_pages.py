@@ -24,7 +24,7 @@ from pttt_ooc.explore import jobs, profiles
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_sources import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed, Source, uniform
+from pttt_ooc.explore.sources import FixedSources, Source, uniform
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.service.wire import BusyError, Client, RefusedError, listening, packed, received
@@ -45,7 +45,7 @@ def client(solved, prepared):
 def pages(client, solved):
     """The pages on a local solution, as `pttt explore` serves them."""
     rules, sources = local_sources([str(solved)], None)
-    part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
     with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
         yield made
 
@@ -341,8 +341,10 @@ def test_what_is_prepared_is_answered_without_zarr(solved, client, prepared, pag
     assert "board1" in ready(pages).text
     _, sources = local_sources([str(solved)], None)
     question = {"ask": "infoset", "pair": [sources[0].as_record()] * 2, "player": 0, "infoset": "|", "square": None}
-    code = "import json, sys; from pathlib import Path; from pttt_ooc.explore.answers import Answering;"
-    code += "found = Answering(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).answer(json.loads(sys.argv[4]));"
+    code = "import json, sys; from pathlib import Path; from pttt_ooc.explore.answers import StrategyAnswers;"
+    code += (
+        "found = StrategyAnswers(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).answer(json.loads(sys.argv[4]));"
+    )
     code += "print('numbers' in found, 'zarr' in sys.modules)"
     command = [sys.executable, "-c", code, str(prepared), GAME, str(solved.parent.parent), json.dumps(question)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
@@ -370,7 +372,7 @@ def test_without_an_answer_in_time_a_sentence_says_so():
         with pytest.raises(BusyError):
             ask(Client(path, 0.2), what="infoset")
         assert time.monotonic() - begun < PATIENCE
-        part = part_of(Explorer(named_game(GAME), Client(path, 0.2), Fixed((uniform(),))))
+        part = part_of(Explorer(named_game(GAME), Client(path, 0.2), FixedSources((uniform(),))))
         answer = TestClient(make_application(Shell("Explored", GAME, [part]))).get("/explore")
         assert answer.status_code == 503 and "try again" in answer.text
         connection, _ = made.accept()
@@ -396,7 +398,7 @@ def test_what_cannot_be_prepared_says_why(client, tmp_path):
 
 def test_pages_tell_what_could_not_be_prepared_and_what_to_do(client, solved, tmp_path):
     gone = Source("gone", "Gone", str(tmp_path / "gone.zip"), "gone")
-    part = part_of(Explorer(named_game(GAME), client, Fixed((gone, uniform()))))
+    part = part_of(Explorer(named_game(GAME), client, FixedSources((gone, uniform()))))
     with TestClient(make_application(Shell("Explored", GAME, [part]))) as made:
         answer = ready(made, "/explore?first=gone&second=uniform&at=|0*")
     assert answer.status_code == 503

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.service.answerer import ByKind
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.answerer_process import MEMORY
 from pttt_ooc.service.local_server import processes_behind
 from pttt_ooc.service.wing import Pages
@@ -38,7 +38,7 @@ def answerer(directory):
     def fail(question):
         bytearray(MEMORY)
 
-    yield ByKind({"write": write, "refuse": refuse, "fail": fail})
+    yield AnswersByKind({"write": write, "refuse": refuse, "fail": fail})
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pttt_ooc.arena.pages.game_service import Seating
-from pttt_ooc.arena.pages.match_archive import Shelf
-from pttt_ooc.service.answerer import ByKind
+from pttt_ooc.arena.pages.game_service import GameService
+from pttt_ooc.arena.pages.match_archive import MatchArchive
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 
 
-class Answering(ByKind):
+class ArenaAnswers(AnswersByKind):
     """Answers questions about the matches below a directory.
 
     Parameters
@@ -22,7 +22,7 @@ class Answering(ByKind):
     """
 
     def __init__(self, directory: Path) -> None:
-        self._shelf, self._seating = Shelf(directory), Seating(directory)
+        self._shelf, self._seating = MatchArchive(directory), GameService(directory)
         known: dict[str, Callable[[Message], Message]] = {
             "matches": lambda question: {"matches": self._shelf.matches()},
             "match": lambda question: self._shelf.match(question["name"], question["start"], question["rows"]),
@@ -37,6 +37,6 @@ class Answering(ByKind):
 
 
 @contextmanager
-def answerer(directory: str) -> Iterator[Answering]:
+def answerer(directory: str) -> Iterator[ArenaAnswers]:
     """What answers questions about the matches below a directory."""
-    yield Answering(Path(directory))
+    yield ArenaAnswers(Path(directory))

@@ -24,11 +24,11 @@ class AskedArena:
         return found
 
     def match(self, name: str, start: int, rows: int) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.match_archive.Shelf.match`."""
+        """As of :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.match`."""
         return self._ask("match", name=name, start=start, rows=rows)
 
     def replay(self, name: str, number: int, ply: int) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.match_archive.Shelf.replay`."""
+        """As of :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.replay`."""
         return self._ask("replay", name=name, number=number, ply=ply)
 
     def standings(self) -> list[Message]:
@@ -37,11 +37,11 @@ class AskedArena:
         return found
 
     def position(self, game: str, moves: list[int]) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.game_service.Seating.position`."""
+        """As of :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
         return self._ask("position", game=game, moves=moves)
 
     def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:
-        """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.Seating.answered`."""
+        """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.GameService.answered`."""
         asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
         found: list[int] = self._ask("answered", **asked)["moves"]
         return found

@@ -18,7 +18,7 @@ SEATED = 4
 """Agents that are kept ready; each has tables of its own."""
 
 
-class Seating:
+class GameService:
     """Positions and agents.
 
     Parameters

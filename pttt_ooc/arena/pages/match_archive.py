@@ -29,7 +29,7 @@ _MATCH = "match.json"
 _ROW = ("agent", "points", "error", "score", "games", "against")
 
 
-class Shelf:
+class MatchArchive:
     """The matches below a directory.
 
     Parameters

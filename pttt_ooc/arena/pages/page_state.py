@@ -19,7 +19,7 @@ WATCHED = 8
 
 
 @dataclass
-class State:
+class ArenaState:
     """What the handlers work on.
 
     Attributes
@@ -37,7 +37,7 @@ class State:
         self.asked.check(request, "moves have been asked for")
 
 
-UsedState = Annotated[State, state_of("arena")]
+UsedState = Annotated[ArenaState, state_of("arena")]
 
 
 def numbers(text: str) -> list[int]:

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.arena.pages import play_pages, watch_pages
 from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS
-from pttt_ooc.arena.pages.page_state import State, UsedState
+from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
 from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
@@ -39,7 +39,7 @@ def part_of(arena: AskedArena) -> Part:
             Link("/arena/matches", "Matches"),
             Link("/arena/standings", "Standings"),
         ),
-        state=State(arena),
+        state=ArenaState(arena),
         names={"ROWS": ROWS, "GAMES": GAMES, "AGENTS": AGENTS, "SECONDS": SECONDS, "SIDES": play_pages.SIDES},
         explain=explain,
     )

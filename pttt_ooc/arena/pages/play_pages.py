@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, game_text
-from pttt_ooc.arena.pages.page_state import State, UsedState, joined, numbers
+from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
 from pttt_ooc.web.forms import own_form
@@ -29,7 +29,7 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False,
 
 
 @dataclass(frozen=True)
-class Table:
+class AgentGame:
     """A game against an agent, as its address has it.
 
     Attributes
@@ -123,7 +123,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     return response
 
 
-def _shown(request: Request, state: State, account: Account | None, table: Table) -> Response:
+def _shown(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
     seen = state.arena.position(table.game, table.moves)
     own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
@@ -131,11 +131,11 @@ def _shown(request: Request, state: State, account: Account | None, table: Table
     return render(request, template, account, table=table, seen=seen, back=back, moves=joined(table.moves))
 
 
-def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> Table:
+def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:
     """A game from an address or a form; 400 if they do not name one."""
     if agent not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There is no such opponent here; choose one of the list.")
-    return Table(game[:60], agent, seconds, me, numbers(moves))
+    return AgentGame(game[:60], agent, seconds, me, numbers(moves))
 
 
 def chosen_game(fields: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS
-from pttt_ooc.arena.pages.page_state import WATCHED, State, UsedState, joined, numbers
+from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, UsedState, joined, numbers
 from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
@@ -84,7 +84,7 @@ async def events(
 class _Watched(StreamingResponse):
     """Events, which count as a game that is watched from the handler's end on, before the first of them is made."""
 
-    def __init__(self, state: State, events: AsyncIterator[str]) -> None:
+    def __init__(self, state: ArenaState, events: AsyncIterator[str]) -> None:
         super().__init__(events, media_type="text/event-stream")
         self._state = state
 
@@ -96,7 +96,7 @@ class _Watched(StreamingResponse):
             self._state.watched -= 1
 
 
-async def _played(request: Request, state: State, asked: dict[str, str], made: list[int]) -> AsyncIterator[str]:
+async def _played(request: Request, state: ArenaState, asked: dict[str, str], made: list[int]) -> AsyncIterator[str]:
     """Events until the game is over, or nobody watches."""
     agents = [asked["one"], asked["other"]]
     over = False

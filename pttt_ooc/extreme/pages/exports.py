@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
-from pttt_ooc.extreme.pages.part import Key, Name, Pages, UsedPages, played_of, team_facts
-from pttt_ooc.extreme.pages.tournament_reader import Seen, chances_of, match_of, steps_of
+from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, played_of, team_facts
+from pttt_ooc.extreme.pages.tournament_reader import TournamentSnapshot, chances_of, match_of, steps_of
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
 from pttt_ooc.extreme.tournament_record import Played
 from pttt_ooc.show.tables import csv_text
@@ -38,7 +38,7 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
 
 
-def _named(seen: Seen, rows: Rows) -> Rows:
+def _named(seen: TournamentSnapshot, rows: Rows) -> Rows:
     return [{"team": row["team"], "name": seen.name_of(row["team"]), **row} for row in rows]
 
 
@@ -108,7 +108,7 @@ async def match(request: Request, pages: UsedPages, shell: UsedShell, name: Name
     return await run_in_threadpool(_match, pages, account, name)
 
 
-def _match(pages: Pages, account: Account | None, name: str) -> dict[str, Any]:
+def _match(pages: TournamentPages, account: Account | None, name: str) -> dict[str, Any]:
     seen = pages.seen()
     one = played_of(seen, name)
     found = match_of(seen, one.pairing)

@@ -14,7 +14,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.extreme import analysis
 from pttt_ooc.extreme.pages import board_values
-from pttt_ooc.extreme.pages.tournament_reader import Seen, Shown, appearances, chances_of, match_of, steps_of
+from pttt_ooc.extreme.pages.tournament_reader import (
+    TournamentReader,
+    TournamentSnapshot,
+    appearances,
+    chances_of,
+    match_of,
+    steps_of,
+)
 from pttt_ooc.extreme.standings_table import marks_rows
 from pttt_ooc.extreme.tournament_record import Played
 from pttt_ooc.web.accounts import Signed
@@ -27,7 +34,7 @@ LINKS = (Link("/extreme/standings", "Tournament"), Link("/extreme/matches", "Mat
 
 
 @dataclass
-class Pages:
+class TournamentPages:
     """What the handlers work on.
 
     Attributes
@@ -38,10 +45,10 @@ class Pages:
         Whether everybody sees what bots have printed and how they failed; else only the team whose bot it is.
     """
 
-    shown: Shown
+    shown: TournamentReader
     everything: bool
 
-    def seen(self) -> Seen:
+    def seen(self) -> TournamentSnapshot:
         """The tournament as it is now; 404 if it has not begun."""
         seen = self.shown.seen()
         if seen is None:
@@ -58,14 +65,16 @@ def key_of(team: int) -> str:
     return f"t{team}"
 
 
-UsedPages = Annotated[Pages, state_of("extreme")]
+UsedPages = Annotated[TournamentPages, state_of("extreme")]
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
 Stamp = Annotated[str, Query(max_length=100)]
 
 
-def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: Sequence[Link] = LINKS) -> Part:
+def part_of(
+    shown: TournamentReader, *routers: APIRouter, everything: bool = False, links: Sequence[Link] = LINKS
+) -> Part:
     """The part of the application for a tournament.
 
     Parameters
@@ -73,14 +82,14 @@ def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: 
     routers
         Further addresses.
     everything
-        As of :class:`Pages`.
+        As of :class:`TournamentPages`.
     """
     return Part(
         name="extreme",
         directory=Path(__file__).parent,
         routers=(router, *routers),
         links=links,
-        state=Pages(shown, everything),
+        state=TournamentPages(shown, everything),
         names={
             "WIDTH": board_values.WIDTH,
             "HEIGHT": board_values.HEIGHT,
@@ -93,7 +102,7 @@ def parts(directory: str) -> list[Part]:
     """The part for a tournament's directory, in which everybody sees everything."""
     from pttt_ooc.extreme.pages import exports  # which builds on this module
 
-    return [part_of(Shown(Path(directory)), exports.router, everything=True)]
+    return [part_of(TournamentReader(Path(directory)), exports.router, everything=True)]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -121,7 +130,7 @@ def standings_part(request: Request, pages: UsedPages, account: Signed, seen: St
     return render(request, "extreme/parts/standings.html", account, **shown)
 
 
-def _standings(pages: Pages) -> dict[str, Any]:
+def _standings(pages: TournamentPages) -> dict[str, Any]:
     seen = pages.shown.seen()
     if seen is None:
         return {"seen": None, "stamp": "none"}
@@ -184,7 +193,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
     return render(request, "extreme/match_part.html" if wants_part(request) else "extreme/match.html", account, **shown)
 
 
-def played_of(seen: Seen, name: str) -> Played:
+def played_of(seen: TournamentSnapshot, name: str) -> Played:
     """A match by its name; 404 if it has not been played."""
     if name not in seen.matches:
         raise HTTPException(404, "There is no such match, or it has not been played yet.")
@@ -202,7 +211,7 @@ def team(request: Request, pages: UsedPages, account: Signed, key: Key) -> Respo
     return render(request, "extreme/team.html", account, **team_facts(seen, key))
 
 
-def team_facts(seen: Seen, key: str) -> dict[str, Any]:
+def team_facts(seen: TournamentSnapshot, key: str) -> dict[str, Any]:
     """All that is known of a team; 404 if there is none."""
     if key not in seen.record.teams:
         raise HTTPException(404, f"There is no team {key}.")

@@ -22,7 +22,7 @@ _KEPT = 512  # matches whose steps are remembered
 
 
 @dataclass(frozen=True)
-class Seen:
+class TournamentSnapshot:
     """A tournament at a moment.
 
     Attributes
@@ -58,7 +58,7 @@ class Seen:
         return [one for one in self.state.played if key in (one.pairing.first, one.pairing.second)]
 
 
-class Shown:
+class TournamentReader:
     """What is known of the tournament in a directory, which may begin later.
 
     Parameters
@@ -70,11 +70,11 @@ class Shown:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._lock = threading.Lock()
-        self._seen: Seen | None = None
+        self._seen: TournamentSnapshot | None = None
         self._read_at = -FRESH
         self._record: Record | None = None
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> TournamentSnapshot | None:
         """The tournament as it is now; None if there is none yet.
 
         Raises
@@ -89,17 +89,17 @@ class Shown:
                 if self._record is not None:
                     state = self._record.state()
                     named = {played.pairing.name: played for played in state.played}
-                    self._seen = Seen(self._record, state, named)
+                    self._seen = TournamentSnapshot(self._record, state, named)
                 self._read_at = time.monotonic()
             return self._seen
 
 
-def steps_of(seen: Seen, pairing: Pairing) -> Sequence[Step]:
+def steps_of(seen: TournamentSnapshot, pairing: Pairing) -> Sequence[Step]:
     """The moves of a match that has been played; they never change."""
     return _read(seen.record.log(pairing))[1]
 
 
-def match_of(seen: Seen, pairing: Pairing) -> dict[str, Any]:
+def match_of(seen: TournamentSnapshot, pairing: Pairing) -> dict[str, Any]:
     """All that is known of a match that has been played."""
     return _read(seen.record.log(pairing))[0]
 
@@ -110,7 +110,7 @@ def _read(file: Path) -> tuple[dict[str, Any], Sequence[Step]]:
     return found, analysis.steps(found)
 
 
-def chances_of(seen: Seen, pairing: Pairing) -> list[float] | None:
+def chances_of(seen: TournamentSnapshot, pairing: Pairing) -> list[float] | None:
     """The chance of the first player in each position; None if nobody has looked at the match yet."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads(seen.record.curve(pairing).read_text())
@@ -120,7 +120,7 @@ def chances_of(seen: Seen, pairing: Pairing) -> list[float] | None:
     return None
 
 
-def appearances(seen: Seen, key: str) -> Iterator[Appearance]:
+def appearances(seen: TournamentSnapshot, key: str) -> Iterator[Appearance]:
     """The matches of a team, each from its side."""
     for played in seen.of_team(key):
         pairing = played.pairing

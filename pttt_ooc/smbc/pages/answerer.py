@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from pttt_ooc.service.answerer import ByKind
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 from pttt_ooc.smbc.bot import SolutionBot
 from pttt_ooc.smbc.inspection import Lookout, Lookouts
@@ -18,7 +18,7 @@ from pttt_ooc.smbc.solve import STORE
 _PREPARED = 8  # rounds that are kept prepared
 
 
-class Answering(ByKind):
+class SolutionAnswers(AnswersByKind):
     """Answers questions about one solution.
 
     Parameters
@@ -88,8 +88,8 @@ def _pair(numbers: list[int]) -> tuple[int, int]:
 
 
 @contextmanager
-def answerer(directory: str) -> Iterator[Answering]:
+def answerer(directory: str) -> Iterator[SolutionAnswers]:
     """What answers questions about the solution in a directory."""
-    answering = Answering(Path(directory))
+    answering = SolutionAnswers(Path(directory))
     answering.bot.expectation(0)  # kernels are compiled before somebody waits
     yield answering

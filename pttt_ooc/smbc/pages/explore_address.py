@@ -13,7 +13,7 @@ from pttt_ooc.smbc.vocabulary import MARKS, numbers_of
 
 
 @dataclass(frozen=True)
-class View:
+class ExploreAddress:
     """What is shown.
 
     Attributes
@@ -47,25 +47,25 @@ class View:
         """Who is to move."""
         return len(self.squares) % 2
 
-    def after(self, square: int) -> View:
+    def after(self, square: int) -> ExploreAddress:
         """One more move."""
         return replace(self, squares=(*self.squares, square))
 
-    def at_iteration(self, iteration: int) -> View:
+    def at_iteration(self, iteration: int) -> ExploreAddress:
         """The same place after other iterations."""
         return replace(self, iteration=iteration)
 
-    def start(self) -> View:
+    def start(self) -> ExploreAddress:
         """The empty board."""
         return replace(self, squares=())
 
-    def before(self) -> View:
+    def before(self) -> ExploreAddress:
         """One move less."""
         return replace(self, squares=self.squares[:-1])
 
 
 @dataclass(frozen=True)
-class Cell:
+class AddressSquare:
     """A square of the board.
 
     Attributes
@@ -85,7 +85,7 @@ class Cell:
     shade: int
 
 
-def rows_of(view: View, seen: Mapping[str, Any]) -> list[Cell]:
+def rows_of(view: ExploreAddress, seen: Mapping[str, Any]) -> list[AddressSquare]:
     """The board of a place.
 
     Parameters
@@ -103,5 +103,5 @@ def rows_of(view: View, seen: Mapping[str, Any]) -> list[Cell]:
         number = view.squares.index(square) + 1 if square in view.squares else 0
         mark = MARKS[(number - 1) % 2] if number else ""
         chance = chances.get(square)
-        found.append(Cell(square, mark, number, chance, round(10 * (chance or 0))))
+        found.append(AddressSquare(square, mark, number, chance, round(10 * (chance or 0))))
     return found

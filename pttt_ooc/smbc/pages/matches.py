@@ -56,7 +56,7 @@ class MatchRow(GameRow):
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedMatch:
     """A match in a person's list."""
 
     id: str
@@ -136,10 +136,10 @@ class Matches:
     # -----------------------------------------------------------------------------------------
     # What a person has
 
-    def listed(self, owner: str, finished: bool) -> list[Listed]:
+    def listed(self, owner: str, finished: bool) -> list[ListedMatch]:
         """A person's matches, the latest first."""
         read = [(row, _read(row.match)) for row in self.store.listed(owner, finished)]
-        return [Listed(row.id, match.points, row.started_at, row.result, match.resigned) for row, match in read]
+        return [ListedMatch(row.id, match.points, row.started_at, row.result, match.resigned) for row, match in read]
 
     def tallies(self, owner: str) -> list[Tally]:
         """A person's matches that are over, counted; those against this solution only."""

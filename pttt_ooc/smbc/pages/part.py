@@ -15,7 +15,7 @@ from pttt_ooc.play import owners
 from pttt_ooc.service.wire import Client, RefusedError
 from pttt_ooc.smbc.match_play import BOT, ME
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.smbc.pages.explore_address import View, rows_of
+from pttt_ooc.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.smbc.pages.matches import Matches
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS, PLAYERS, numbers_of
@@ -34,7 +34,7 @@ _FIRST = {"chance": None, "me": ME, "bot": BOT}
 
 
 @dataclass
-class State:
+class SecretGoalsState:
     """What the handlers work on."""
 
     bot: AskedBot
@@ -42,7 +42,7 @@ class State:
     begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
 
 
-UsedState = Annotated[State, state_of("smbc")]
+UsedState = Annotated[SecretGoalsState, state_of("smbc")]
 
 
 def part_of(bot: AskedBot, matches: Matches) -> Part:
@@ -52,7 +52,7 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
         directory=Path(__file__).parent,
         routers=(router,),
         links=(Link("/smbc/play", "Play secret goals"), Link("/smbc/explore", "Explore secret goals")),
-        state=State(bot, matches),
+        state=SecretGoalsState(bot, matches),
         names={
             **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
             **{"ME": ME, "BOT": BOT, "numbers_of": numbers_of},
@@ -98,7 +98,7 @@ def explore(
         raise HTTPException(404, f"No round begins at {mine}-{other}; scores are 0 to {points - 1}.")
     if not re.fullmatch("[1-9]*", at):
         raise HTTPException(404, f"{at!r} are no squares; squares are 1 to 9, in the order in which they were taken.")
-    view = View(mine, other, first, second, tuple(int(digit) - 1 for digit in at), iteration)
+    view = ExploreAddress(mine, other, first, second, tuple(int(digit) - 1 for digit in at), iteration)
     try:
         seen = state.bot.see((mine, other), iteration, view.squares, (first, second))
     except RefusedError as error:
@@ -176,14 +176,14 @@ def _owner(request: Request, account: Account | None) -> str:
     return owners.known_owner(request, account, "match")
 
 
-async def _answer(request: Request, state: State, account: Account | None, id: str) -> Response:
+async def _answer(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
     """What a form gets: the renewed table for the page's script, else the way back to the page."""
     if wants_part(request):
         return await run_in_threadpool(_shown, request, state, account, id)
     return RedirectResponse(f"/smbc/play/{id}", 303)
 
 
-def _shown(request: Request, state: State, account: Account | None, id: str) -> Response:
+def _shown(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
     seat = state.matches.seat(_owner(request, account), id)
     template = "smbc/match_part.html" if wants_part(request) else "smbc/match_page.html"
     return render(request, template, account, seat=seat)

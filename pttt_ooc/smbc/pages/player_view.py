@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pttt_ooc.smbc.match_play import ME, Bot, Match, Round, Thought, thoughts
-from pttt_ooc.smbc.pages.explore_address import View
+from pttt_ooc.smbc.pages.explore_address import ExploreAddress
 from pttt_ooc.smbc.rules import GOALS, SQUARES
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS
 
 
 @dataclass(frozen=True)
-class Cell:
+class ViewSquare:
     """A square as a player sees it.
 
     Attributes
@@ -58,7 +58,7 @@ class Told:
     scored: tuple[int, int]
     counts: bool
     thoughts: tuple[Thought, ...]
-    view: View | None
+    view: ExploreAddress | None
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Seat:
     goal: str
     first: bool
     mark: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ViewSquare, ...]
     told: Told | None
     winner: int | None
     resigned: bool
@@ -131,20 +131,20 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
     )
 
 
-def _view(now: Round) -> View:
+def _view(now: Round) -> ExploreAddress:
     """The round on the page Explore, where the one who moves first comes first."""
-    return View(*now.scores, now.goals[now.first], now.goals[1 - now.first], now.squares, None)
+    return ExploreAddress(*now.scores, now.goals[now.first], now.goals[1 - now.first], now.squares, None)
 
 
-def _cells(now: Round) -> tuple[Cell, ...]:
+def _cells(now: Round) -> tuple[ViewSquare, ...]:
     movers = {square: (now.first + number) % 2 for number, square in enumerate(now.squares)}
     found = []
     for square in range(SQUARES):
         if square not in movers:
-            found.append(Cell(square, "free", "", f"Square {square + 1}, free", False))
+            found.append(ViewSquare(square, "free", "", f"Square {square + 1}, free", False))
             continue
         mine = movers[square] == ME
         mark = MARKS[now.squares.index(square) % 2]
         words = f"Square {square + 1}, {'your' if mine else 'the bot’s'} mark"
-        found.append(Cell(square, "mine" if mine else "theirs", mark, words, square == now.squares[-1]))
+        found.append(ViewSquare(square, "mine" if mine else "theirs", mark, words, square == now.squares[-1]))
     return tuple(found)

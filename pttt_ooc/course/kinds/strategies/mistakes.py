@@ -191,7 +191,7 @@ def _row(told: Message, one: Mapping[str, Any], own: str, player: int) -> dict[s
     }
 
 
-def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.Cell]:
+def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.BoardSquare]:
     """The board with what is lost after each first attempt."""
     first = first_infoset(explorer.game, player)
     lost: list[float | None] = [None] * explorer.game.squares

@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from pttt_ooc.course.app import create_app
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.kinds.strategies import mistakes
-from pttt_ooc.course.kinds.strategies.sources import Submitted
+from pttt_ooc.course.kinds.strategies.sources import SubmittedSources
 from pttt_ooc.explore import play
-from pttt_ooc.explore.answerer_client import Asked
+from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.part import part_of
@@ -29,8 +29,8 @@ def parts_at(grader: Grader, address: str) -> list[Part]:
 
 def parts_of(grader: Grader, client: Client) -> list[Part]:
     """The parts Explore and Play, which ask the answerer through `client`."""
-    submitted, game = Submitted(grader), grader.settings.rules
-    games = Games(grader.storage.data, Asked(game, client, submitted.open_to_play))
+    submitted, game = SubmittedSources(grader), grader.settings.rules
+    games = Games(grader.storage.data, AskedOpponents(game, client, submitted.open_to_play))
     explorer = part_of(Explorer(game, client, submitted), mistakes.router, mistakes.programs)
     return [explorer, play.part_of(games)]
 
@@ -39,6 +39,6 @@ def app_of(grader: Grader, *parts: Part) -> FastAPI:
     """The application of a grader with further parts."""
 
     def looks() -> Sequence[Link]:
-        return LOOKS if Submitted(grader).place.is_dir() else ()
+        return LOOKS if SubmittedSources(grader).place.is_dir() else ()
 
     return create_app(grader, *parts, looks=looks)

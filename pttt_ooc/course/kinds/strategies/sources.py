@@ -21,7 +21,7 @@ from pttt_ooc.web.shell import Account
 _MOST = 100  # of a team's own submissions, the latest first
 
 
-class Submitted:
+class SubmittedSources:
     """As :class:`pttt_ooc.explore.sources.Sources`."""
 
     def __init__(self, grader: Grader) -> None:
