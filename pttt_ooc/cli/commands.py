@@ -1,7 +1,7 @@
 """The command ``pttt``: its groups of commands, one module each.
 
-Libraries that take long to import are imported by the commands that need them, so that help comes at once.  A group
-is a module with a function ``add_commands``, named in :data:`GROUPS`.
+Commands import slow libraries when they run, so that help is fast.  A group is a module with a function
+``add_commands``, in :data:`GROUPS`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pttt_ooc.course.kinds.bots import commands as league
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (games, plan, strategies, inspection, solutions, servers, play, course, *_WINGS, league)
-"""In the order in which `pttt --help` lists their commands."""
+"""The groups, in the order of `pttt --help`."""
 
 app = typer.Typer(
     cls=Commands,
@@ -33,12 +33,12 @@ app = typer.Typer(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; an error that a person can do something about ends it with one sentence.
+    """Run the command line; an error for people ends it with one sentence.
 
     Parameters
     ----------
     arguments
-        Of the command; default: the arguments of the process.
+        The command and its arguments; default: those of the process.
     """
     run(app, "pttt", arguments)
 

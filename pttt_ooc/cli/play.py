@@ -15,7 +15,7 @@ PAGE = "/play"
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt play data/pttt-abrupt/full --player 1")(play)
 
 
@@ -68,7 +68,7 @@ def _play_here(name: str, player: int | None, replies: bool, game: str | None, d
 
     configure(data)
     pair, sides = pair_of(name, game)
-    opponents = [1 - side for side in sides] if replies else sides  # who replies is the other player
+    opponents = [1 - side for side in sides] if replies else sides  # the other player replies
     fitting = [1 - side for side in opponents if player in (None, 1 - side)]
     if not fitting:
         who = f"The best response to {name}" if replies else name

@@ -1,7 +1,4 @@
-"""Commands that serve pages: `pttt serve` (the course's grader) and `pttt explore`.
-
-Here the grader and the wings with pages meet.  What they need is imported when they run.
-"""
+"""Commands that serve the pages of several wings: `pttt serve` (the course's grader) and `pttt explore`."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from pttt_ooc.smbc.wing import found_match
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt explore data/pttt-abrupt/full mine.zip")(explore)
     app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
 
@@ -74,9 +71,9 @@ def serve(
     secret_goals: SecretGoalsOption = None,
     arena: ArenaOption = None,
 ) -> None:
-    """Start the course's grader: web server, worker, and what answers the pages Explore and Play.
+    """Start the course's grader: web server, worker, and the answerers of pages.
 
-    Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops all.
+    Everything is kept in one directory, which is created if it is missing. SIGTERM or Ctrl-C stops all.
     """
     with extra("grader", "`pttt serve`"):
         from pttt_ooc.course.serve import serve as served

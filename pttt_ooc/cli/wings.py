@@ -1,4 +1,4 @@
-"""The wings: all of them, and the pages of those that stand beside other pages."""
+"""The list of all wings, and their pages beside others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pttt_ooc.service.wing import Pages, Wing
 from pttt_ooc.smbc import wing as smbc
 
 WINGS: tuple[Wing, ...] = (grid.WING, smbc.WING, learners.WING, arena.WING, extreme.WING)
-"""In the order of their sections in the configuration, and of their commands in ``pttt --help``."""
+"""All wings, in the order of their sections in the configuration and of their commands in ``pttt --help``."""
 
 SecretGoalsOption = Annotated[
     str | None,
@@ -36,7 +36,7 @@ ArenaOption = Annotated[
 
 
 def pages_beside(match: Path | None, matches: Path | None, kept: Path | None = None) -> list[Pages]:
-    """The pages that stand beside others; each wing looks at its files now, before any process starts.
+    """The pages of wings beside others; each wing checks its files before any process starts.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def pages_beside(match: Path | None, matches: Path | None, kept: Path | None = N
     matches
         The directory of the arena's matches; None: without.
     kept
-        Where games of people are kept; None: in the directories of the wings.
+        The directory of people's games; None: the directories of the wings.
 
     Raises
     ------

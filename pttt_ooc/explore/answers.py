@@ -1,4 +1,4 @@
-"""The answers to questions, as JSON."""
+"""The answers about strategies, as JSON values."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from pttt_ooc.service.wire import Message
 from pttt_ooc.stages.compilation import ensure_compiled
 
 BUDGET = 8_000_000_000
-"""Bytes of all profiles on disk."""
+"""Most bytes of all profiles on disk."""
 
 _BOARDS = 6
 
 
 class StrategyAnswers(AnswersByKind):
-    """Answers questions on one game.
+    """Answers questions about strategies of one game.
 
     Parameters
     ----------
     directory
-        Where profiles are kept.
+        The directory of profiles.
     game
         The game's name.
     indices
@@ -55,7 +55,7 @@ class StrategyAnswers(AnswersByKind):
         super().__init__(known)
 
     def close(self) -> None:
-        """End all work."""
+        """Stop all work."""
         self.profiles.close()
 
     def _infoset(self, question: Message) -> Message:
@@ -128,7 +128,7 @@ def _facts(profile: Profile) -> Message:
 
 @contextmanager
 def answerer(directory: str, game: str, indices: str) -> Iterator[StrategyAnswers]:
-    """What answers questions on a game, with profiles in `directory`; kernels are compiled before somebody waits."""
+    """The answers for a game, with profiles in `directory`; kernels are compiled first."""
     ensure_compiled()
     warm_up()
     with closing(StrategyAnswers(Path(directory), game, Path(indices))) as answering:

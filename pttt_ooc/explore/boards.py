@@ -11,7 +11,7 @@ from pttt_ooc.show.pictures import MARKS, attempts_of
 
 SIZE = 100  # units of a square
 _DARKEST = 0.75
-_LEAST = 0.00005  # a loss that is shown as 0.0000 otherwise
+_LEAST = 0.00005  # smaller losses would be shown as 0.0000
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,15 @@ class BoardSquare:
     square, x, y
         Its number, and its upper left corner.
     mark, own
-        The mark that is known to be there, and whether it is the player's own.
+        The known mark, and whether it is the player's own.
     opacity
-        Of its shade.
+        The opacity of its shade.
     figure, small
-        The large number on it, and the small one below.
+        The large number, and the small one below.
     faint
-        Whether the large number is as good as 0.
+        Whether the large number is about 0.
     spoken
-        All of that in words.
+        All of this in words.
     """
 
     square: int
@@ -47,7 +47,7 @@ class BoardSquare:
 
 
 def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
-    """Whose mark each square has, as far as a player knows; setup squares of its own are in the infoset's text."""
+    """The owner of each square's mark, as far as a player knows; the infoset's text includes its setup squares."""
     marks = {square: player if placed else 1 - player for square, placed in attempts_of(infoset)}
     return marks | {s: player for s in range(game.squares) if game.setup_mask(player) >> s & 1}
 
@@ -65,9 +65,9 @@ def strategy_board(
     Parameters
     ----------
     shown, values
-        For each square; None where it may not be attempted, or where there is no value.
+        For each square; None where it may not be attempted, or has no value.
     classes
-        Squares that mirror each other: the first one shows the probability of all, the others say whose image they are.
+        Squares that mirror each other: the first shows the probability of all, the others name the first.
     """
     marks = known_marks(game, player, infoset)
     alike = {square: one for one in classes for square in one}
@@ -93,7 +93,7 @@ def strategy_board(
 
 
 def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:
-    """With which probability each square has a mark of the opponent."""
+    """The probability of a mark of the opponent, for each square."""
     known = known_marks(game, player, infoset)
     cells = []
     for square in range(game.squares):
@@ -106,7 +106,7 @@ def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | 
 
 
 def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[BoardSquare]:
-    """What is lost after an attempt of each square; None where it may not be attempted."""
+    """The loss after an attempt of each square; None where it may not be attempted."""
     known = known_marks(game, player, infoset)
     most = max((loss for loss in lost if loss is not None), default=0.0)
     cells = []
@@ -163,7 +163,7 @@ def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: st
 
 
 def _figure(p: float) -> str:
-    """A probability with three decimals; 0 and 1 without."""
+    """A probability with three decimals; 0 and 1 without decimals."""
     if p < 0.0005:
         return "0"
     return "1" if p > 0.9995 else decimals(p, 3)

@@ -1,9 +1,8 @@
-"""Games of people against strategies: begun, gone on with, kept in an SQLite database.
+"""Games of people against strategies, in an SQLite database.
 
-An attempt is answered in one step: the person's attempt and all attempts of the opponent until the person is to move
-are written together, or nothing is.  Before that the row must still be as it was read, so that of two attempts at the
-same moment only one counts.  The opponent's attempts are drawn with the operating system's random numbers: there is
-no seed that could be told, and what was drawn is told to nobody before the game is over.
+The person's attempt and the opponent's attempts after it are written together, or not at all.  The opponent's attempts
+are drawn with the operating system's random numbers: there is no seed that could leak, and they stay hidden until the
+game is over.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
 
 MOST_VISITORS_GAMES = 200_000
-"""How many games of people without an account are kept."""
+"""Most games of people without an account."""
 
 
 class StrategyGame(GameRow):
-    """A game as it is kept.
+    """A game in the database.
 
     Attributes
     ----------
     rules
         The name of the game.
     opponent, opponent_name, digest
-        See :class:`~pttt_ooc.explore.opponents.Opponent`; when the game began.
+        The :class:`~pttt_ooc.explore.opponents.Opponent` when the game began.
     player
-        Whom the person plays.
+        The player that the person is.
     attempts
         The squares of all attempts of both players in order, a digit each.
     result
@@ -78,16 +77,16 @@ class Games:
     Parameters
     ----------
     directory
-        Where the file is that keeps them.
+        The directory of the database.
     opponents
-        Who can be played against.
+        The opponents.
     draw
-        Gives random numbers in [0, 1); default: the operating system's.
+        Returns random numbers in [0, 1); default: the operating system's.
 
     Raises
     ------
     StoreError
-        If they cannot be kept there.
+        If the database cannot be used.
     """
 
     def __init__(self, directory: Path, opponents: Opponents, draw: Callable[[], float] | None = None) -> None:
@@ -114,7 +113,7 @@ class Games:
         Raises
         ------
         PlayError
-            If there is no such opponent, or it is still being prepared, or the person has too many games under way.
+            If there is no such opponent, or it is still being prepared, or the person has too many open games.
         """
         opponent = self._opponent(key, 1 - player)
         self.store.check_room(owner)
@@ -139,12 +138,12 @@ class Games:
         Parameters
         ----------
         made
-            How many attempts the person has made before.
+            The number of the person's earlier attempts.
 
         Raises
         ------
         PlayError
-            If it is not the person's game, or the attempt is out of turn or not allowed; nothing is changed.
+            If it is not the person's game, or the attempt is out of turn or not allowed; nothing changes.
         """
         row = self.store.row(owner, id)
         history = self._history(row)
@@ -156,19 +155,19 @@ class Games:
         return self.seat(owner, id)
 
     def resign(self, owner: str, id: str, made: int) -> Seat:
-        """Give a game up, which counts as lost; parameters and errors see :meth:`attempt`."""
+        """Resign, which counts as a loss; for parameters and errors see :meth:`attempt`."""
         row = self.store.row(owner, id)
         _check(_seat(row, self._history(row)), made)
         self.store.change(row, result=-1, resigned=True)
         return self.seat(owner, id)
 
     def seat(self, owner: str, id: str) -> Seat:
-        """What the person may know of an own game; a PlayError if there is no such game."""
+        """The person's view of a game; a PlayError if it is not the person's."""
         row = self.store.row(owner, id)
         return _seat(row, self._history(row))
 
     def played(self, owner: str, id: str) -> FinishedGame:
-        """All of an own game that is over; a PlayError if there is none, or it goes on."""
+        """A finished game; a PlayError if it is not the person's, or is not over."""
         row = self.store.row(owner, id)
         if row.result is None:
             raise PlayError("This game is not over; it is told what happened when it is.")
@@ -185,7 +184,7 @@ class Games:
         raise PlayError("There is no such opponent; choose one of the list.", 404)
 
     # -----------------------------------------------------------------------------------------
-    # What a person has
+    # Lists
 
     def listed(self, owner: str, finished: bool) -> list[ListedGame]:
         """A person's games, the latest first."""
@@ -197,7 +196,7 @@ class Games:
         ]
 
     def tallies(self, owner: str) -> list[Tally]:
-        """A person's results against each opponent that was played against."""
+        """A person's results against each opponent."""
         row = StrategyGame
         counts: dict[Opponent, dict[int, int]] = {}
         for key, name, digest, player, result, count in self.store.counted(
@@ -212,7 +211,7 @@ class Games:
 
 
 def _check(seat: Seat, made: int, square: int | None = None) -> None:
-    """Raise a PlayError unless the person may make attempt number `made`, of `square`, now."""
+    """Raise a PlayError unless the person may attempt `square` now, after `made` attempts."""
     if seat.over:
         raise PlayError("This game is over; nothing has changed.")
     if made < seat.made:

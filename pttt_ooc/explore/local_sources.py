@@ -1,4 +1,4 @@
-"""The strategies that `pttt explore` names, and where the structures of their game are."""
+"""The strategies of `pttt explore`, and the structures of their game."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[So
 
 
 def _players(name: str) -> tuple[int, ...]:
-    """Whose strategies a name stands for."""
+    """The players of which a file or directory has strategies."""
     if Path(name).suffix.lower() not in (".zip", ".npy"):
         return (0, 1)
     shape, _ = tensor_header(Path(name))
@@ -53,7 +53,7 @@ def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
 
 
 def structures_of(given: Path, game: Game, data: Path) -> Path:
-    """The directory of all games' structures: where a solution of the workflow is, or else `data`."""
+    """The directory of all games' structures: the one of a solution of the workflow, or else `data`."""
     path = given.absolute()
     for place in (path, *path.parents):
         if place.parent.name == game.name and place.name in ("full", "none"):
@@ -67,11 +67,11 @@ def local_pages(names: Sequence[str], game: str | None, data: Path, profiles: Pa
     Parameters
     ----------
     names
-        Of strategies, as `pttt evaluate` takes them; the first one is shown at first.
+        Strategies, as for `pttt evaluate`; the first one is shown first.
     data
-        Where structures of games are kept, unless the first strategy lies beside them.
+        The directory of structures, unless the first strategy is in another one.
     profiles
-        Where prepared strategies and games of people are kept; None: beside the structures.
+        The directory of prepared strategies and people's games; None: beside the structures.
 
     Raises
     ------

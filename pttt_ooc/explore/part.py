@@ -22,7 +22,7 @@ LINKS = (Link("/explore", "Explore"),)
 
 
 def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
-    """The part of an explorer, with more pages than Explore if there are any."""
+    """The part Explore, with the pages of further routers."""
     return Part(
         name="explore",
         directory=Path(__file__).parent,
@@ -40,9 +40,9 @@ def local_parts(address: str, game: str, sources: str, kept: str) -> list[Part]:
     Parameters
     ----------
     sources
-        The strategies, in JSON.
+        The strategies as JSON.
     kept
-        The directory where games of people are kept.
+        The directory of people's games.
     """
     known = tuple(Source.of_record(record) for record in json.loads(sources))
     rules, client = named_game(game), Client(Path(address))

@@ -1,4 +1,4 @@
-"""The pages on which people play, and go through what they have played."""
+"""The pages on which people play, and review their games."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
 
 @router.get("/play/{id}")
 def one_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
-    """A game: the board, or, when it is over, all that happened."""
+    """A game: the board, or, when it is over, its review."""
     return _shown(request, playing.games, account, id, step)
 
 
@@ -98,7 +98,7 @@ async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, acco
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Give a game up."""
+    """Resign."""
     fields = await own_form(request, shell)
     owner = owners.known_owner(request, account, "game")
     await run_in_threadpool(playing.games.resign, owner, id, _made(fields))
@@ -106,14 +106,14 @@ async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, accou
 
 
 async def _answer(request: Request, games: Games, account: Account | None, id: str) -> Response:
-    """What a form gets: the renewed table for the page's script, else the way back to the page."""
+    """The answer to a form: the new board for the page's script, else a redirect to the page."""
     if wants_part(request):
         return await run_in_threadpool(_shown, request, games, account, id, None)
     return RedirectResponse(f"/play/{id}", 303)
 
 
 def _away(request: Request, address: str) -> Response:
-    """The way to a page, also for a piece of a page that was asked for by the page's script."""
+    """A redirect, also for the page's script."""
     if wants_part(request):
         return Response(status_code=204, headers={"HX-Redirect": address})
     return RedirectResponse(address, 303)

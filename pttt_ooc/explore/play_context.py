@@ -1,4 +1,4 @@
-"""What the pages of Play and their JSON work on."""
+"""The state of the pages of Play and of their JSON."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.throttle import Throttle
 
 BEGUN_PER_HOUR = 2000
-"""How many games may be begun from one address; a whole campus may share one."""
+"""Most games begun from one address; a whole campus may share one."""
 
 
 @dataclass
 class Playing:
-    """What the handlers work on."""
+    """The state of the handlers."""
 
     games: Games
     begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))

@@ -1,4 +1,4 @@
-"""The JSON of Play: what each answer has, and what a program sends."""
+"""The JSON of Play: requests and answers."""
 
 from __future__ import annotations
 

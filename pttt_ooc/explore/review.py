@@ -1,4 +1,4 @@
-"""A game that is over, gone through again: what each attempt lost, and what could be believed."""
+"""The review of a finished game: the loss of each attempt, and the beliefs before it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pttt_ooc.explore.player_view import ViewSquare, cells, known_attempts
 from pttt_ooc.explore.results import FinishedGame
 from pttt_ooc.rules.play import Attempt, History, replay
 
-_EQUAL = 1e-9  # values that differ by less are the same
+_EQUAL = 1e-9  # smaller differences of values count as none
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Move:
     mine
         Whether the person made it.
     loss
-        What an own attempt lost: the value of the best attempt less the value of this one, against this opponent and
-        if the person goes on with the best response; None for the opponent's.
+        The loss of the person's attempt: the value of the best attempt minus the value of this one, against this
+        opponent, with best responses afterwards; None for the opponent's attempts.
     """
 
     number: int
@@ -37,12 +37,12 @@ class Move:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was known of one square when the person was to choose.
+    """A square that the person could choose.
 
     Attributes
     ----------
     value
-        Expected payoff of attempting it, if the person then goes on with the best response.
+        Expected payoff of attempting it, with best responses afterwards.
     fails
         Probability that the attempt fails.
     best, chosen
@@ -67,7 +67,7 @@ class TrueCell:
 
 @dataclass(frozen=True)
 class BelievedCell:
-    """A square with the probability that the opponent's mark is there; None if it is known not to be."""
+    """A square with the probability of the opponent's mark; None if it is known to have none."""
 
     square: int
     state: str
@@ -82,19 +82,19 @@ class Step:
     Attributes
     ----------
     number
-        How many attempts were made before.
+        The number of attempts before.
     move
-        The attempt that was then made; None at the end.
+        The next attempt; None at the end.
     infoset
-        What its player knew; at the end, what the person knew.
+        The infoset of its player; at the end, the person's.
     known, true
-        The board as the person saw it, and as it was.
+        The board as the person saw it, and the true board.
     believed
-        Where the opponent's marks probably were, if the person was to choose.
+        The beliefs about the opponent's marks, if it was the person's turn.
     choices
-        All squares among which the person chose.
+        The squares that the person could choose.
     probability
-        With which the opponent chose its attempt, if it is known.
+        The probability of the opponent's attempt, if it is known.
     """
 
     number: int
@@ -116,9 +116,9 @@ class Review:
     moves
         All attempts in order.
     lost
-        What the person's attempts lost, together; None if the opponent can no longer be asked.
+        The sum of the losses of the person's attempts; None if the opponent cannot be asked.
     why
-        Why it cannot, as a sentence; empty if it can.
+        Why the opponent cannot be asked; empty if it can.
     """
 
     moves: tuple[Move, ...]
@@ -127,7 +127,7 @@ class Review:
 
 
 def review_of(opponents: Opponents, played: FinishedGame) -> Review:
-    """All attempts of a finished game with what they lost."""
+    """All attempts of a finished game with their losses."""
     why = unavailable(opponents, played)
     found, history = [], replay(played.history.game, [])
     for number, attempt in enumerate(played.history.attempts, 1):
@@ -142,7 +142,7 @@ def review_of(opponents: Opponents, played: FinishedGame) -> Review:
 
 
 def unavailable(opponents: Opponents, played: FinishedGame) -> str:
-    """Why nothing can be said about the attempts of a game; empty if something can."""
+    """Why the losses of a game's attempts are unknown; empty if they are known."""
     if played.opponent not in opponents.listed():
         return "This opponent can no longer be played against, so that the attempts cannot be valued."
     try:
@@ -153,7 +153,7 @@ def unavailable(opponents: Opponents, played: FinishedGame) -> str:
 
 
 def step_of(opponents: Opponents, played: FinishedGame, number: int) -> Step:
-    """What was there and what was known before attempt `number` (from 0), or at the end."""
+    """The boards and the beliefs before attempt `number` (from 0), or at the end."""
     attempts = played.history.attempts
     history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
     me = played.seat.player

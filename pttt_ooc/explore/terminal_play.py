@@ -1,4 +1,4 @@
-"""`pttt play --terminal`: games against a strategy on a terminal, and a look back at each."""
+"""`pttt play --terminal`: games against a strategy on a terminal, and their reviews."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LOOK = "Enter: on, b: back, a number: before that attempt, n: a new game, q: en
 
 
 def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | None = None) -> int:
-    """Play games until the person has enough.
+    """Play games until the person quits.
 
     Parameters
     ----------
     opponents
-        The first one is played against.
+        The first one is the opponent.
     draw
-        Gives random numbers in [0, 1); default: the operating system's.
+        Returns random numbers in [0, 1); default: the operating system's.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | N
 
 
 class TerminalGame:
-    """Where one person sits; parameters as of :func:`play`."""
+    """The games of one person; for parameters see :func:`play`."""
 
     def __init__(self, opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float]) -> None:
         self.opponents, self.dialogue, self._draw = opponents, dialogue, draw
@@ -65,7 +65,7 @@ class TerminalGame:
             self._look_back(played)
 
     def part(self) -> None:
-        """Say how it went."""
+        """Print the results."""
         results = self.results
         if not results:
             self.dialogue.say("Goodbye.")
@@ -106,7 +106,7 @@ class TerminalGame:
         return seat_of(history, self.me, "", self.opponent.name, self.opponent.key, result, resigned)
 
     def _asked(self, seat: Seat) -> int | None:
-        """The square that the person attempts; None to resign."""
+        """The square that the person attempts; None if the person resigns."""
         keys = {cell.key: cell.square for cell in seat.cells}
         while True:
             typed = self.dialogue.ask(f"Attempt {seat.made + 1} at {seat.infoset} >").lower()
@@ -131,10 +131,10 @@ class TerminalGame:
         return f"{shown if typed else 'An empty line'} is no key of a square; these are {free}. ? shows help."
 
     # -----------------------------------------------------------------------------------------
-    # A look back
+    # Review
 
     def _look_back(self, played: FinishedGame) -> None:
-        """Go through a finished game; returns when the person wants another one."""
+        """Review a finished game; returns when the person wants another one."""
         review = review_of(self.opponents, played)
         last = len(review.moves)
         self._show_moves(review)
@@ -204,7 +204,7 @@ def _sign(state: str, me: int) -> Square:
 
 
 def _target(typed: str, at: int, last: int) -> int | None:
-    """The step that a line asks for; None if it asks for none."""
+    """The number of the step in a line; None if there is none."""
     if typed == "":
         return min(at + 1, last)
     if typed in ("b", "back"):

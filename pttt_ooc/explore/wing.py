@@ -17,24 +17,24 @@ WING = Wing("explore")
 
 
 def games_file(directory: Path) -> Path:
-    """The file in `directory` that keeps games; errors see :func:`pttt_ooc.play.database_file.kept_file`."""
+    """The file in `directory` that keeps games; for errors see :func:`pttt_ooc.play.database_file.kept_file`."""
     from pttt_ooc.play.database_file import kept_file
 
     return kept_file(directory / "play.sqlite", "Games")
 
 
 def answerer(profiles: Path, game: str, structures: Path) -> Call:
-    """The answerer with profiles in a directory, and the structures of all games in another one."""
+    """The call of the answerer; `structures` is the directory of all games' structures."""
     return "pttt_ooc.explore.answers:answerer", str(profiles), game, str(structures)
 
 
 def pages(sources: Sequence[Source], game: str, kept: Path, structures: Path) -> Pages:
-    """The pages on strategies of one game; prepared strategies, and games of people, are in the directory `kept`.
+    """The pages on strategies of one game; prepared strategies and people's games are in the directory `kept`.
 
     Raises
     ------
     StoreError
-        If games cannot be kept there.
+        If the database of games cannot be used.
     """
     games_file(kept)
     told = json.dumps([asdict(source) for source in sources])

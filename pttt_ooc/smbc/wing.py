@@ -18,7 +18,7 @@ _NONE = "none"
 
 
 def matches_file(directory: Path) -> Path:
-    """The file in `directory` that keeps matches; errors see :func:`pttt_ooc.play.database_file.kept_file`."""
+    """The file in `directory` that keeps matches; for errors see :func:`pttt_ooc.play.database_file.kept_file`."""
     from pttt_ooc.play.database_file import kept_file
 
     return kept_file(directory / MATCHES, "Matches")

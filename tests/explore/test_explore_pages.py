@@ -434,7 +434,7 @@ def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
                 return "without saying why" in str(error)
 
         wait_until(failed)
-        monkeypatch.setattr(jobs, "_FORGOTTEN", 0.0)
+        monkeypatch.setattr(jobs, "_RETRY_SECONDS", 0.0)
         assert made.want("x", ["-c", "print('{\"done\": true}')"])["ahead"] == 0
         wait_until(lambda: not made._jobs)
     finally:
