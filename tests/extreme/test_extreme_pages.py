@@ -31,7 +31,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    monkeypatch.setattr(shown_module, "FRESH", 0.0)
+    monkeypatch.setattr(shown_module, "FRESH_SECONDS", 0.0)
     shown_module._read.cache_clear()
 
 

@@ -1,4 +1,4 @@
-"""The answerer of the arena's pages: the process that knows the games, asked one question after the other."""
+"""The answerer of the arena's pages: games, agents, and matches on disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ArenaAnswers(AnswersByKind):
     Parameters
     ----------
     directory
-        Of matches.
+        The directory of matches.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -38,5 +38,5 @@ class ArenaAnswers(AnswersByKind):
 
 @contextmanager
 def answerer(directory: str) -> Iterator[ArenaAnswers]:
-    """What answers questions about the matches below a directory."""
+    """The answers about the matches below a directory."""
     yield ArenaAnswers(Path(directory))

@@ -1,4 +1,4 @@
-"""The arena as a web process knows it: all that needs games or numbers is asked of the answerer."""
+"""The client of the answerer, in the web process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pttt_ooc.service.wire import BusyError, Client, Message, RefusedError
 
 
 class NoAnswerError(PtttError):
-    """What was asked for does not exist, or the rules do not allow it."""
+    """Something does not exist, or the rules forbid it."""
 
 
 class AskedArena:
@@ -24,11 +24,11 @@ class AskedArena:
         return found
 
     def match(self, name: str, start: int, rows: int) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.match`."""
+        """See :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.match`."""
         return self._ask("match", name=name, start=start, rows=rows)
 
     def replay(self, name: str, number: int, ply: int) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.replay`."""
+        """See :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.replay`."""
         return self._ask("replay", name=name, number=number, ply=ply)
 
     def standings(self) -> list[Message]:
@@ -37,7 +37,7 @@ class AskedArena:
         return found
 
     def position(self, game: str, moves: list[int]) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
+        """See :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
         return self._ask("position", game=game, moves=moves)
 
     def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:

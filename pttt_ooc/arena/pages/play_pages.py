@@ -1,4 +1,4 @@
-"""Games against an agent.  A game is its address: all moves are in it, so that nothing is kept, and back is undo."""
+"""Games against an agent.  A game's address holds all its moves: nothing is stored, and Back in the browser is undo."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 LONGEST = 4000
-"""Letters of the moves of a game in its address."""
+"""Most letters for the moves in an address."""
 
 SIDES = {"me": "you", "agent": "the agent", "chance": "drawn by chance"}
 _ADDRESS = "/arena/play/game"
@@ -30,14 +30,14 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False,
 
 @dataclass(frozen=True)
 class AgentGame:
-    """A game against an agent, as its address has it.
+    """A game against an agent, from its address.
 
     Attributes
     ----------
     game
-        With its options.
+        Its name, with options.
     agent
-        A key of an offer.
+        The key of an agent.
     seconds
         The agent's time to think.
     me
@@ -57,7 +57,7 @@ class AgentGame:
 
     @property
     def agents(self) -> list[str | None]:
-        """Who answers for each player."""
+        """The agent of each player; None for the person."""
         return [None, self.agent] if self.me == 0 else [self.agent, None]
 
     def address(self, moves: list[int]) -> str:
@@ -68,7 +68,7 @@ class AgentGame:
 
 @router.get("")
 def lobby(request: Request, account: Signed) -> Response:
-    """What can be played and watched."""
+    """Games to play and to watch."""
     return render(request, "arena/lobby.html", account)
 
 
@@ -132,14 +132,14 @@ def _shown(request: Request, state: ArenaState, account: Account | None, table: 
 
 
 def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:
-    """A game from an address or a form; 400 if they do not name one."""
+    """A game from an address or a form; 400 if it is malformed."""
     if agent not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There is no such opponent here; choose one of the list.")
     return AgentGame(game[:60], agent, seconds, me, numbers(moves))
 
 
 def chosen_game(fields: dict[str, str]) -> str:
-    """The game that a form asks for; 400 if it asks for none."""
+    """The game in a form; 400 if there is none."""
     try:
         return game_text(fields.get("game", ""), *(_number(fields, name) for name in ("rows", "columns", "need")))
     except KeyError:

@@ -1,4 +1,4 @@
-"""The web process of a grader, with the pages on what teams submit, and those of wings beside them."""
+"""The web process of a grader, with the pages on submissions of all kinds, and the pages of wings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pttt_ooc.web.local_process import parts_of
 def main() -> None:
     """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
 
-    Arguments: DATA SOCKET KINDS WINGS.  The last two give parts, as of
-    :func:`pttt_ooc.web.local_process.parts_of`; those of KINDS take the grader first.
+    Arguments: DATA SOCKET KINDS WINGS.  For the last two see
+    :func:`pttt_ooc.web.local_process.parts_of`; the calls of KINDS take the grader first.
     """
     data, descriptor, kinds, wings = sys.argv[1:]
     webserver.run(data, descriptor, lambda grader: app_of(grader, *parts_of(kinds, grader), *parts_of(wings)))

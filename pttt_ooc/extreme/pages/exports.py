@@ -1,4 +1,4 @@
-"""All that the pages show, as JSON below ``/api/extreme`` and as CSV."""
+"""The contents of the pages, as JSON below ``/api/extreme`` and as CSV."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter()
 Rows = list[dict[str, Any]]
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet's formulas begin
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # beginnings of formulas in spreadsheets
 
 
 class CSVResponse(PlainTextResponse):
-    """A table."""
+    """A table as CSV."""
 
     media_type = "text/csv; charset=utf-8"
 
 
 def table_of(rows: Sequence[dict[str, Any]]) -> CSVResponse:
-    """Rows as CSV; no text in it is a formula for a spreadsheet."""
+    """Rows as CSV; spreadsheets take no text in it for a formula."""
     return CSVResponse(csv_text([{key: _harmless(value) for key, value in row.items()} for row in rows]))
 
 
@@ -101,7 +101,7 @@ def matches_csv(pages: UsedPages) -> CSVResponse:
 
 @router.get("/api/extreme/matches/{name}", summary="Extreme TicTacToe: a match")
 async def match(request: Request, pages: UsedPages, shell: UsedShell, name: Name) -> dict[str, Any]:
-    """A match, move by move; what bots printed, and how they failed, is told to their own teams only."""
+    """A match, move by move; only a bot's own team sees what it printed and how it failed."""
     account = None
     if shell.accounts is not None:
         account = await signed_in(request) or await run_in_threadpool(known_bearer, request, shell)
@@ -152,7 +152,7 @@ def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
 
 @router.get("/api/extreme/teams/{key}", summary="Extreme TicTacToe: a team")
 def team(pages: UsedPages, key: Key) -> dict[str, Any]:
-    """A team's matches, each from its side, the time that its moves took, and what it lost by."""
+    """A team's matches, from its side, the times of its moves, and the reasons of its losses."""
     facts = team_facts(pages.seen(), key)
     return {
         "team": key,

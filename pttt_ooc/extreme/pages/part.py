@@ -35,14 +35,14 @@ LINKS = (Link("/extreme/standings", "Tournament"), Link("/extreme/matches", "Mat
 
 @dataclass
 class TournamentPages:
-    """What the handlers work on.
+    """The state of the handlers.
 
     Attributes
     ----------
     shown
         The tournament.
     everything
-        Whether everybody sees what bots have printed and how they failed; else only the team whose bot it is.
+        Whether everybody sees what bots printed and how they failed; else only a bot's own team.
     """
 
     shown: TournamentReader
@@ -56,7 +56,7 @@ class TournamentPages:
         return seen
 
     def may_see(self, account: Account | None, key: str) -> bool:
-        """Whether somebody may see what a team's bot has printed, and how it failed."""
+        """Whether an account may see what a team's bot printed and how it failed."""
         return self.everything or (account is not None and key == key_of(account.id))
 
 
@@ -82,7 +82,7 @@ def part_of(
     routers
         Further addresses.
     everything
-        As of :class:`TournamentPages`.
+        See :class:`TournamentPages`.
     """
     return Part(
         name="extreme",
@@ -100,7 +100,7 @@ def part_of(
 
 def parts(directory: str) -> list[Part]:
     """The part for a tournament's directory, in which everybody sees everything."""
-    from pttt_ooc.extreme.pages import exports  # which builds on this module
+    from pttt_ooc.extreme.pages import exports  # it imports this module
 
     return [part_of(TournamentReader(Path(directory)), exports.router, everything=True)]
 
@@ -111,7 +111,7 @@ def parts(directory: str) -> list[Part]:
 
 @router.get("")
 def begin() -> Response:
-    """Where the standings are."""
+    """A redirect to the standings."""
     return RedirectResponse("/extreme/standings", 307)
 
 
@@ -153,7 +153,7 @@ def _standings(pages: TournamentPages) -> dict[str, Any]:
 def matches(
     request: Request, pages: UsedPages, account: Signed, team: Annotated[str, Query(max_length=81)] = ""
 ) -> Response:
-    """All matches that have been played, or those of a team."""
+    """All played matches, or one team's."""
     seen = pages.seen()
     if team and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
@@ -206,13 +206,13 @@ def played_of(seen: TournamentSnapshot, name: str) -> Played:
 
 @router.get("/teams/{key}")
 def team(request: Request, pages: UsedPages, account: Signed, key: Key) -> Response:
-    """What a team can learn from its matches."""
+    """A team's matches and statistics."""
     seen = pages.seen()
     return render(request, "extreme/team.html", account, **team_facts(seen, key))
 
 
 def team_facts(seen: TournamentSnapshot, key: str) -> dict[str, Any]:
-    """All that is known of a team; 404 if there is none."""
+    """The facts about a team; 404 if there is none."""
     if key not in seen.record.teams:
         raise HTTPException(404, f"There is no team {key}.")
     found = list(appearances(seen, key))

@@ -1,4 +1,4 @@
-"""What the pages on secret goals ask about a solved match: rounds, places, and the attempts of its bot."""
+"""The answerer of the pages on secret goals: rounds and positions of a solved match, and the attempts of its bot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.solve import STORE
 
-_PREPARED = 8  # rounds that are kept prepared
+_MOST_PREPARED = 8  # rounds
 
 
 class SolutionAnswers(AnswersByKind):
@@ -24,12 +24,12 @@ class SolutionAnswers(AnswersByKind):
     Parameters
     ----------
     directory
-        Of a solved match.
+        The directory of a solved match.
 
     Raises
     ------
     StoreError
-        If there is no solution, or it is damaged.
+        If the solution is missing or damaged.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -54,7 +54,7 @@ class SolutionAnswers(AnswersByKind):
         }
 
     def _see(self, question: Message) -> Message:
-        """What is known of a place, and the other iterations that can be looked at."""
+        """The numbers at a position, and the iterations with snapshots."""
         scores, goals = _pair(question["scores"]), _pair(question["goals"])
         place = Place.of(self.lookouts.solution.tree, question["squares"])
         seen = self._lookout(scores, question["iteration"]).see(place, goals)
@@ -64,7 +64,7 @@ class SolutionAnswers(AnswersByKind):
         key = (scores, iteration)
         if key not in self._prepared:
             found = self.lookouts.lookout(scores, iteration)
-            while len(self._prepared) >= _PREPARED:
+            while len(self._prepared) >= _MOST_PREPARED:
                 del self._prepared[next(iter(self._prepared))]
             self._prepared[key] = found
         return self._prepared[key]
@@ -89,7 +89,7 @@ def _pair(numbers: list[int]) -> tuple[int, int]:
 
 @contextmanager
 def answerer(directory: str) -> Iterator[SolutionAnswers]:
-    """What answers questions about the solution in a directory."""
+    """The answers about the solution in a directory; kernels are compiled first."""
     answering = SolutionAnswers(Path(directory))
-    answering.bot.expectation(0)  # kernels are compiled before somebody waits
+    answering.bot.expectation(0)  # compiles the kernels
     yield answering

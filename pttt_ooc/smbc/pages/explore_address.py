@@ -1,4 +1,4 @@
-"""The address of what the page Explore shows, and the rows of its board and table."""
+"""Addresses of the page Explore, and its board."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pttt_ooc.smbc.vocabulary import MARKS, numbers_of
 
 @dataclass(frozen=True)
 class ExploreAddress:
-    """What is shown.
+    """A position on the page Explore.
 
     Attributes
     ----------
     mine, other
-        Points of the first and of the second player.
+        The points of the first and of the second player.
     first, second
         Their goals.
     squares
-        That were taken, in order.
+        The moves in order.
     iteration
-        None for the last one.
+        An iteration with a snapshot; None: the last one.
     """
 
     mine: int
@@ -44,15 +44,15 @@ class ExploreAddress:
 
     @property
     def player(self) -> int:
-        """Who is to move."""
+        """The player to move."""
         return len(self.squares) % 2
 
     def after(self, square: int) -> ExploreAddress:
-        """One more move."""
+        """The position after one more move."""
         return replace(self, squares=(*self.squares, square))
 
     def at_iteration(self, iteration: int) -> ExploreAddress:
-        """The same place after other iterations."""
+        """The same position after other iterations."""
         return replace(self, iteration=iteration)
 
     def start(self) -> ExploreAddress:
@@ -60,7 +60,7 @@ class ExploreAddress:
         return replace(self, squares=())
 
     def before(self) -> ExploreAddress:
-        """One move less."""
+        """The position before the last move."""
         return replace(self, squares=self.squares[:-1])
 
 
@@ -73,9 +73,9 @@ class AddressSquare:
     mark, number
         The mark and the number of the move, if it is taken.
     probability
-        Of the average strategy, if it is free and the round goes on; shared by squares that are alike.
+        The average strategy's probability, if the square is free and the round goes on; symmetric squares share it.
     shade
-        From 0 to 10, by the probability.
+        The probability in tenths.
     """
 
     square: int
@@ -86,12 +86,12 @@ class AddressSquare:
 
 
 def rows_of(view: ExploreAddress, seen: Mapping[str, Any]) -> list[AddressSquare]:
-    """The board of a place.
+    """The board of a position.
 
     Parameters
     ----------
     seen
-        As of :meth:`pttt_ooc.smbc.pages.answerer_client.AskedBot.see`; each of its moves gets the text of its squares.
+        See :meth:`pttt_ooc.smbc.pages.answerer_client.AskedBot.see`; each of its moves gets the text of its squares.
     """
     chances = {}
     for move in seen["moves"]:

@@ -1,7 +1,6 @@
-"""Matches of people in the browser, kept in an SQLite database.
+"""People's matches in the browser, in an SQLite database.
 
-A move and the bot's answer are written together, or nothing is.  The row must still have the version that was read, so
-that of two moves at the same moment only one counts.
+A move and the bot's answer are written together, or not at all.
 """
 
 from __future__ import annotations
@@ -24,24 +23,24 @@ from pttt_ooc.smbc.pages.player_view import Seat, seat_of
 from pttt_ooc.smbc.wing import matches_file
 
 MOST_VISITORS = 50_000
-"""How many matches of people without an account are kept."""
+"""Most matches of people without an account."""
 
 
 class MatchRow(GameRow):
-    """A match as it is kept.
+    """A match in the database.
 
     Attributes
     ----------
     solution
-        The digest of the solution that it is played against.
+        The digest of the solution.
     match
         The match as JSON, with the goals of both.
     changes
-        How often it was changed.
+        The number of changes.
     first
-        Who moves first in its first round.
+        The first player to move in the first round.
     result
-        The winner; None while it goes on.
+        The winner; None while the match goes on.
     """
 
     __tablename__ = "matches"
@@ -72,9 +71,9 @@ class Matches:
     Parameters
     ----------
     directory
-        Of the database, which is made if it is missing; only its owner can read it.
+        The directory of the database, which is created if it is missing; only its owner can read it.
     draw
-        Gives random numbers in [0, 1); default: the operating system's.
+        Returns random numbers in [0, 1); default: the operating system's.
     """
 
     def __init__(self, directory: Path, bot: AskedBot, draw: Draw | None = None) -> None:
@@ -89,17 +88,17 @@ class Matches:
     # Playing
 
     def begin(self, owner: str, first: int | None) -> str:
-        """Begin a match of `owner`; its name.
+        """Begin a match of `owner`; returns its key.
 
         Parameters
         ----------
         first
-            Who moves first in the first round; None: it is drawn.
+            The first player to move in the first round; None: drawn by chance.
 
         Raises
         ------
         PlayError
-            If the person has too many matches under way, or there is no room.
+            If the person has too many open matches, or there is no room.
         """
         self.store.check_room(owner)
         facts = self.bot.facts
@@ -116,25 +115,25 @@ class Matches:
         Raises
         ------
         PlayError
-            If it is not the person's match, or the move is not possible; nothing is changed.
+            If it is not the person's match, or the move is impossible; nothing changes.
         """
         self._change(owner, id, version, lambda match: match.move(square, self.bot, self._draw))
 
     def go_on(self, owner: str, id: str, version: int) -> None:
-        """Begin the next round; errors as of :meth:`move`."""
+        """Begin the next round; for errors see :meth:`move`."""
         self._change(owner, id, version, lambda match: match.on(self._draw).answered(self.bot, self._draw))
 
     def resign(self, owner: str, id: str, version: int) -> None:
-        """Give a match up, which counts as lost; errors as of :meth:`move`."""
+        """Resign, which counts as a loss; for errors see :meth:`move`."""
         self._change(owner, id, version, lambda match: replace(match, resigned=True), any_solution=True)
 
     def seat(self, owner: str, id: str) -> Seat:
-        """What the person may know of an own match; a PlayError if there is no such match."""
+        """The person's view of a match; a PlayError if it is not the person's."""
         row = self.store.row(owner, id)
         return seat_of(row.id, row.changes, _read(row.match), self.bot if self._is_ours(row) else None)
 
     # -----------------------------------------------------------------------------------------
-    # What a person has
+    # Lists
 
     def listed(self, owner: str, finished: bool) -> list[ListedMatch]:
         """A person's matches, the latest first."""
@@ -142,7 +141,7 @@ class Matches:
         return [ListedMatch(row.id, match.points, row.started_at, row.result, match.resigned) for row, match in read]
 
     def tallies(self, owner: str) -> list[Tally]:
-        """A person's matches that are over, counted; those against this solution only."""
+        """A person's finished matches against this solution, counted."""
         digest = self.bot.facts.digest
         found = self.store.counted(owner, MatchRow.solution, MatchRow.first, MatchRow.result)
         return tallies((first, winner) for solution, first, winner, n in found if solution == digest for _ in range(n))

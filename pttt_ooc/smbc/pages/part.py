@@ -1,4 +1,4 @@
-"""The wing as a part of the web application: what the solution does at any place, and matches against it."""
+"""The wing as a part of the web application: the solution at any position, and matches against it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
 BEGUN_PER_HOUR = 2000
-"""How many matches may be begun from one address; a whole campus may share one."""
+"""Most matches begun from one address; a whole campus may share one."""
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/smbc")
 _FIRST = {"chance": None, "me": ME, "bot": BOT}
@@ -35,7 +35,7 @@ _FIRST = {"chance": None, "me": ME, "bot": BOT}
 
 @dataclass
 class SecretGoalsState:
-    """What the handlers work on."""
+    """The state of the handlers."""
 
     bot: AskedBot
     matches: Matches
@@ -67,7 +67,7 @@ def parts(address: str, directory: str) -> list[Part]:
     Raises
     ------
     StoreError
-        If matches cannot be kept there.
+        If the database cannot be used.
     """
     bot = AskedBot(Client(Path(address)))
     return [part_of(bot, Matches(Path(directory), bot))]
@@ -92,7 +92,7 @@ def explore(
     at: Annotated[str, Query(max_length=9)] = "",
     iteration: Annotated[int | None, Query(ge=0, le=10**9)] = None,
 ) -> Response:
-    """One place of one round."""
+    """A position of a round."""
     points = state.bot.facts.winning_score
     if mine >= points or other >= points:
         raise HTTPException(404, f"No round begins at {mine}-{other}; scores are 0 to {points - 1}.")
@@ -166,7 +166,7 @@ async def next_round(request: Request, state: UsedState, shell: UsedShell, accou
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Give a match up."""
+    """Resign."""
     fields = await own_form(request, shell)
     await run_in_threadpool(state.matches.resign, _owner(request, account), id, _version(fields))
     return await _answer(request, state, account, id)
@@ -177,7 +177,7 @@ def _owner(request: Request, account: Account | None) -> str:
 
 
 async def _answer(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
-    """What a form gets: the renewed table for the page's script, else the way back to the page."""
+    """The answer to a form: the new board for the page's script, else a redirect to the page."""
     if wants_part(request):
         return await run_in_threadpool(_shown, request, state, account, id)
     return RedirectResponse(f"/smbc/play/{id}", 303)

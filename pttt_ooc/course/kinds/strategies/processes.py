@@ -1,4 +1,4 @@
-"""The process that the pages Explore and Play of a grader ask."""
+"""The answerer of the pages Explore and Play of a grader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def pages(data: Path, game: str) -> Pages:
     Raises
     ------
     StoreError
-        If games of people cannot be kept there.
+        If the database of games cannot be used.
     """
     games_file(data)
     return Pages(
