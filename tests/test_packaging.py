@@ -112,7 +112,7 @@ def test_all_that_is_imported_is_named():
     for file in (ROOT / "pttt_ooc").rglob("*.py"):
         # An extra bears the name of the room, or of the module, that needs it; rooms with pages need the grader's too.
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
-        served = parts[0] in ("web", "explore", "smbc") or {"pages", "course"} & set(parts)
+        served = parts[0] in ("service", "web", "play", "explore", "smbc") or {"pages", "course"} & set(parts)
         wanted = {*parts, *(("grader",) if served else ())}
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
@@ -178,7 +178,7 @@ def give_kernels(python, place):
 def served(pttt, place):
     """A grader; its address."""
     (place["cwd"] / "grader").mkdir()
-    (place["cwd"] / "course/settings.yaml").write_text(GRADER)
+    (place["cwd"] / "grader/settings.yaml").write_text(GRADER)
     command = [pttt, "serve", "--data", "grader", "--port", "0"]
     with open(place["cwd"] / "log", "w") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)
