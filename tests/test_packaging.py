@@ -103,6 +103,7 @@ def imports_of(file):
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.slow
 def test_all_that_is_imported_is_named():
     def names(lines):
         return {re.split(r"[<>=\[;]", line)[0].lower().replace("_", "-") for line in lines}
@@ -216,6 +217,7 @@ def works_alone(bin_, place):
     return solved.stderr + evaluated.stderr
 
 
+@pytest.mark.slow
 def test_the_wheel_works_alone(alone, place):
     """With kernels that are compiled already."""
     give_kernels(alone / "python", place)

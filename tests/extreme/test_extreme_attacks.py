@@ -294,6 +294,7 @@ def test_a_crash_of_the_interpreter_forfeits():
     assert lost(match) and "SIGSEGV" in match.detail
 
 
+@pytest.mark.slow
 def test_endless_recursion_forfeits():
     match = attack("import sys; sys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf()", time_limit=2)
     assert lost(match)
