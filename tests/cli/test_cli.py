@@ -197,6 +197,7 @@ def test_the_index_is_made_once_and_told_about(pttt, tmp_path):
     assert {file: file.stat().st_mtime_ns for file in place.rglob("*.json")} == stores
 
 
+@pytest.mark.slow
 def test_lost_products_are_made_anew(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
@@ -204,6 +205,7 @@ def test_lost_products_are_made_anew(pttt, tmp_path):
     assert pttt.ok("infosets", "--player", 0, data=place) == first
 
 
+@pytest.mark.slow
 def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
@@ -245,6 +247,7 @@ def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symme
     assert not [file for file in data.rglob("tmp*")], "files of mapped arrays have no names"
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatch, symmetry):
     names, made = write_kind("directory", strategies(seed=5, symmetric=True), symmetry), {}
@@ -263,6 +266,7 @@ def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatc
     assert all(Path("whole", name).read_bytes() == Path("small", name).read_bytes() for name in files)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", TINY[:4])
 def test_uniform_against_uniform(pttt, name, symmetry):

@@ -231,6 +231,7 @@ def test_a_disk_too_full_for_the_index(disk, expected):
     assert pttt.bits() == expected
 
 
+@pytest.mark.slow
 def test_a_read_only_directory(disk, expected):
     pttt = Pttt(disk.path)
     disk.read_only()

@@ -209,6 +209,7 @@ def test_a_best_response_and_a_strategy_are_kept_apart(pages):
     assert len(keys) == 4 and profiles.key(pair) in keys
 
 
+@pytest.mark.slow
 def test_both_players_may_reply_to_each_other(pages, solved):
     pair = [{"name": str(solved), "digest": "x", "best": True}, {"name": str(solved), "digest": "x", "best": True}]
 

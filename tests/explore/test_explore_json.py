@@ -165,6 +165,7 @@ def test_the_merged_board_shows_a_class_on_its_first_square(pages, profile):
     assert rows == [("0, 2, 3, 5", probability(corners)), ("1, 4", probability(middles))]
 
 
+@pytest.mark.slow
 def test_json_of_a_snapshot_a_best_response_and_another_strategy(pages):
     offered = told(pages, ASKED)["offered"]
     assert [one["key"] for one in offered] == ["solution", "f1", "uniform"]
@@ -208,6 +209,7 @@ def test_the_interface_is_described(pages):
 # In a grader
 
 
+@pytest.mark.slow
 def test_only_its_own_team_reads_a_submission(course):
     number = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     course.run()

@@ -204,6 +204,7 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
 # Whose strategies
 
 
+@pytest.mark.slow
 def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     mine = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     waiting = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 1))
@@ -321,6 +322,7 @@ def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
 # The answerer, and what it prepares
 
 
+@pytest.mark.slow
 def test_web_processes_import_no_numerics():
     web = "pttt_ooc.course.kinds.web_process, pttt_ooc.explore.part, pttt_ooc.web.local_process"
     code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
@@ -337,6 +339,7 @@ def test_the_command_starts_its_processes_without_what_takes_long_to_import(solv
     assert done.stdout.splitlines() == [GAME, "[]"], done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_prepared_is_answered_without_zarr(solved, client, prepared, pages):
     assert "board1" in ready(pages).text
     _, sources = local_sources([str(solved)], None)
@@ -515,6 +518,7 @@ def test_structures_are_taken_from_beside_a_solution(solved, tmp_path):
     assert structures_of(tmp_path, rules, Path("data")) == Path("data")
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_stopped(solved, tmp_path):
     import signal
     import urllib.error

@@ -222,6 +222,7 @@ def test_what_a_visitor_has_left_long_ago_is_forgotten(tmp_path):
     games.close()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_mean_of_many_games_is_the_exact_value(in_memory, player):
     """Uniform play against the uniform opponent, and a fixed strategy against it."""

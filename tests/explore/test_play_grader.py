@@ -52,6 +52,7 @@ def play_out(course, address):
     return page
 
 
+@pytest.mark.slow
 def test_only_what_a_team_has_opened_can_be_played_against(course):
     offered = r'name="opponent" value="(\w+)"'
     assert re.findall(offered, course.client.get("/play").text) == ["solution", "uniform"]

@@ -71,6 +71,7 @@ def test_a_whole_game_on_a_terminal(terminal):
     )
 
 
+@pytest.mark.slow
 def test_exploring_on_a_terminal(terminal):
     shell = terminal("explore", "--terminal", "uniform", "--game", GAME)
     assert "value 0.5501, with the best response from here on 0.8667" in shell.until(r" >")
@@ -130,6 +131,7 @@ def test_mirror_images_are_told_together(monkeypatch, pair):
     assert re.search(r"^     5 ", after, re.MULTILINE) and "given |0*" in after
 
 
+@pytest.mark.slow
 def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
     solved = prepared(tmp_path, GAME, "full")
     solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=9, snapshot_every=2), solved, 2)
@@ -213,6 +215,7 @@ def test_the_value_of_what_is_printed_at_the_end(monkeypatch, pair):
     assert "the best response 0.86667, uniform 0.55012." in told
 
 
+@pytest.mark.slow
 def test_a_terminal_without_colours_and_unicode_can_be_used(terminal):
     done = subprocess.run(
         [sys.executable, "-c", MAIN, "play", "--terminal", "uniform", "--game", GAME],

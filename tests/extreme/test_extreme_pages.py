@@ -305,6 +305,7 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path):
     assert {row["name"] for row in rows(text)} == {"'=1+1", "fine"}
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(over):
     script = """
 import sys

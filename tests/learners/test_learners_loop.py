@@ -137,6 +137,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
         np.testing.assert_array_equal(found[0][p].probabilities, found[1][p].probabilities)
 
 
+@pytest.mark.slow
 def test_a_result_is_a_solution_for_all_commands(tmp_path, capsys):
     def pttt(*arguments):
         with pytest.raises(SystemExit) as end:

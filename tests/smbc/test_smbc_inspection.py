@@ -86,6 +86,7 @@ def test_the_beginning_of_a_round_has_the_value_of_its_scores(lookouts):
         assert abs(sum(seen) / 9 - value) < 1e-12
 
 
+@pytest.mark.slow
 def test_values_with_open_goals_are_those_of_plain_minimax(lookouts):
     """No order, no tree: positions as sets of squares."""
     worth, tree = worth_of(lookouts, (1, 0)), lookouts.solution.tree

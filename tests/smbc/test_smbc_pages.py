@@ -226,6 +226,7 @@ def test_places_that_do_not_exist(browser_of, query, status, sentence):
     assert answer.status_code == status and sentence in answer.text
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics():
     program = (
         "import sys, pttt_ooc.smbc.pages.part, pttt_ooc.web.local_process\n"

@@ -62,6 +62,7 @@ def without_times(rows):
     return [{key: value for key, value in row.items() if "second" not in key} for row in rows]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("algorithm", list(RULES))
 def test_every_rule_converges(tmp_path, algorithm, symmetry):
@@ -119,6 +120,7 @@ def test_rules_are_those_of_the_papers(tmp_path, changes):
                 assert row / row.sum() == pytest.approx(average[player][text], rel=0, abs=1e-10)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
 def test_the_reported_gap_is_that_of_the_brute_force(tmp_path, name):
     solution = run(tmp_path, config(max_iterations=50), name, "none")
@@ -135,6 +137,7 @@ def test_the_reported_gap_is_that_of_the_brute_force(tmp_path, name):
     assert solution.rows[-1]["value"] == pytest.approx(naive.value(game, *tables), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_symmetry_changes_nothing_but_the_work(tmp_path):
     settings = config(max_iterations=30, precision="float64")
     gaps = [
@@ -152,6 +155,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
         assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "changes", [{}, {"algorithm": "dcfr"}, {"storage": "int16"}, VARIANTS[-3], VARIANTS[-1]], ids=str
 )
@@ -176,6 +180,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
     assert without_times(parts.rows) == without_times(whole.rows)
 
 
+@pytest.mark.slow
 def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
     first = run(tmp_path, config(max_iterations=20), folder="parts")
     seen = []
@@ -184,6 +189,7 @@ def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
     assert bits(second) == bits(run(tmp_path, config(max_iterations=60), folder="whole"))
 
 
+@pytest.mark.slow
 def test_a_lowered_budget_starts_anew_and_keeps_what_there_is(tmp_path):
     """What took long is never lost by an edit: changed back, the solver goes on from there."""
     told = []
@@ -211,6 +217,7 @@ def test_a_lowered_budget_starts_anew_and_keeps_what_there_is(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_another_schedule_of_evaluations_stops_where_a_fresh_run_does(tmp_path):
     before = config(algorithm="dcfr", evaluate_every=2, target_nashconv=0.04, max_iterations=31)
     after = config(algorithm="dcfr", evaluate_every=1.2, target_nashconv=0.04, max_iterations=31)
@@ -282,6 +289,7 @@ def test_kept_runs_are_few_and_none_that_took_long_is_lost(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     first = run(tmp_path, config())
     seen = []

@@ -62,6 +62,7 @@ def test_a_kill_at_steps_of_a_commit(killer, stride):
     assert killer.tally.finished and 5 < killer.tally.committing < killer.tally.killed
 
 
+@pytest.mark.slow
 def test_work_in_a_damaged_map_is_never_gone_on_with(killer, monkeypatch):
     """The harness itself: it notices a solver that resumes without reading what was saved."""
     monkeypatch.setattr(commits, "_restore", lambda *arguments: None)

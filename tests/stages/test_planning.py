@@ -225,6 +225,7 @@ def test_no_time_is_negative():
         assert 0 < found.iteration[0] < found.iteration[1]
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_as_large_as_the_plan_says():
     plan, found = plan_of("mini-2x3k2-abrupt"), rates.measure("mini-2x3k2-abrupt")
     assert (found.pairs, found.sequences) == (plan.counts["pairs"], plan.sequences)
@@ -233,6 +234,7 @@ def test_what_is_measured_is_as_large_as_the_plan_says():
     assert many.work / many.sequences > 5 * few.work / few.sequences  # so that both can be told apart
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     command = [sys.executable, "-m", "pttt_ooc.cli", "plan", "--game", "mini-2x3k2-abrupt", "--no-times"]
     run = {"capture_output": True, "text": True, "cwd": tmp_path, "env": {**os.environ}, "timeout": PATIENCE}

@@ -103,6 +103,7 @@ def manifest(directory, stage):
     return json.loads(directories.manifest_of(directory, stage).read_text())
 
 
+@pytest.mark.slow
 def test_nothing_is_stale_that_the_configuration_describes(made):
     assert found(made) == {}
     assert told(reasons(made, asked(CONFIG, made)))[2] == "solve: up to date"
@@ -168,6 +169,7 @@ def test_rules_read_what_they_say(rule):
     assert ("horizon" in unread(rule)) == (one.drift == Parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Pydantic serializer")
 def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
     """But memory_mb, which changes no product, and what the algorithm ignores."""
@@ -182,6 +184,7 @@ def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
     assert found(made, changed(memory_mb=500)) == {}
 
 
+@pytest.mark.slow
 def test_other_files_of_infosets_are_noticed_by_their_content(made, tmp_path):
     rows = tmp_path / "rows.txt"
     rows.write_text((made / "player0-infosets.txt").read_text())
@@ -207,6 +210,7 @@ def test_products_of_another_version_are_made_anew(made, monkeypatch):
     assert found(made) == {"evaluate": "was made by another version of this program", **later("evaluate")}
 
 
+@pytest.mark.slow
 def test_what_was_made_from_other_products_is_made_anew_or_refused(made):
     """As after `pttt solve` with a smaller target, whatever the times of the files say."""
     other = changed(solve={"max_iterations": 20})

@@ -44,6 +44,7 @@ def check(name, symmetry, seed, zero_probability):
     assert (found.exploitability_0, found.exploitability_1) == (found.best_response_1, found.best_response_0)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", helpers.TINY)
 @settings(max_examples=15)
