@@ -65,7 +65,7 @@ class Walked:
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(("game", "symmetry"), [case for case, _ in MIRRORED], ids=[name for _, name in MIRRORED])
-def test_mirror_images_are_told_together(game, symmetry):
+def test_mirror_images_are_merged_on_the_terminal(game, symmetry):
     profile, tables = profile_of(game, symmetry), tables_of(game, symmetry)
     for player in (0, 1):
         known = naive_questions.answers(game, player, tables)
