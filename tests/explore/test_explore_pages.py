@@ -416,7 +416,7 @@ def test_the_number_of_waiting_preparations_is_limited():
     sleeping = ["-c", "import sys; sys.stdin.read()"]
     try:
         assert made.want("first", sleeping)["ahead"] == 0
-        for n in range(1, jobs._WAITING + 1):
+        for n in range(1, jobs._MOST_WAITING + 1):
             assert made.want(str(n), sleeping)["ahead"] == n
         assert made.want("3", sleeping)["ahead"] == 3  # it is in the queue already
         with pytest.raises(jobs.TooManyError):
