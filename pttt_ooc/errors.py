@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
 
 
 class PtttError(Exception):
     """Base of all errors whose text is meant for the user: one sentence that says what is wrong and what to do.
+
+    Attributes
+    ----------
+    details
+        JSON values for programs, which go with the sentence from an answerer to the process that asked.
 
     Examples
     --------
@@ -24,6 +31,8 @@ class PtttError(Exception):
     ...     print(error)
     nowhere is not the directory of a solution: there is no such directory.
     """
+
+    details: Mapping[str, Any] = MappingProxyType({})
 
 
 class UnknownGameError(PtttError):
@@ -64,6 +73,7 @@ class ImpossibleInfosetError(PtttError):
     def __init__(self, sentence: str, nearest: str | None) -> None:
         super().__init__(sentence)
         self.nearest = nearest
+        self.details = {"nearest": nearest}
 
 
 class StoreError(PtttError):

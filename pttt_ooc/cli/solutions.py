@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")(export)
     app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120")(solve)
     app.command(epilog="Example: pttt fsck data")(fsck)
@@ -160,7 +160,7 @@ def solve(
     from pttt_ooc.stages.run_start import begin
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
-    with interruptible(), told_by(say):  # within the command, as typer has words of its own for an interrupt
+    with interruptible(), told_by(say):  # here, because typer has its own message for an interrupt
         budget = settings.memory_mb
         refuse_small_budget(settings, ("enumerate", "index", "solve"))
         prepared(data, settings.game, settings.symmetry, budget)
@@ -207,7 +207,7 @@ def verify_run(
 
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
-    """The configuration of a file, if any, with the options of the command line in its place."""
+    """The configuration of a file, if any; options of the command line replace its keys."""
     check_game(top["game"])
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config

@@ -9,9 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.questions.beliefs import beliefs
@@ -52,7 +52,7 @@ def client(solved, tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(client, solved, mine):
     rules, sources = local_sources([str(solved), str(mine)], None)
-    part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
     with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
         yield made
 

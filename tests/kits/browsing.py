@@ -28,7 +28,9 @@ def chromium():
     return shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
-in_browser = pytest.mark.skipif(chromium() is None, reason="there is no chromium (Debian: apt-get install chromium-headless-shell)")
+in_browser = pytest.mark.skipif(
+    chromium() is None, reason="there is no chromium (Debian: apt-get install chromium-headless-shell)"
+)
 
 
 def patient(make, **options):

@@ -17,7 +17,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_co
 
 from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.extreme.walls import ExtremeError
-from pttt_ooc.play.database import Kept
+from pttt_ooc.play.database import PlayDatabase
 from pttt_ooc.play.database_file import kept_file
 
 QUEUED, CHECKING, ACCEPTED, REJECTED = "Queued", "Checking", "Accepted", "Rejected"
@@ -120,7 +120,7 @@ class Bots:
 
     def __init__(self, league: League) -> None:
         self._settings = league.settings
-        self._kept = Kept(kept_file(league.database, "Bots"), "bots", Base.metadata)
+        self._kept = PlayDatabase(kept_file(league.database, "Bots"), "bots", Base.metadata.sorted_tables)
 
     def close(self) -> None:
         """Close the database."""
