@@ -17,7 +17,7 @@ from pydantic import BaseModel, create_model
 from pttt_ooc.arena.settings import ArenaConfig
 from pttt_ooc.config import Config, check_config, check_section, read_yaml
 from pttt_ooc.extreme.settings import ExtremeConfig
-from pttt_ooc.grid.cells import cells
+from pttt_ooc.grid.pipeline import cells
 from pttt_ooc.grid.settings import SweepConfig
 from pttt_ooc.learners.settings import LearnersConfig
 from pttt_ooc.smbc.settings import SmbcConfig

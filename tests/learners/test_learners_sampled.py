@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.environment import Games, random_state
+from pttt_ooc.learners.sampled.games import Games, random_state
 from pttt_ooc.learners.sampled.rules import rules_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.play import start

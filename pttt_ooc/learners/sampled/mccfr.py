@@ -25,7 +25,7 @@ from pydantic import Field
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
 from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.environment import random_state
+from pttt_ooc.learners.sampled.games import random_state
 from pttt_ooc.learners.sampled.kernels import Options, Tables
 from pttt_ooc.learners.sampled.rules import rules_of
 
