@@ -119,13 +119,13 @@ NO_MEMORY = "There is not enough memory for this."
 INTERRUPTED = "Interrupted; the same command continues from what is on disk."
 
 
-def of_system(error: OSError) -> str:
+def system_error_sentence(error: OSError) -> str:
     """One sentence about an error of the operating system that nobody has explained better."""
     return f"{error.filename or 'A file, or standard output,'} cannot be used: {error.strerror or error}."
 
 
 @contextmanager
-def interrupts_kept() -> Iterator[None]:
+def keep_interrupts() -> Iterator[None]:
     """Raise KeyboardInterrupt where an interrupt comes out of the block as another error.
 
     An interrupt can hit the standard library while it cleans up.  `shutil.rmtree`, for one, then closes
@@ -143,7 +143,7 @@ def interrupts_kept() -> Iterator[None]:
 
 
 @contextmanager
-def told_by(tell: Callable[[str], None]) -> Iterator[None]:
+def exit_on_error(tell: Callable[[str], None]) -> Iterator[None]:
     """End the program with one sentence if an error that a person can do something about leaves the block.
 
     Parameters
@@ -153,7 +153,7 @@ def told_by(tell: Callable[[str], None]) -> Iterator[None]:
     """
     code = 1
     try:
-        with interrupts_kept():
+        with keep_interrupts():
             yield
         return
     except PtttError as error:
@@ -161,7 +161,7 @@ def told_by(tell: Callable[[str], None]) -> Iterator[None]:
     except KeyboardInterrupt:
         sentence, code = INTERRUPTED, 130
     except OSError as error:
-        sentence = of_system(error)
+        sentence = system_error_sentence(error)
     except MemoryError:
         sentence = NO_MEMORY
     tell(on_one_line(sentence))

@@ -1,6 +1,6 @@
 """Commits of a solver's resumable state.
 
-A :class:`State` is a work directory of this form:
+A :class:`ResumableState` is a work directory of this form:
 
 ========================= =================================================================================
 ``lock``                  held (flock) while a solver is at work; contains its process number
@@ -30,7 +30,7 @@ import numpy as np
 
 from pttt_ooc.disk.files import atomic_write_text, explained, fsync_directory, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.disk.snapshot_record import Commit, Current, advice, crc_text
+from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord, advice, crc_text
 from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, locate_array
 from pttt_ooc.errors import StoreError
 
@@ -52,7 +52,7 @@ def _snapshot(path: Path, generation: int) -> Path:
     return path / "commits" / f"{generation:08d}"
 
 
-class State:
+class ResumableState:
     """A solver's arrays, changed in place, with commits that survive a kill at any instant.
 
     Made by :meth:`open`; a context manager that closes it.  Only one process at a time can have a
@@ -70,7 +70,9 @@ class State:
         Earlier commits of other runs; they stay until somebody goes on from one of them.
     """
 
-    def __init__(self, path: Path, lock: IO[bytes], arrays: dict[str, Array], current: Current, choice: Choice) -> None:
+    def __init__(
+        self, path: Path, lock: IO[bytes], arrays: dict[str, Array], current: SnapshotRecord, choice: Choice
+    ) -> None:
         self.path = path
         self.arrays = arrays
         self._lock = lock
@@ -87,7 +89,7 @@ class State:
         arrays: Mapping[str, Array],
         fingerprint: str,
         choose: Callable[[Sequence[Commit]], Choice] = latest,
-    ) -> State:
+    ) -> ResumableState:
         """Create the state, all zeros at iteration 0, or resume it from a commit.
 
         Parameters
@@ -169,7 +171,7 @@ class State:
             with explained(f"commit iteration {iteration} in {self.path}"):
                 checksums = self._write_snapshot(_snapshot(self.path, generation))
                 commit = Commit(generation, int(iteration), content, checksums)
-                record = Current(self._fingerprint, (commit, *self.kept))
+                record = SnapshotRecord(self._fingerprint, (commit, *self.kept))
                 atomic_write_text(self.path / "CURRENT.json", record.text())
         except StoreError:
             self._drop_unless_named(generation)
@@ -192,7 +194,7 @@ class State:
         # Writing CURRENT.json can fail after it has been replaced (while syncing its directory): then
         # either snapshot may be the one that is found after a power cut, and both must stay.
         try:
-            named = Current.read(self.path).generation
+            named = SnapshotRecord.read(self.path).generation
         except StoreError:
             return
         if named != generation:
@@ -218,13 +220,13 @@ def _busy(path: Path, process: str) -> str:
     return f"Another solver is at work on {path} (process {process}); wait for it or stop it."
 
 
-def _current_or_new(path: Path, fingerprint: str) -> Current:
+def _current_or_new(path: Path, fingerprint: str) -> SnapshotRecord:
     """The record of the last commit; if the state was never completely created, a new record, which is written."""
     (path / "commits").mkdir(exist_ok=True)
     if not _was_created(path):
-        atomic_write_text(path / "CURRENT.json", Current(fingerprint, ()).text())
+        atomic_write_text(path / "CURRENT.json", SnapshotRecord(fingerprint, ()).text())
         fsync_directory(path.parent)  # once more: a kill may have come between making the directory and syncing it
-    current = Current.read(path)
+    current = SnapshotRecord.read(path)
     if current.fingerprint != fingerprint:
         raise StoreError(
             f"The work directory {path} was made for another configuration (fingerprint {current.fingerprint}, "
@@ -310,7 +312,7 @@ def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
 
 
 def is_state(path: Path) -> bool:
-    """Whether a directory is the work directory of a :class:`State`, even of a damaged one."""
+    """Whether a directory is the work directory of a :class:`ResumableState`, even of a damaged one."""
     return (path / "CURRENT.json").exists() or (path / "commits").is_dir()
 
 
@@ -334,7 +336,7 @@ def fsck(path: Path) -> list[str]:
         if not _was_created(path):
             return []
         try:
-            current = Current.read(path)
+            current = SnapshotRecord.read(path)
         except StoreError as error:
             return [str(error)]
         return [problem for commit in current.saved for problem in _problems_of(path, commit)]

@@ -207,14 +207,14 @@ class Workspace(Generic[Tree]):
 _LINE = 64  # bytes: every array of a room begins with a line of the cache
 
 
-def room_for(*trees: Any) -> Array:
+def buffer_for(*trees: Any) -> Array:
     """A virtual array of bytes that is large enough for any one of some trees, which are never used together."""
     sizes = [sum(-(-array.nbytes // _LINE) * _LINE for array in leaves(tree).values()) for tree in trees]
     return virtual_array(max(sizes, default=0), np.uint8)
 
 
-def furnished(room: Array, tree: Tree) -> Tree:
-    """The same tree with arrays that lie in a room, one after the other; see :func:`room_for`."""
+def arrays_within(room: Array, tree: Tree) -> Tree:
+    """The same tree with arrays that lie in a room, one after the other; see :func:`buffer_for`."""
     start = 0
 
     def placed(path: str, array: Array) -> Array:

@@ -25,7 +25,7 @@ class Commit:
     generation
         Its number, which names its directory.
     iteration, extra
-        The values that were passed to ``State.commit``.
+        The values that were passed to ``ResumableState.commit``.
     checksums
         CRC-32 of each array's bytes, in hex.
     """
@@ -37,7 +37,7 @@ class Commit:
 
 
 @dataclass(frozen=True)
-class Current:
+class SnapshotRecord:
     """The content of ``CURRENT.json``.
 
     Attributes
@@ -73,7 +73,7 @@ class Current:
         return json.dumps({**content, "checksum": _checksum_of(content)}, sort_keys=True, indent=2) + "\n"
 
     @classmethod
-    def read(cls, path: Path) -> Current:
+    def read(cls, path: Path) -> SnapshotRecord:
         """Read it from the work directory `path`; StoreError if missing, damaged or of another version."""
         file = path / "CURRENT.json"
         content = read_json(file, "the record of the last commit", advice(path))

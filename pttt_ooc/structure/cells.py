@@ -91,7 +91,7 @@ def at_keys(codes, keys):
     return found, times
 
 
-class Side:
+class PlayerOrders:
     """The orders of one player's views."""
 
     def __init__(self, game: Game, player: int) -> None:

@@ -14,7 +14,7 @@ from pttt_ooc.structure.index import Index, Layout
 Floats = NDArray[np.floating[Any]]
 
 
-class Sliced(Protocol):
+class SlicedStrategy(Protocol):
     """A strategy that tells its probabilities slice by slice; perhaps it has no more than one in memory."""
 
     @property
@@ -48,7 +48,7 @@ class Strategy:
     probabilities: Floats
 
     def of_slice(self, n: int) -> Floats:
-        """As :meth:`Sliced.of_slice`."""
+        """As :meth:`SlicedStrategy.of_slice`."""
         return self.probabilities[self.index.players[self.player].sequences_of(n)]
 
 

@@ -41,7 +41,7 @@ class Groups(NamedTuple):
     source_actions: NDArray[np.int32]
 
 
-class Patterns(NamedTuple):
+class PatternCells(NamedTuple):
     """The patterns of a :class:`Timing`, as kernels take them."""
 
     start: Ints
@@ -149,14 +149,14 @@ class Timing:
         """All arrays by name, for a store."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def tables(self) -> tuple[Groups, Patterns, Operators]:
+    def tables(self) -> tuple[Groups, PatternCells, Operators]:
         """What the joint sweep takes."""
         return (
             Groups(
                 *(self.group_operator, self.group_view, self.group_pattern, self.group_actions),
                 *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
             ),
-            Patterns(self.pattern_start, self.order_cell, self.wide_order_cell),
+            PatternCells(self.pattern_start, self.order_cell, self.wide_order_cell),
             Operators(
                 *(self.operator_start, self.operator_cells, self.operator_prefix_first),
                 *(Factors(*self.factor), self.matrix),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.memory import furnished, in_memory, room_for, thread_needs, virtual_array
+from pttt_ooc.disk.memory import arrays_within, buffer_for, in_memory, thread_needs, virtual_array
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.building import build_timing
@@ -246,7 +246,7 @@ class Engine:
 
     def _room(self) -> NDArray[np.uint8]:
         """A virtual array of the bytes that a thread works in, in either precision."""
-        room: NDArray[np.uint8] = room_for(self._scratch_arrays(np.float64))
+        room: NDArray[np.uint8] = buffer_for(self._scratch_arrays(np.float64))
         return room
 
     def _scratch(self) -> Scratch:
@@ -254,7 +254,7 @@ class Engine:
         if self.dtype.name not in mine:
             if "room" not in mine:
                 mine["room"] = _aligned(self._room())
-            mine[self.dtype.name] = furnished(mine["room"], self._scratch_arrays(self.dtype))
+            mine[self.dtype.name] = arrays_within(mine["room"], self._scratch_arrays(self.dtype))
         scratch: Scratch = mine[self.dtype.name]
         return scratch
 
@@ -323,7 +323,7 @@ def scratch_arrays(source: int, receiver: int, matrix: int, dtype: DTypeLike) ->
 
 def needs_of_cells(source: int, receiver: int) -> dict[str, int]:
     """As :func:`engine_needs`, from the numbers of cells."""
-    return thread_needs(cells=room_for(scratch_arrays(source, receiver, _USUAL_SUM, np.float64)).nbytes)
+    return thread_needs(cells=buffer_for(scratch_arrays(source, receiver, _USUAL_SUM, np.float64)).nbytes)
 
 
 def engine_needs(engine: Engine) -> dict[str, int]:

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from tests.explore.test_explore_browser import asked, open_page  # noqa: F401
 
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.local_server import local_sources
@@ -13,6 +12,7 @@ from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.test_course_accessibility import CONTRAST
 from tests.explore.answerer_kit import answering, solve_game
+from tests.explore.test_explore_browser import asked, open_page  # noqa: F401
 from tests.kits.browsing import (
     WIDTHS,
     assert_accessible,

@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.assessment import assess
-from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, narrowed
+from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, intersected
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.structure.symmetry import fold
@@ -23,9 +23,9 @@ def uniform(index):
 
 
 def test_intervals_are_narrowed():
-    assert narrowed((0.1, 0.5), None) == (0.1, 0.5)
-    assert narrowed((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
-    assert narrowed((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
+    assert intersected((0.1, 0.5), None) == (0.1, 0.5)
+    assert intersected((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
+    assert intersected((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
 
 
 def test_evaluation_is_exact_whatever_the_precision_of_the_engine():
