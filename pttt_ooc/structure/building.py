@@ -1,6 +1,6 @@
-"""Building the tables of the timing operators, and how large they will be.
+"""Construction of the timing operators' tables, and a forecast of their sizes.
 
-See :mod:`pttt_ooc.structure.timing` for what they mean.
+See :mod:`pttt_ooc.structure.timing` for their meaning.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pttt_ooc.structure.timing import Clocks, Factors, PatternCells, Timing, con
 from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
 
 NARROW = (1 << 16) - 1
-"""Cells that 16 bits tell apart, with an extra one after the last."""
+"""Most cells that 16 bits can number, with an extra one after the last."""
 
 _NEVER = -2  # the time of no square
 
@@ -42,28 +42,28 @@ def build_timing(
     Parameters
     ----------
     allocate
-        Makes the arrays `order_cell` and `wide_order_cell`, which are by far the largest ones, from name, length and
+        Makes the arrays `order_cell` and `wide_order_cell`, by far the largest ones, from name, length and
         dtype: in memory by default, or mapped from files.
     on_progress
-        Called with the share of these arrays that is written.
+        Called with the share of these arrays that has been written, 0 to 1.
     """
     return _TimingBuilder(index, pairs, receiver).build(allocate, on_progress)
 
 
 @dataclass(frozen=True, eq=False)
 class TimingSizes:
-    """How large the tables of a :class:`Timing` are.
+    """Sizes of the tables of a :class:`Timing`.
 
     Attributes
     ----------
     sources, patterns
-        As in the timing.
+        Numbers of sources and patterns.
     narrow_orders, wide_orders
         Length of `order_cell` and of `wide_order_cell`.
     cells
         An upper bound on the cells of either side of any operator.
     work
-        Orders of both sides, over all sources: about what a gradient adds up.
+        Orders of both sides, over all sources: about the number of additions of a gradient.
     """
 
     sources: int
@@ -75,12 +75,12 @@ class TimingSizes:
 
 
 def timing_sizes(layout: Layout, pairs: Pairs, receiver: int) -> TimingSizes:
-    """The size of what :func:`build_timing` would build, without building it."""
+    """The sizes of the result of :func:`build_timing`, without building it."""
     return _TimingBuilder(layout, pairs, receiver).sizes()
 
 
 def most_cells(attempts: Ints, keys: Ints) -> Ints:
-    """How many tuples of different times `keys` squares among so many attempts may have, an upper bound on cells."""
+    """An upper bound on cells: the number of tuples of different times of `keys` squares among `attempts`."""
     cells = np.ones(np.broadcast_shapes(attempts.shape, keys.shape), np.int64)
     for k in range(int(keys.max(initial=0))):
         cells *= np.where(k < keys, np.maximum(attempts.astype(np.int64) - k, 1), 1)
@@ -89,18 +89,19 @@ def most_cells(attempts: Ints, keys: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class RelevantPairs:
-    """The pairs of views that matter to a receiver: its view represents its orbit, and somebody can win.
+    """The pairs of views that matter to a receiver: its view represents its orbit, and a player can win.
 
     Attributes
     ----------
     receiver_view, source_view
         int64, shape (pairs,): positions in the index.
     placed, failed, mover, winning
-        As in :class:`~pttt_ooc.structure.views.Pairs`.
+        See :class:`~pttt_ooc.structure.views.Pairs`.
     symmetry
-        By player, the symmetry that takes its view to the representative.
+        By player, the symmetry that maps the view to its representative.
     keys
-        Squares on which the receiver failed, and on which the source failed, because the other had placed there.
+        Squares on which the receiver failed, and squares on which the source failed, because the other player had
+        placed a mark there.
     code
         By player, the patterns; see :mod:`~pttt_ooc.structure.patterns`.
     """
@@ -118,14 +119,16 @@ class RelevantPairs:
 
 @dataclass(frozen=True, eq=False)
 class PatternUses:
-    """Which pair and which side of it (0: receiver, 1: source) uses each pattern first.
+    """The first use of each pattern.
 
     Attributes
     ----------
+    pair, side
+        The pair of views that uses it, and its side: 0 for the receiver, 1 for the source.
     ends_placed
-        Whether orders of the pattern that end with a failure do not take part.
+        Whether orders that end with a failure are excluded.
     narrow
-        How many patterns, the first ones, have cells that fit 16 bits.
+        Number of patterns whose cells fit 16 bits; they come first.
     """
 
     pair: Ints
@@ -185,7 +188,8 @@ class _TimingBuilder:
     ) -> tuple[NDArray[np.int32], PatternCells]:
         """All sources, and the patterns.
 
-        Sources are sorted: receiver's view, operator, pattern, winning actions; source's view, pattern, actions.
+        Sources are sorted by the receiver's view, operator, pattern and winning actions, then by the source's view,
+        pattern and actions.
         """
         r, s, c = self.receiver, self.source, self._choose()
         number = self._operators(c)
@@ -202,7 +206,7 @@ class _TimingBuilder:
         return table[np.lexsort(table.T[::-1])], patterns
 
     def sizes(self) -> TimingSizes:
-        """How large the tables would be."""
+        """The sizes of the tables."""
         c = self._choose()
         first, number = first_seen(self._shapes(c))
         keys = np.bitwise_count(c.keys[0] | c.keys[1])[first]
@@ -226,7 +230,7 @@ class _TimingBuilder:
         i = np.flatnonzero(chosen & (pairs.winning_squares != 0) & (at >= 0))
         placed, failed = pairs.placed[:, i], pairs.failed[:, i]
         at_s = self.index.orbits[s].find(placed[s] << size | failed[s])
-        # The receiver's view is a representative already.
+        # The receiver's view is already a representative.
         symmetry = {r: np.zeros(len(i), np.int64), s: self.index.orbits[s].symmetry[at_s]}
         # Squares on which the receiver failed come first, then those on which the source did.
         keys = (failed[r] & placed[s], failed[s] & placed[r])
@@ -238,7 +242,7 @@ class _TimingBuilder:
         return RelevantPairs(*views, placed, failed, pairs.mover[i], pairs.winning_squares[i], symmetry, keys, code)
 
     def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
-        """Numbers of the actions that attempt the images of `squares`, at the images of views, as bit masks."""
+        """The actions that attempt the images of `squares`, at the images of views, as bit masks of action numbers."""
         taken = self.images[symmetry, tried] | self.game.setup_mask(player)
         wanted, mask = self.images[symmetry, squares], np.zeros_like(squares)
         for square in range(self.game.squares):
@@ -266,10 +270,10 @@ class _TimingBuilder:
         return number
 
     def _cut(self, placed: Ints, failed: Ints) -> int:
-        """The time at which the operator of two views is split: half-way, unless the views are small."""
+        """The time at which the operator of two views is cut: half-way, unless the views are small."""
         longest = int(np.bitwise_count(placed | failed).max())
         if longest <= 4:
-            return BASE  # everything is prefix
+            return BASE  # all times are in the prefix
         if self.game.turn_rule == "classical":
             longest = int(np.bitwise_count(placed).max())
         return (longest + 1) // 2
@@ -279,15 +283,15 @@ class _TimingBuilder:
         return Cells(self.sides[player].orders(int(kinds), cut), keys, cut)
 
     def _pattern_numbers(self, c: RelevantPairs, number: Ints, sizes: Ints) -> tuple[Ints, PatternUses]:
-        """Numbers of the patterns of receiver and source, shape (pairs, 2), and who uses each pattern first.
+        """Numbers of the patterns of receiver and source, shape (pairs, 2), and the first use of each pattern.
 
-        Patterns are numbered by their first appearance, those whose cells do not fit 16 bits after all others; `sizes`
-        tells how many cells each operator has on either side, shape (operators, 2).
+        Patterns are numbered by their first use; the ones whose cells do not fit 16 bits come after all others.
+        `sizes` has the number of cells of each operator on either side, shape (operators, 2).
         """
         players = np.array([self.receiver, self.source])
         codes = np.stack([c.code[p] for p in players], axis=1)
-        # By the classical rule, the turn passes only after a placement: whoever is not to move has no order that ends
-        # with a failure.
+        # By the classical rule, the turn passes only after a placement: the player who is not to move has no order
+        # that ends with a failure.
         ends_placed = (c.mover[:, None] != players) & (self.game.turn_rule == "classical")
         _, same = np.unique(codes, return_inverse=True)
         uses = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
@@ -358,7 +362,7 @@ class _TimingBuilder:
             factor = Factors(*theirs[b], *mine[a], suffix_matrix, prefix_matrix)
             factors.append(factor)
             self._ones[factor.prefix_matrix] = ones
-        # What the sum over prefixes costs, if factors share it that have the same source, or the same receiver.
+        # Cost of the sums over prefixes, if factors with the same source share one, or factors with the same receiver.
         before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._ones[f.prefix_matrix] for f in factors}
         after = {(f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._ones[f.prefix_matrix] for f in factors}
         prefix_first = sum(before.values()) <= sum(after.values())
@@ -380,7 +384,7 @@ class _TimingBuilder:
         return Clocks(cells.sets, columns, tables.first_column, rows, tables.first_row)
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
-        """Place in `matrix` of one with so many of the source's indices."""
+        """Position in `matrix` of a matrix with this number of source indices; equal matrices are stored once."""
         known = (sources, matrix.tobytes())
         if known not in self._matrices:
             self._matrices[known] = self._matrix_size
