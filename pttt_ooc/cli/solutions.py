@@ -13,7 +13,7 @@ from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output_directory, check_outputs
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import interruptible
-from pttt_ooc.errors import StoreError, on_one_line, told_by
+from pttt_ooc.errors import StoreError, exit_on_error, on_one_line
 from pttt_ooc.options import (
     DATA,
     ConfigOption,
@@ -160,7 +160,7 @@ def solve(
     from pttt_ooc.stages.run_start import begin
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
-    with interruptible(), told_by(say):  # here, because typer has its own message for an interrupt
+    with interruptible(), exit_on_error(say):  # within the command, as typer has words of its own for an interrupt
         budget = settings.memory_mb
         refuse_small_budget(settings, ("enumerate", "index", "solve"))
         prepared(data, settings.game, settings.symmetry, budget)

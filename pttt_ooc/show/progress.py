@@ -161,7 +161,7 @@ class Progress:
         Parameters
         ----------
         part
-            As :data:`pttt_ooc.solving.solver.Part`; the first of a piece of work has the share 0.
+            As :data:`pttt_ooc.solving.solver.WorkShare`; the first of a piece of work has the share 0.
         """
         now = time.monotonic()
         if part["share"] == 0:

@@ -21,7 +21,7 @@ from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
 from pttt_ooc.disk import memory
-from pttt_ooc.disk.commits import Current
+from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.products.solution import write_solution
@@ -502,7 +502,7 @@ def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     arguments = ("solve", *endless, "--max-iterations", 10**9, "--max-minutes", 10**6, "--game", GAME, "--data", place)
 
     def committed():
-        return next((Current.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
+        return next((SnapshotRecord.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
 
     with process(*arguments, cwd=tmp_path) as running:
         wait_until(committed, alive=lambda: running.poll() is None, told=lambda: "nothing was committed")

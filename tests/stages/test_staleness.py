@@ -15,7 +15,7 @@ from pttt_ooc.config import Config, ExportConfig, SolveConfig, check_config
 from pttt_ooc.disk.files import digest as content_hash
 from pttt_ooc.disk.files import remove
 from pttt_ooc.errors import MemoryBudgetError, StoreError
-from pttt_ooc.solving.regret import RULES, Parameters, unread
+from pttt_ooc.solving.regret import RULES, Parameters, unread_keys
 from pttt_ooc.stages import (
     STAGES,
     directories,
@@ -166,7 +166,7 @@ def test_rules_read_what_they_say(rule):
         others = replace(one.defaults, **{name: 0.7})
         changes = any(one.coefficients(t, one.defaults) != one.coefficients(t, others) for t in (2, 3, 4))
         assert changes == (name in one.reads)
-    assert ("horizon" in unread(rule)) == (one.drift == Parameters())
+    assert ("horizon" in unread_keys(rule)) == (one.drift == Parameters())
 
 
 @pytest.mark.slow
