@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
+from pttt_ooc.library import openspiel
 from pttt_ooc.library.policies import Policy, PolicyTensor
 from pttt_ooc.library.strategy_names import Given, game_of, games_of_shape, given_strategy
 from pttt_ooc.library.strategy_reader import load_strategy, rows_of
@@ -226,9 +227,7 @@ class Strategy(core.Strategy):
         StrategyError
             If the policy gives something other than a distribution over legal squares.
         """
-        from pttt_ooc.library.openspiel import policy_by_infoset
-
-        return cls.from_function(game, player, policy_by_infoset(game, checked_player(player), policy))
+        return cls.from_function(game, player, openspiel.policy_by_infoset(game, checked_player(player), policy))
 
     # -----------------------------------------------------------------------------------------
     # By infosets
@@ -368,11 +367,23 @@ class Strategy(core.Strategy):
         Parameters
         ----------
         other
-            The strategy of the other player, so that the policy can play for both.
-        """
-        from pttt_ooc.library.openspiel import as_policy
+            The other player's strategy, in the same game; with it, the policy plays for both.
 
-        return as_policy(self, None if other is None else Strategy.of(other))
+        Raises
+        ------
+        ConfigError
+            If OpenSpiel is not installed.
+        GameError
+            If OpenSpiel has no such game.
+        StrategyError
+            If `other` is of the same player or for another game.
+        """
+        strategies = {self.player: self}
+        if other is not None:
+            if other.player == self.player or other.index.game != self.game:
+                raise StrategyError("The other strategy must be the other player's, in the same game.")
+            strategies[other.player] = Strategy.of(other)
+        return openspiel.as_policy(self.game, strategies)
 
     def __repr__(self) -> str:
         kept = ", kept up to symmetry" if self.index.symmetry == "full" else ""

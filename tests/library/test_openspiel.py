@@ -161,10 +161,10 @@ def test_what_is_refused(spiel):
     small, late, classical = (named_game(name) for name in ("mini-2x3k2-abrupt", *LATE))
     mine = pttt.Strategy.uniform(late, 0)
     assert "nine squares and three in a row" in refused("GameError", pttt.Strategy.uniform(small, 0).to_openspiel)
-    assert "not a str" in refused("StrategyError", pttt.Strategy.from_openspiel, late, 0, "uniform")
-    assert "both players in one game" in refused("StrategyError", mine.to_openspiel, mine)
+    assert "found a str" in refused("StrategyError", pttt.Strategy.from_openspiel, late, 0, "uniform")
+    assert "the other player's, in the same game" in refused("StrategyError", mine.to_openspiel, mine)
     other = pttt.Strategy.uniform(classical, 1)
-    assert "both players in one game" in refused("StrategyError", mine.to_openspiel, other)
+    assert "the other player's, in the same game" in refused("StrategyError", mine.to_openspiel, other)
     state = start(spiel, late)
     policy = mine.to_openspiel()
     if state.current_player() == 0:
