@@ -103,19 +103,14 @@ def _record(plan: Plan, times: Times | None) -> dict[str, object]:
 
 def _show(plan: Plan, times: Times | None) -> None:
     from pttt_ooc.cli.display import _plain, _print
+    from pttt_ooc.stages.planning import HEADINGS
 
     infosets = sum(plan.counts["total_infosets"])
     print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
     print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
-    table = _plain(
-        *("stage", "threads", "smallest budget", "memory it uses"),
-        *("disk it keeps", "disk while it runs", "processor time"),
-    )
-    for name, each in plan.stages.items():
-        disk = (each.disk_mb, each.disk_mb + each.while_running_mb)
-        time = _between(times.stages[name]) if times and name in times.stages else "-"
-        memory = (f"{each.smallest_mb} MB", f"{each.memory_mb} MB")
-        table.add_row(name, str(each.threads), *memory, *map(_size, disk), time)
+    table = _plain(*HEADINGS, "processor time")
+    for row in plan.rows():
+        table.add_row(*row, _between(times.stages[row[0]]) if times and row[0] in times.stages else "-")
     _print(table)
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if times:

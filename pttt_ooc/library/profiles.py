@@ -16,6 +16,7 @@ from pttt_ooc.questions.continuations import earlier, following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.sampled_games import sample_game
 from pttt_ooc.rules.play import History
+from pttt_ooc.show.tables import html_table
 from pttt_ooc.structure import strategy as structure
 
 
@@ -48,6 +49,17 @@ class Profile(core.Profile):
         found = self.evaluation
         where = f", in {self.directory}" if self.directory else ""
         return f"Profile of {self.game.name}: value {found.value:.6f}, NashConv {found.nashconv:.2e}{where}"
+
+    def _repr_html_(self) -> str:
+        found = self.evaluation
+        rows = [
+            ("value for player 0", f"{found.value:.6f}"),
+            ("best response of player 0", f"{found.best_response_0:.6f}"),
+            ("best response of player 1", f"{found.best_response_1:.6f}"),
+            ("NashConv", f"{found.nashconv:.2e}"),
+            ("directory", self.directory or "in memory"),
+        ]
+        return html_table(f"Profile of {self.game.name}", rows)
 
     def at(self, player: int, infoset: str) -> Numbers:
         """What the player's strategy does at an infoset, and what each attempt is worth.

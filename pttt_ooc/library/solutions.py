@@ -22,6 +22,7 @@ from pttt_ooc.library.structures import checked_player, engine_of, index_of, is_
 from pttt_ooc.products.solution import read_solution, write_solution
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.tables import html_table
 from pttt_ooc.solving import solver
 from pttt_ooc.solving.regret import Rule
 from pttt_ooc.stages import solve as stage
@@ -104,6 +105,16 @@ class Solution:
             f"Solution of {self.game.name}: NashConv {self.nashconv:.2e} after {self.facts['iteration']} iterations of "
             f"{self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("NashConv", f"{self.nashconv:.2e}"),
+            ("value of the game", f"{self.value_lower:.6f} .. {self.value_upper:.6f}"),
+            ("algorithm", self.facts["algorithm"]),
+            ("iterations", self.facts["iteration"]),
+            ("directory", self.directory or "in memory"),
+        ]
+        return html_table(f"Solution of {self.game.name}", rows)
 
 
 def load(directory: str | Path) -> Solution:

@@ -20,6 +20,8 @@ from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.products.export import MOST_THREADS
 from pttt_ooc.products.infosets import text_width
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.show.numbers import size
+from pttt_ooc.show.tables import html_table
 from pttt_ooc.solving.arrays import state_arrays
 from pttt_ooc.stages import enumerate, evaluate, export, index, report, solve
 from pttt_ooc.structure.building import TimingSizes, timing_sizes
@@ -44,6 +46,8 @@ _PROCESS_ONLY: MemoryNeeds[Any] = MemoryNeeds(process_needs(), (), thread_needs(
 _MOST_THREADS = {"enumerate": 1, "index": 1, "solve": sys.maxsize, "evaluate": sys.maxsize, "report": 1}
 _MOST_THREADS["export"] = MOST_THREADS
 _REPORT = 160_000  # bytes of the report and its pictures
+
+HEADINGS = ("stage", "threads", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs")
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,20 @@ class Plan:
             most = max(most, total + each.while_running_mb)
         return most
 
+    def rows(self) -> list[tuple[str, ...]]:
+        """The plan as a table: a row of texts for each stage, with the columns :data:`HEADINGS`."""
+        return [
+            (
+                *(name, str(each.threads), f"{each.smallest_mb} MB", f"{each.memory_mb} MB"),
+                *(size(round(mb * MB)) for mb in (each.disk_mb, each.disk_mb + each.while_running_mb)),
+            )
+            for name, each in self.stages.items()
+        ]
+
+    def _repr_html_(self) -> str:
+        title = f"Plan of {self.game}, symmetry {self.symmetry}, budget {self.budget_mb:g} MB"
+        return html_table(title, self.rows(), HEADINGS)
+
 
 def planned(config: Config, threads: int) -> Plan:
     """Plan a run on so many threads, or fewer; errors as of :func:`pttt_ooc.rules.catalogue.named_game`."""
@@ -177,7 +195,7 @@ def _disk(
     """Bytes that each stage keeps, and those that it takes besides while it runs and does not map."""
     squares, state = folded.game.squares, state_arrays(folded, config.solve)
     arrays = leaves(state)
-    size = sum(array.nbytes for array in arrays.values())
+    held = sum(array.nbytes for array in arrays.values())
     tables = sum(2 * each.narrow_orders + 4 * each.wide_orders + 40 * each.sources for each in sizes)
     views = sum(len(p.placed) for each in {folded.symmetry: folded, "none": whole}.values() for p in each.players)
     # Children and their maps, parents and their maps, blocks, six tables of views; orbits have three tables.
@@ -197,7 +215,7 @@ def _disk(
         "enumerate": (_SEARCHED * pairs + 20 * _ARRAY, 0),
         "index": (index_bytes + 100 * _ARRAY, 0),
         # A snapshot stays; besides, there are the arrays at work, and a second snapshot for a moment.
-        "solve": (size + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * size),
+        "solve": (held + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * held),
         "evaluate": (2_000, 0),
         "export": (has_course * (lists + _ZIPPED * tensor) + has_bundle * _BUNDLED * (tensor + texts), 0),
         "report": (_REPORT, 0),
@@ -217,7 +235,7 @@ def check_budget(plan: Plan, stages: Sequence[str] | None = None) -> None:
     if most.smallest_mb <= plan.budget_mb:
         return
     largest = sorted(most.needs.items(), key=lambda item: -item[1])[:3]
-    listed = ", ".join(f"{what} {size / MB:.0f} MB" for what, size in largest)
+    listed = ", ".join(f"{what} {count / MB:.0f} MB" for what, count in largest)
     raise MemoryBudgetError(
         f"A memory budget of {plan.budget_mb:g} MB is too small: {most.smallest_mb} MB is the smallest that will do, "
         f"for the stage {name} ({listed}); raise memory_mb."

@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import numpy as np
@@ -468,3 +469,18 @@ def test_averages_are_copies():
     kept = before.probabilities.copy()
     next(run)
     assert before.probabilities.tobytes() == kept.tobytes() != run.average[0].probabilities.tobytes()
+
+
+def test_solutions_and_profiles_print_themselves_in_notebooks(tmp_path):
+    solution = pttt.solve(GAME, "dcfr", target_nashconv=0, max_iterations=7, directory=tmp_path / "a&b")
+    table = ElementTree.fromstring(solution._repr_html_())
+    cells = {row[0].text: row[1].text for row in table.iter("tr")}
+    assert table.findtext("caption") == f"Solution of {NAME}"
+    assert (cells["algorithm"], cells["iterations"]) == ("dcfr", "7") and float(cells["NashConv"]) > 0
+    assert cells["directory"] == str(tmp_path / "a&b" / NAME / "full")
+    table = ElementTree.fromstring(pttt.profile(*solution)._repr_html_())
+    cells = {row[0].text: row[1].text for row in table.iter("tr")}
+    found = pttt.evaluate(*solution)
+    assert table.findtext("caption") == f"Profile of {NAME}" and cells["directory"] == "in memory"
+    assert float(cells["value for player 0"]) == pytest.approx(found.value, abs=1e-6)
+    assert float(cells["best response of player 1"]) == pytest.approx(found.best_response_1, abs=1e-6)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -245,3 +246,10 @@ def test_the_command(tmp_path):
     shown = subprocess.run([*command, "--memory-mb", "100"], check=True, **run).stdout
     assert "This budget is refused: 319 MB is the smallest that will do." in shown and "enumerate" in shown
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_a_plan_prints_itself_in_a_notebook():
+    plan = planned(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
+    rows = [[cell.text for cell in row] for row in ElementTree.fromstring(plan._repr_html_()).iter("tr")]
+    assert rows[0] == list(planning.HEADINGS) and [row[0] for row in rows[1:]] == list(STAGES)
+    assert rows[3][1:4] == ["1", f"{plan.stages['solve'].smallest_mb} MB", f"{plan.stages['solve'].memory_mb} MB"]
