@@ -15,7 +15,7 @@ from pttt_ooc.options import ConfigOption, CourseGameOption, JsonOption, Symmetr
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
     from pttt_ooc.stages.planning import Plan
-    from pttt_ooc.stages.rates import Times
+    from pttt_ooc.stages.rates import PlanTimes
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -94,14 +94,14 @@ def _asked_at(place: Path) -> tuple[Config, Path]:
     return check_config({**content, **named}, str(place)), place
 
 
-def _record(plan: Plan, times: Times | None) -> dict[str, object]:
+def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
     stages = {name: asdict(each) for name, each in plan.stages.items()}
     told = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
     disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
     return {**told, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
 
 
-def _show(plan: Plan, times: Times | None) -> None:
+def _show(plan: Plan, times: PlanTimes | None) -> None:
     from pttt_ooc.cli.display import _plain, _print
     from pttt_ooc.stages.planning import HEADINGS
 

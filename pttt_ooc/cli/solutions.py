@@ -64,14 +64,14 @@ def export(
     check_output_directory(output)
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import check_infosets_file, game_of, given_strategy
+    from pttt_ooc.library.strategy_names import check_infosets_file, game_of, named_strategy
     from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
     from pttt_ooc.products.infosets import row_arrays
     from pttt_ooc.products.names import BUNDLE
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
-    given = [given_strategy(solution, player) for player in (0, 1)]
+    given = [named_strategy(solution, player) for player in (0, 1)]
     if given[0].kind != "solution":
         raise StoreError(f"{solution} is not the directory of a solution.")
     for order in (infosets0, infosets1):
@@ -95,7 +95,7 @@ def export(
         strategy_reader.load_strategy(given[1], index, data, arrays[1]),
     )
     output.mkdir(parents=True, exist_ok=True)
-    facts = {"solution": given[0].said} if bundle else None
+    facts = {"solution": given[0].metadata} if bundle else None
     write_export(output, index, strategies, rows, dtype, compression_level, facts, workspace.threads)
     for file in FILES + [BUNDLE] * bundle:
         print(output / file)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-Row = NDArray[np.float64]
+SquareArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +52,15 @@ class Numbers:
     player: int
     infoset: str
     legal: tuple[int, ...]
-    probabilities: Row
+    probabilities: SquareArray
     own_reach: float
     opponent_reach: float
     value: float
-    action_values: Row
+    action_values: SquareArray
     best_value: float
-    best_action_values: Row
-    regrets: Row
-    fails: Row
+    best_action_values: SquareArray
+    regrets: SquareArray
+    fails: SquareArray
     arbitrary: bool
 
     @property
@@ -149,8 +149,8 @@ class Beliefs:
     player: int
     infoset: str
     reached: float
-    marks: Row
-    empty: Row
+    marks: SquareArray
+    empty: SquareArray
     boards: tuple[Board, ...]
     opponent_attempts: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
     arbitrary: bool = False

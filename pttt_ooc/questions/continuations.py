@@ -9,11 +9,11 @@ from pttt_ooc.questions.answers import Outcome
 from pttt_ooc.questions.histories import Histories, consistent_histories, follow, histories, own_part, read_only
 from pttt_ooc.questions.infoset import legal_squares
 from pttt_ooc.questions.places import Attempts, attempts_of, is_infoset, text_of
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.structure.index import Index
 
 
-def following(profile: Profile, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
+def following(profile: PreparedProfile, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
     """What attempts at an infoset lead to: for each square *failed* and then *placed*, where the rules allow it.
 
     Parameters

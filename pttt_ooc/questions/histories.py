@@ -52,7 +52,7 @@ class Histories(NamedTuple):
     order: Ints
 
 
-class Own(NamedTuple):
+class OwnPart(NamedTuple):
     """The player's part of a walk.
 
     Attributes
@@ -74,10 +74,10 @@ class Own(NamedTuple):
     abrupt: bool
 
 
-def own_part(game: Game, player: int, attempts: Attempts) -> Own:
+def own_part(game: Game, player: int, attempts: Attempts) -> OwnPart:
     """The player's part of a walk to an infoset."""
     begins, abrupt = game.first_player == player, game.turn_rule == "abrupt"
-    return Own(attempts.squares, attempts.placed, game.setup_mask(player), begins, abrupt)
+    return OwnPart(attempts.squares, attempts.placed, game.setup_mask(player), begins, abrupt)
 
 
 def read_only(probabilities: Floats) -> Floats:
@@ -173,7 +173,7 @@ def walk(own, side, probabilities, alike, some):
     Parameters
     ----------
     own, side
-        Of the player (:class:`Own`) and of the opponent.
+        Of the player (:class:`OwnPart`) and of the opponent.
     probabilities
         The opponent's.
     alike

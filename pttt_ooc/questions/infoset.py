@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.questions.answers import Numbers, Row
+from pttt_ooc.questions.answers import Numbers, SquareArray
 from pttt_ooc.questions.histories import histories
 from pttt_ooc.questions.places import Attempts, Floats, add_values, attempts_of, own_reach, text_of, write_row
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.rules.game import Game
 
 
-def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
+def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     """What the strategy of `player` does at an infoset, and what that is worth.
 
     Parameters
@@ -45,7 +45,7 @@ def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
     is_legal = np.zeros(profile.game.squares, np.bool_)
     is_legal[list(legal)] = True
 
-    def shown(of_squares: Row) -> Row:
+    def shown(of_squares: SquareArray) -> SquareArray:
         return np.where(is_legal, of_squares, np.nan)
 
     given = reached or np.nan  # without histories, nothing is expected
@@ -72,7 +72,7 @@ def legal_squares(game: Game, player: int, attempts: Attempts) -> tuple[int, ...
     return tuple(square for square in range(game.squares) if square not in taken)
 
 
-def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]) -> Row:
+def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]) -> SquareArray:
     """1 for the squares with which the player wins if it can place its mark there, 0 for the others."""
     marks, out = attempts.placed | game.setup_mask(player), np.zeros(game.squares)
     for square in legal:
@@ -80,7 +80,9 @@ def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]
     return out
 
 
-def _after(profile: Profile, player: int, attempts: Attempts, legal: tuple[int, ...], values: Floats) -> Row:
+def _after(
+    profile: PreparedProfile, player: int, attempts: Attempts, legal: tuple[int, ...], values: Floats
+) -> SquareArray:
     """Counterfactual values of the nodes after each attempt, failed and placed."""
     out = np.zeros(profile.game.squares)
     for square in legal:

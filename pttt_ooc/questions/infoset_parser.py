@@ -104,11 +104,11 @@ def _leads_somewhere(game: Game, player: int, attempts: Attempts, decides: bool 
     """
     if len({square for square, _ in attempts}) < len(attempts):
         return False
-    search = _Search(game, player, attempts, decides)
+    search = _HistorySearch(game, player, attempts, decides)
     return search.from_here(start(game), 0)
 
 
-class _Search:
+class _HistorySearch:
     """Looks for a history in which a player makes given attempts, depth first; each position is looked at once."""
 
     def __init__(self, game: Game, player: int, attempts: Attempts, decides: bool) -> None:

@@ -16,19 +16,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.questions.answers import Beliefs, Board, Numbers, Outcome, Row
+from pttt_ooc.questions.answers import Beliefs, Board, Numbers, Outcome, SquareArray
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.places import attempts_of, text_of
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.rules.game import Game, Squares
 
 _ALL = 1 << 20  # boards: more than there are
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
+class MergedInfoset:
     """What is known of an infoset and its mirror images.
 
     Attributes
@@ -53,7 +53,9 @@ class Merged:
     outcomes: tuple[Outcome, ...]
 
 
-def merged(profile: Profile, player: int, infoset: str, square: int | None = None, boards: int = 10) -> Merged:
+def merged(
+    profile: PreparedProfile, player: int, infoset: str, square: int | None = None, boards: int = 10
+) -> MergedInfoset:
     """An infoset and its mirror images as one.
 
     Parameters
@@ -89,7 +91,7 @@ def merged(profile: Profile, player: int, infoset: str, square: int | None = Non
     }
     classes = _classes(told.legal, keeps)
     chosen = next((one[0] for one in classes if square in one), square)
-    return Merged(
+    return MergedInfoset(
         images,
         classes,
         replace(
@@ -115,7 +117,7 @@ def _classes(legal: Sequence[int], keeps: Sequence[Squares]) -> tuple[tuple[int,
     return tuple(sorted({tuple(sorted({g[square] for g in keeps})) for square in legal}))
 
 
-def _weights(found: Sequence[Numbers]) -> Row:
+def _weights(found: Sequence[Numbers]) -> SquareArray:
     """Of the images: how often games come there, or, where they do not, the opponent would let them come."""
     kinds: tuple[Callable[[Numbers], float], ...] = (lambda n: n.joint_reach, lambda n: n.opponent_reach)
     for kind in kinds:
@@ -124,23 +126,23 @@ def _weights(found: Sequence[Numbers]) -> Row:
             break
     else:
         weights = np.ones(len(found))
-    mean: Row = weights / weights.sum()
+    mean: SquareArray = weights / weights.sum()
     return mean
 
 
-def _weighed(parts: Sequence[Row | float], weights: Row) -> NDArray[np.float64]:
+def _weighed(parts: Sequence[SquareArray | float], weights: SquareArray) -> NDArray[np.float64]:
     """The mean of some parts; one that does not count may be no number."""
     counted = [(part, weight) for part, weight in zip(parts, weights, strict=True) if weight > 0]
     return np.asarray(sum(np.asarray(part) * weight for part, weight in counted), np.float64)
 
 
-def _mean(rows: Sequence[Row], group: Sequence[Squares], weights: Row) -> Row:
+def _mean(rows: Sequence[SquareArray], group: Sequence[Squares], weights: SquareArray) -> SquareArray:
     """The mean of rows over squares, each brought back from its image."""
     return _weighed([row[list(g)] for row, g in zip(rows, group, strict=True)], weights / weights.sum())
 
 
-def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], weights: Row) -> Numbers:
-    def mean(name: str) -> Row:
+def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], weights: SquareArray) -> Numbers:
+    def mean(name: str) -> SquareArray:
         return _mean([getattr(n, name) for n in found], group, weights)
 
     return replace(
@@ -154,7 +156,9 @@ def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], w
     )
 
 
-def _beliefs(own: Beliefs, found: Sequence[Beliefs], group: Sequence[Squares], weights: Row, boards: int) -> Beliefs:
+def _beliefs(
+    own: Beliefs, found: Sequence[Beliefs], group: Sequence[Squares], weights: SquareArray, boards: int
+) -> Beliefs:
     by_board: dict[tuple[int, int], float] = {}
     attempts: dict[int, float] = {}
     for one, g, weight in zip(found, group, weights, strict=True):
@@ -179,7 +183,7 @@ def _brought_back(mask: int, g: Squares) -> int:
 
 
 def _outcomes(
-    profile: Profile, player: int, infoset: str, square: int, group: Sequence[Squares], weights: Row
+    profile: PreparedProfile, player: int, infoset: str, square: int, group: Sequence[Squares], weights: SquareArray
 ) -> tuple[Outcome, ...]:
     """What an attempt leads to, its mirror images included."""
     asked: dict[tuple[str, int], tuple[Outcome, ...]] = {}

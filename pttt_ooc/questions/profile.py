@@ -66,7 +66,7 @@ class _Working:
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
+class PreparedProfile:
     """A pair of strategies, with what questions about them are answered from.
 
     Attributes
@@ -194,7 +194,7 @@ class Profile:
         return cls(index, (first, second), found.against(reference_value(index.game)), path)
 
 
-def best_response_of(profile: Profile, player: int, into: NDArray[np.float32] | None = None) -> Strategy:
+def best_response_of(profile: PreparedProfile, player: int, into: NDArray[np.float32] | None = None) -> Strategy:
     """The best response of `player` to the opponent's strategy; see :class:`pttt_ooc.solving.best_response`."""
     value = (profile.evaluation.best_response_0, profile.evaluation.best_response_1)[player]
     return BestResponse(profile.index, player, value, profile.players[player].choices).strategy(into)

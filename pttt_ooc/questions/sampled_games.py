@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.questions.answers import Row
+from pttt_ooc.questions.answers import SquareArray
 from pttt_ooc.questions.histories import read_only
 from pttt_ooc.questions.places import Attempts, attempts_of, sides_of, write_row
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.structure.strategy import Strategy
 
 
-def row_at(strategy: Strategy, infoset: str) -> Row:
+def row_at(strategy: Strategy, infoset: str) -> SquareArray:
     """What a strategy does at an infoset: float64 (squares,), scaled to sum to 1, 0 where an attempt is not legal.
 
     Raises
@@ -60,14 +60,14 @@ def sample_game(strategies: tuple[Strategy, Strategy], rng: np.random.Generator)
     return history
 
 
-def _row(strategy: Strategy, attempts: Attempts) -> Row:
+def _row(strategy: Strategy, attempts: Attempts) -> SquareArray:
     row = np.empty(strategy.index.game.squares)
     side = sides_of(strategy.index)[strategy.player]
     write_row(side, read_only(strategy.probabilities), attempts.squares, len(attempts.squares), attempts.placed, row)
     return row
 
 
-def _chosen(row: Row, rng: np.random.Generator) -> int:
+def _chosen(row: SquareArray, rng: np.random.Generator) -> int:
     """A square by its probability; one of probability 0 is never chosen, whatever rounding does."""
     total = np.cumsum(row)
     return int(np.searchsorted(total, rng.random() * total[-1], side="right"))

@@ -13,7 +13,7 @@ from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.histories import read_only
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.profile import PlayerArrays, Profile
+from pttt_ooc.questions.profile import PlayerArrays, PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.evaluation import Evaluation
@@ -28,7 +28,7 @@ def warm_up() -> None:
     index = build_index(game, "full", find_pairs(game))
     for dtype in (np.float32, np.float64):
         first, second = (_uniform(index, player, dtype) for player in (0, 1))
-        profile = Profile(index, (first, second), Evaluation(0, 0, 0, 0, None, None, None, 0))
+        profile = PreparedProfile(index, (first, second), Evaluation(0, 0, 0, 0, None, None, None, 0))
         numbers(profile, 0, "|")
         following(profile, 0, "|")
         beliefs(index, profile.strategies[1], 0, "|")

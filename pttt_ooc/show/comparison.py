@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy
-    from pttt_ooc.show.pictures import Row
+    from pttt_ooc.show.pictures import ConvergenceRow
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class RunFacts:
     algorithm: str
     parameters: Mapping[str, Any]
     precision: str
-    rows: Sequence[Row]
+    rows: Sequence[ConvergenceRow]
     stopped_by: str
 
     @property
-    def last(self) -> Row:
+    def last(self) -> ConvergenceRow:
         """The last evaluation."""
         return self.rows[-1] if self.rows else {}
 
@@ -45,7 +45,7 @@ def common_gap(runs: Sequence[RunFacts]) -> float | None:
     return max(map(min, gaps)) if gaps and all(gaps) else None
 
 
-def first_at(run: RunFacts, gap: float | None) -> Row:
+def first_at(run: RunFacts, gap: float | None) -> ConvergenceRow:
     """The first evaluation of a run whose gap is at most `gap`; empty if there is none."""
     return next((row for row in run.rows if gap is not None and row["nashconv"] <= gap), {})
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Row = Mapping[str, Any]
+ConvergenceRow = Mapping[str, Any]
 """One evaluation on the way: ``iteration``, ``seconds``, ``nashconv``, ..."""
 
 Attempts = list[tuple[int, bool]]
@@ -147,7 +147,7 @@ def opening_figure(game: Game, openings: tuple[Sequence[float], Sequence[float]]
         return figure
 
 
-def convergence_figure(rows: Sequence[Row], target: float | None, x: str) -> Figure:
+def convergence_figure(rows: Sequence[ConvergenceRow], target: float | None, x: str) -> Figure:
     """The gap (NashConv) over ``"iteration"`` or ``"seconds"``, log-log."""
     with style():
         figure = new_figure(4.2, 3.1)
@@ -156,7 +156,7 @@ def convergence_figure(rows: Sequence[Row], target: float | None, x: str) -> Fig
         return figure
 
 
-def comparison_figure(curves: Mapping[str, Sequence[Row]], x: str) -> Figure:
+def comparison_figure(curves: Mapping[str, Sequence[ConvergenceRow]], x: str) -> Figure:
     """The gap of several runs, by their names, over ``"iteration"`` or ``"seconds"``, log-log."""
     with style():
         figure = new_figure(4.2, 3.1 + 0.2 * len(curves))
@@ -168,12 +168,12 @@ def comparison_figure(curves: Mapping[str, Sequence[Row]], x: str) -> Figure:
         return figure
 
 
-def _points(rows: Sequence[Row], x: str) -> list[tuple[float, float]]:
+def _points(rows: Sequence[ConvergenceRow], x: str) -> list[tuple[float, float]]:
     points = [(row.get(x) or 0, row.get("nashconv") or 0) for row in rows]
     return [(a, b) for a, b in points if a > 0 and b > 0]
 
 
-def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[Row]], x: str, target: float | None) -> None:
+def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str, target: float | None) -> None:
     """Draw the gap over `x`: one line for each curve, of rows under a name, and a dashed one for the target."""
     lines = {name: _points(rows, x) for name, rows in curves.items()}
     points = [point for line in lines.values() for point in line]

@@ -25,7 +25,7 @@ from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import (
     PALETTE,
     Attempts,
-    Row,
+    ConvergenceRow,
     attempts_of,
     board_figure,
     comparison_figure,
@@ -102,7 +102,7 @@ class ReportData:
     game: Game
     config: Mapping[str, Any]
     evaluation: Mapping[str, Any]
-    convergence: Sequence[Row]
+    convergence: Sequence[ConvergenceRow]
     openings: tuple[Sequence[float], Sequence[float]]
     uniform_evaluation: Mapping[str, Any] = field(default_factory=dict)
     infosets: Sequence[InfosetPicture] = ()

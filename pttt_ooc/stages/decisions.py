@@ -17,9 +17,9 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.run_start import begin
 from pttt_ooc.stages.stage_context import check_writable
-from pttt_ooc.stages.staleness import Asked, reasons, sentence
+from pttt_ooc.stages.staleness import StageRequest, reasons, sentence
 
-Lazy = Callable[[], Mapping[str, Asked]]
+Lazy = Callable[[], Mapping[str, StageRequest]]
 
 
 class Decisions:
@@ -34,7 +34,7 @@ class Decisions:
     def __init__(self, workflow: Any, ancient: Callable[[str], str]) -> None:
         self._workflow, self._ancient = workflow, ancient
         self._asked: dict[Path, tuple[Lazy, str]] = {}
-        self._found: dict[Path, tuple[Mapping[str, Asked], Mapping[str, str]]] = {}
+        self._found: dict[Path, tuple[Mapping[str, StageRequest], Mapping[str, str]]] = {}
         self._told: set[str] = set()
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
@@ -60,7 +60,7 @@ class Decisions:
         self._check_writable(manifest)
         return files
 
-    def _reasons(self, place: Path) -> tuple[Mapping[str, Asked], Mapping[str, str]]:
+    def _reasons(self, place: Path) -> tuple[Mapping[str, StageRequest], Mapping[str, str]]:
         if place not in self._found:
             workflow, (lazy, prefix) = self._workflow, self._asked[place]
             asked = lazy()

@@ -47,7 +47,7 @@ and 0.9 of it, those of 2x5 squares with 1 GB of memory 2.7 and 1.0 to 2.6."""
 
 
 @dataclass(frozen=True)
-class Times:
+class PlanTimes:
     """Processor seconds, as ranges.
 
     Attributes
@@ -64,7 +64,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Measured:
+class GameTimes:
     """What a small game took.
 
     Attributes
@@ -88,13 +88,13 @@ class Measured:
     exporting: float
 
 
-def times_of(plan: Plan) -> Times:
+def times_of(plan: Plan) -> PlanTimes:
     """Measure two small games for some seconds, and foretell the times of a plan."""
     ensure_compiled()
     return foretold(plan, *map(measure, MEASURED))
 
 
-def foretold(plan: Plan, few: Measured, many: Measured) -> Times:
+def foretold(plan: Plan, few: GameTimes, many: GameTimes) -> PlanTimes:
     """The times of a plan, from two games of which the second has more additions for each sequence."""
 
     def both(seconds_few: float, seconds_many: float) -> float:
@@ -110,7 +110,7 @@ def foretold(plan: Plan, few: Measured, many: Measured) -> Times:
     }
     if plan.stages["export"].disk_mb:
         stages["export"] = many.exporting * sum(plan.counts["total_infosets"]) / many.rows
-    return Times(
+    return PlanTimes(
         _range(both(few.iterating, many.iterating), plan, "solve"),
         _range(evaluation, plan, "evaluate"),
         {name: _range(seconds + _STARTED, plan, name) for name, seconds in stages.items()},
@@ -130,7 +130,7 @@ def _range(seconds: float, plan: Plan, stage: str) -> Range:
     return _LEAST * seconds, (_MOST_MAPPED if plan.stages[stage].mapped_mb else _MOST) * seconds
 
 
-def measure(name: str) -> Measured:
+def measure(name: str) -> GameTimes:
     """Do on one thread what the stages do, with a small game."""
     game = named_game(name)
     searching, pairs = _least(lambda: find_pairs(game))
@@ -150,7 +150,7 @@ def measure(name: str) -> Measured:
     engine.close()
     whole = build_index(game, "none", pairs)
     exporting, _ = _least(lambda: _block(whole))
-    return Measured(
+    return GameTimes(
         len(pairs.mover),
         sum(player.sequences for player in index.players),
         sum(each.work for each in sizes),

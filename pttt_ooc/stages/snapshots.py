@@ -35,7 +35,7 @@ _SIZES = "sizes.json"
 _FLOAT = 4  # bytes of a probability
 _METADATA = 4096  # bytes that describe an array, at most
 
-Row = Mapping[str, Any]
+ConvergenceRow = Mapping[str, Any]
 
 
 def due(settings: SolveConfig) -> Iterator[int]:
@@ -89,7 +89,9 @@ class Snapshots:
         If not even two snapshots are sure to fit into the budget.
     """
 
-    def __init__(self, work: Path, index: Index, settings: SolveConfig, attrs: Callable[[Row], dict[str, Any]]) -> None:
+    def __init__(
+        self, work: Path, index: Index, settings: SolveConfig, attrs: Callable[[ConvergenceRow], dict[str, Any]]
+    ) -> None:
         self.directory, self._settings, self._attrs = work / SNAPSHOTS, settings, attrs
         self._budget = int(settings.snapshots_mb * MB)
         most = most_bytes(index)
@@ -103,7 +105,7 @@ class Snapshots:
         """Whether a snapshot is made after this iteration."""
         return iteration in self._due(iteration)
 
-    def keep(self, row: Row, strategies: SlicedStrategies) -> None:
+    def keep(self, row: ConvergenceRow, strategies: SlicedStrategies) -> None:
         """Make a snapshot.
 
         Raises

@@ -29,7 +29,7 @@ _RUNS_FIRST = " runs first"
 
 
 @dataclass(frozen=True)
-class Asked:
+class StageRequest:
     """What is asked of a stage.
 
     Attributes
@@ -50,7 +50,7 @@ class Asked:
     made_from: Mapping[str, str] | None = None
 
 
-def asked(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> dict[str, Asked]:
+def asked(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> dict[str, StageRequest]:
     """What a configuration asks of each stage, for results in `directory`."""
     game = {"game": config.game}
     board = {**game, "symmetry": config.symmetry}
@@ -68,13 +68,13 @@ def asked(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> di
     }
     others = {"report": compared_digests(directory, config.report.compare)}
     return {
-        stage: Asked(facts[stage], source_digest(stage), STAGES[: STAGES.index(stage)], others.get(stage))
+        stage: StageRequest(facts[stage], source_digest(stage), STAGES[: STAGES.index(stage)], others.get(stage))
         for stage in stages
     }
 
 
 def reasons(
-    directory: Path, wanted: Mapping[str, Asked], forced: Container[str] = (), remember: bool = False
+    directory: Path, wanted: Mapping[str, StageRequest], forced: Container[str] = (), remember: bool = False
 ) -> dict[str, str]:
     """Why each stage has to run, as the rest of a sentence about its manifest; empty where it has not.
 
@@ -104,7 +104,9 @@ def reasons(
     return found
 
 
-def _own_reason(file: Path, stage: str, one: Asked, current: Mapping[str, Facts], remember: bool) -> tuple[str, Facts]:
+def _own_reason(
+    file: Path, stage: str, one: StageRequest, current: Mapping[str, Facts], remember: bool
+) -> tuple[str, Facts]:
     """Why a stage has to run whatever others do, and its manifest."""
     if not file.exists():
         return NOT_RUN, {}
@@ -119,7 +121,7 @@ def _own_reason(file: Path, stage: str, one: Asked, current: Mapping[str, Facts]
     return reason, manifest
 
 
-def difference(manifest: Facts, one: Asked, before: Mapping[str, Facts]) -> str:
+def difference(manifest: Facts, one: StageRequest, before: Mapping[str, Facts]) -> str:
     """How a manifest differs from what is asked for, as the rest of a sentence; empty if it does not differ.
 
     Parameters

@@ -86,10 +86,10 @@ def test_sets_that_contain_others_are_left_out():
     [
         (lambda: pttt.tic_tac_toe(3, 4, 3), "Game pttt-3x4k3-abrupt: a board of 3 x 4 squares; a game has 1 to 10."),
         (lambda: pttt.tic_tac_toe(2, 3, 4), "on a board of 2 x 3 squares nobody can have 4 in a row."),
-        (lambda: pttt.tic_tac_toe(2, 3, 0), "A player wins with 0 in a row, but the number must be a whole one, at "),
+        (lambda: pttt.tic_tac_toe(2, 3, 0), "A player wins with 0 in a row, but k must be a whole number, at "),
         (lambda: pttt.tic_tac_toe(2.0, 3, 2), "A board has whole numbers of rows and columns, not 2.0 and 3."),
         (lambda: pttt.tic_tac_toe(2, 3, 2, "abrubt"), "no turn rule is called 'abrubt'; choose from abrupt, classical"),
-        (lambda: pttt.tic_tac_toe(2, 3, 3, name=NAME), f"There is a game of other rules that is called {NAME}; "),
+        (lambda: pttt.tic_tac_toe(2, 3, 3, name=NAME), f"The name {NAME} belongs to a game with other rules; "),
         (lambda: pttt.tic_tac_toe(2, 3, 3, name="../x"), "A game cannot be called '../x'; use letters, digits, dots "),
         (lambda: pttt.placement_game(1, 2, ([{0, 2}], [])), "Player 0 wins with (0, 2), but a winning set has one or "),
         (lambda: pttt.placement_game(1, 2, ([{0}], [[]])), "Player 1 wins with (), but a winning set has one or more"),
@@ -114,7 +114,7 @@ def test_games_that_are_refused(call, sentence):
 )
 def test_what_is_no_game(call):
     assert refused("GameError", call, NAME).endswith(f"pttt.game('{NAME}') gives the game.")
-    assert refused("GameError", call, None).startswith("A game is wanted, not a NoneType;")
+    assert refused("GameError", call, None).startswith("Expected a game, found a NoneType;")
 
 
 def test_a_game_of_ones_own_is_solved_like_a_named_one():
@@ -274,7 +274,7 @@ def test_values_that_are_refused():
     other = pttt.Strategy.uniform(named_game(TINY[0]), 1)
     assert f"but another one is for {TINY[0]}" in refused("StrategyError", pttt.evaluate, mine, other)
     assert "player 0 is wanted" in refused("StrategyError", pttt.evaluate, theirs, mine)
-    assert "A strategy is wanted, not a str" in refused("StrategyError", pttt.evaluate, mine, "uniform")
+    assert "Expected a strategy, found a str" in refused("StrategyError", pttt.evaluate, mine, "uniform")
     assert "from -1 to 1, not 2" in refused("ConfigError", pttt.evaluate, mine, theirs, 2)
     assert "the second one is player 1's" in refused("StrategyError", pttt.compare, mine, theirs)
     assert "opponent's strategy is player 0's too" in refused("StrategyError", pttt.compare, mine, mine, mine)
@@ -359,7 +359,7 @@ def test_settings_that_are_refused(tmp_path):
     assert "symmetry is 'half'" in refused("ConfigError", pttt.solve, GAME, symmetry="half")
     assert "target_nashconv is -1" in refused("ConfigError", pttt.solve, GAME, target_nashconv=-1)
     rule = pttt.Rule(lambda t, p: pttt.Coefficients(1, 1))
-    assert "leave out directory" in refused("ConfigError", pttt.solve, GAME, rule, directory=tmp_path)
+    assert "omit directory" in refused("ConfigError", pttt.solve, GAME, rule, directory=tmp_path)
     assert "no such directory" in refused("StoreError", pttt.load, tmp_path / "none")
     assert "This directory holds no solution; " in refused("StrategyFileError", pttt.load, tmp_path)
     (tmp_path / "file").touch()
@@ -370,7 +370,7 @@ def test_settings_that_are_refused(tmp_path):
 @pytest.mark.slow
 def test_a_big_game_is_kept_on_disk_and_read_from_there(tmp_path, monkeypatch):
     monkeypatch.setattr(structures, "BIG", 1)
-    monkeypatch.setattr(structures, "_kept", structures._Kept(tmp_path))
+    monkeypatch.setattr(structures, "_cache", structures._Cache(tmp_path))
     mine, theirs = (pttt.Strategy.uniform(GAME, player) for player in (0, 1))
     found = pttt.evaluate(mine.unfolded, theirs)
     assert {path.name for path in (tmp_path / NAME).iterdir()} == {"full", "none"}
@@ -380,7 +380,7 @@ def test_a_big_game_is_kept_on_disk_and_read_from_there(tmp_path, monkeypatch):
 def test_a_solution_brings_its_own_structure(tmp_path, monkeypatch):
     pttt.solve(GAME, max_iterations=3, directory=tmp_path / "data")
     monkeypatch.setattr(structures, "BIG", 1)
-    monkeypatch.setattr(structures, "_kept", structures._Kept(tmp_path / "elsewhere"))
+    monkeypatch.setattr(structures, "_cache", structures._Cache(tmp_path / "elsewhere"))
     solution = pttt.load(tmp_path / "data" / NAME / "full")
     assert pttt.evaluate(*solution).nashconv == solution.nashconv
     assert solution[0]["|"].sum() == pytest.approx(1)
@@ -388,7 +388,7 @@ def test_a_solution_brings_its_own_structure(tmp_path, monkeypatch):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(structures, "_kept", structures._Kept())
+    monkeypatch.setattr(structures, "_cache", structures._Cache())
     found = []
     for threads in (1, 2):
         pttt.configure(threads=threads)
@@ -444,7 +444,7 @@ def test_a_rule_of_ones_own_is_the_rule_that_it_spells_out():
     mine = pttt.solve(GAME, pttt.Rule(plus, gamma=2, predicts=True), max_iterations=20, target_nashconv=0)
     named = pttt.solve(GAME, "pcfr+", max_iterations=20, target_nashconv=0)
     assert mine[0].probabilities.tobytes() == named[0].probabilities.tobytes()
-    assert mine.facts["algorithm"] == "a rule of one's own"
+    assert mine.facts["algorithm"] == "a custom rule"
 
 
 @pytest.mark.parametrize(

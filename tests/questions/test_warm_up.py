@@ -14,7 +14,7 @@ from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.sampled_games import row_at
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.strategy import uniform_strategy
@@ -29,8 +29,8 @@ warm_up()
 game = named_game("mini-2x3k2-classical")
 engine = engine_of(game, sys.argv[1])
 given = (uniform_strategy(engine.index, p, dtype) for p, dtype in enumerate(sys.argv[2:4]))
-made = Profile.prepare(*given, engine, Path(sys.argv[4]))
-profile = Profile.open(made.directory, engine.index)
+made = PreparedProfile.prepare(*given, engine, Path(sys.argv[4]))
+profile = PreparedProfile.open(made.directory, engine.index)
 before = loaded()
 for player, infosets in enumerate([("|", "|0*"), ("|", "|0*", "|0.1*")]):
     for infoset in infosets:

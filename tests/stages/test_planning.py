@@ -186,7 +186,7 @@ def obeying(sequences, work, pairs, order_tables, rows):
     """What a small game took if each sequence takes 3 s and each addition 2 s, and so on."""
     spent = {"searching": 5.0 * pairs, "building": 7.0 * order_tables, "exporting": 11.0 * rows}
     both = {"iterating": 3.0 * sequences + 2.0 * work, "evaluating": 13.0 * sequences + 17.0 * work}
-    return rates.Measured(pairs, sequences, work, order_tables, rows, **spent, **both)
+    return rates.GameTimes(pairs, sequences, work, order_tables, rows, **spent, **both)
 
 
 def test_times_are_foretold_from_what_sequences_and_additions_take():
