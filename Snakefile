@@ -28,7 +28,7 @@ from pttt_ooc.stages.decisions import Decisions
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
 from pttt_ooc.stages.normal_form import normal_export
 from pttt_ooc.stages.normal_solve import normal_solve
-from pttt_ooc.stages.staleness import asked
+from pttt_ooc.stages.staleness import requested_stages
 
 small_threads()  # the jobs inherit it
 
@@ -72,9 +72,9 @@ ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.inf
 
 DECISIONS = Decisions(workflow, ancient)
 for structure, each in STRUCTURES.items():
-    DECISIONS.add(structure, partial(asked, each, Path(structure), SHARED))
+    DECISIONS.add(structure, partial(requested_stages, each, Path(structure), SHARED))
 for run, each in RUNS.items():
-    DECISIONS.add(run, partial(asked, each, Path(run)))
+    DECISIONS.add(run, partial(requested_stages, each, Path(run)))
 
 
 onstart:

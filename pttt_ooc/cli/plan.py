@@ -1,4 +1,4 @@
-"""What a run is going to need, and what it is going to make anew: `pttt plan`, `pttt why`."""
+"""What a run will need, and which stages it will run: `pttt plan`, `pttt why`."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def why(
     Nothing is written.  Of a directory of results, such as data/GAME/SYMMETRY, what is there is compared with what
     config.yaml asks for, were it of that game, symmetry and run.
     """
-    from pttt_ooc.stages.staleness import asked, reasons, told
+    from pttt_ooc.stages.staleness import reasons, requested_stages, status_lines
 
     config, directory = _asked_at(place)
-    for line in told(reasons(directory, asked(config, directory))):
+    for line in status_lines(reasons(directory, requested_stages(config, directory))):
         print(line)
 
 

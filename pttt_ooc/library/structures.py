@@ -168,7 +168,7 @@ def _directory_of(game: Game, symmetry: Symmetry) -> Path | None:
 
 
 def widest_symmetry(game: Game) -> Symmetry:
-    """The symmetry that makes a strategy of this game smallest: full, if the game has symmetries."""
+    """The symmetry to fold strategies of this game by: full, unless it has no symmetry or too many orders."""
     if len(checked_game(game).symmetries) == 1:
         return "none"
     try:

@@ -1,7 +1,7 @@
-"""What a strategy does at an infoset, and why.
+"""The numbers of a strategy at an infoset.
 
-The action values at an infoset follow from the values of the nodes after each attempt, to which only the games that
-the attempt itself wins are missing: those have the opponent's reach of all histories in which the square is empty.
+The action values at an infoset are sums of the values of the nodes after each attempt, plus the games that the attempt
+itself wins.  The latter have the opponent's reach of all histories in which the square is empty.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pttt_ooc.rules.game import Game
 
 
 def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
-    """What the strategy of `player` does at an infoset, and what that is worth.
+    """Probabilities, reach and values of `player`'s strategy at an infoset.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     def shown(of_squares: SquareArray) -> SquareArray:
         return np.where(is_legal, of_squares, np.nan)
 
-    given = reached or np.nan  # without histories, nothing is expected
+    given = reached or np.nan  # no reach: no expected value
     return Numbers(
         player=player,
         infoset=text_of(profile.game, player, attempts),
@@ -67,13 +67,13 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
 
 
 def legal_squares(game: Game, player: int, attempts: Attempts) -> tuple[int, ...]:
-    """Squares that may be attempted at an infoset, ascending."""
+    """Legal squares at an infoset, ascending."""
     taken = {*attempts.squares.tolist(), *game.setup[player]}
     return tuple(square for square in range(game.squares) if square not in taken)
 
 
 def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]) -> SquareArray:
-    """1 for the squares with which the player wins if it can place its mark there, 0 for the others."""
+    """1 for squares that win if the mark is placed, 0 for the others."""
     marks, out = attempts.placed | game.setup_mask(player), np.zeros(game.squares)
     for square in legal:
         out[square] = game.wins(player, marks | 1 << square)
@@ -83,7 +83,7 @@ def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]
 def _after(
     profile: PreparedProfile, player: int, attempts: Attempts, legal: tuple[int, ...], values: Floats
 ) -> SquareArray:
-    """Counterfactual values of the nodes after each attempt, failed and placed."""
+    """Counterfactual values of the nodes after each attempt, failed plus placed."""
     out = np.zeros(profile.game.squares)
     for square in legal:
         add_values(profile.sides[player], values, attempts.squares, attempts.placed, square, out)

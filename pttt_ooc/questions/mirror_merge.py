@@ -1,11 +1,11 @@
-"""An infoset together with its mirror images, as one.
+"""An infoset merged with its mirror images.
 
-What is told is exact for any pair of strategies: what holds given that a game has come to one of the mirror images,
-seen from the infoset that is looked at.  With weights w over the images g of an infoset I, which are their joint reach,
+The merged numbers are exact for any pair of strategies.  They are conditional on the game reaching one of the mirror
+images, and are written for the infoset itself.  With the joint reach w of the images g I of an infoset I,
 
     p(a | I) = sum over g of w(g I) p(g a | g I) / sum over g of w(g I)
 
-and likewise for values, beliefs and what follows.  Symmetric strategies do the same at all of them.
+and similarly for values, beliefs and outcomes.  Symmetric strategies do the same at all images.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _ALL = 1 << 20  # boards: more than there are
 
 @dataclass(frozen=True, eq=False)
 class MergedInfoset:
-    """What is known of an infoset and its mirror images.
+    """An infoset merged with its mirror images.
 
     Attributes
     ----------
     images
-        Texts of all of them, ascending.
+        Texts of all images, ascending.
     classes
-        The legal squares, those together that mirror each other at the infoset.
+        The legal squares, grouped by the symmetries of the infoset.
     numbers
-        Reach and regrets are sums over the images; everything else is given that the game comes to one of them.
-        Squares of one class have the same numbers: each its own part of the class's probability.
+        Reach and regrets are sums over the images; everything else is conditional on reaching one of them.  Squares of
+        one class have equal numbers, so each has its share of the class's probability.
     beliefs
-        Given the same.
+        Under the same condition.
     outcomes
-        Of one attempt, given the same.
+        Of one attempt, under the same condition.
     """
 
     images: tuple[str, ...]
@@ -56,15 +56,14 @@ class MergedInfoset:
 def merged(
     profile: PreparedProfile, player: int, infoset: str, square: int | None = None, boards: int = 10
 ) -> MergedInfoset:
-    """An infoset and its mirror images as one.
+    """Merge an infoset with its mirror images.
 
     Parameters
     ----------
     square
-        The attempt whose outcomes are wanted, which stands for its class: they are told of the first square of that.
-        None: of none.
+        The attempt whose outcomes to return; it is replaced by the first square of its class.  None: no outcomes.
     boards
-        How many true boards to list, the likeliest first.
+        Number of boards to list, the likeliest first.
 
     Raises
     ------
@@ -108,7 +107,7 @@ def merged(
 
 def image(game: Game, player: int, infoset: str, g: Squares) -> str:
     """The mirror image of an infoset, as text."""
-    setup = 2 * len(game.setup[player]) + 1  # the setup is told in its own order
+    setup = 2 * len(game.setup[player]) + 1  # the setup keeps its order
     rest = infoset[setup:]
     return infoset[:setup] + "".join(f"{g[int(rest[n])]}{rest[n + 1]}" for n in range(0, len(rest), 2))
 
@@ -118,7 +117,7 @@ def _classes(legal: Sequence[int], keeps: Sequence[Squares]) -> tuple[tuple[int,
 
 
 def _weights(found: Sequence[Numbers]) -> SquareArray:
-    """Of the images: how often games come there, or, where they do not, the opponent would let them come."""
+    """Weights of the images: joint reach; if that is zero, the opponent's reach; if that is zero, equal weights."""
     kinds: tuple[Callable[[Numbers], float], ...] = (lambda n: n.joint_reach, lambda n: n.opponent_reach)
     for kind in kinds:
         weights = np.array([kind(n) for n in found])
@@ -131,13 +130,13 @@ def _weights(found: Sequence[Numbers]) -> SquareArray:
 
 
 def _weighed(parts: Sequence[SquareArray | float], weights: SquareArray) -> NDArray[np.float64]:
-    """The mean of some parts; one that does not count may be no number."""
+    """The weighted mean; parts of weight 0 may be NaN."""
     counted = [(part, weight) for part, weight in zip(parts, weights, strict=True) if weight > 0]
     return np.asarray(sum(np.asarray(part) * weight for part, weight in counted), np.float64)
 
 
 def _mean(rows: Sequence[SquareArray], group: Sequence[Squares], weights: SquareArray) -> SquareArray:
-    """The mean of rows over squares, each brought back from its image."""
+    """The mean of arrays over squares, each mapped back from its image."""
     return _weighed([row[list(g)] for row, g in zip(rows, group, strict=True)], weights / weights.sum())
 
 
@@ -185,7 +184,7 @@ def _brought_back(mask: int, g: Squares) -> int:
 def _outcomes(
     profile: PreparedProfile, player: int, infoset: str, square: int, group: Sequence[Squares], weights: SquareArray
 ) -> tuple[Outcome, ...]:
-    """What an attempt leads to, its mirror images included."""
+    """The outcomes of an attempt, its mirror images included."""
     asked: dict[tuple[str, int], tuple[Outcome, ...]] = {}
     parts: dict[bool, list[tuple[Outcome, float]]] = {}
     for g, weight in zip(group, weights.tolist(), strict=True):

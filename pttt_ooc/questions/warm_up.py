@@ -1,6 +1,6 @@
-"""The kernels of this room, compiled before somebody waits for an answer.
+"""Compiles this room's kernels before the first question.
 
-They are not among the kernels that a solve waits for: whoever asks no questions never compiles them.
+A solve does not need them, so it does not wait for them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pttt_ooc.structure.views import find_pairs
 
 
 def warm_up() -> None:
-    """Ask questions about the smallest game, which takes some seconds once; compiled code is kept on disk."""
+    """Ask questions about the smallest game; this takes some seconds once, and compiled code is kept on disk."""
     game = named_game("mini-2x2k2-abrupt")
     index = build_index(game, "full", find_pairs(game))
     for dtype in (np.float32, np.float64):
@@ -36,8 +36,8 @@ def warm_up() -> None:
 
 
 def _uniform(index: Index, player: int, dtype: type[np.floating[Any]]) -> PlayerArrays:
-    """A player's part of a profile, read-only as if it were mapped."""
+    """A player's part of a profile, read-only like a mapped one."""
     nodes = index.players[player].nodes
-    values, choices = np.zeros(nodes), np.zeros(nodes, np.uint8)  # what they are does not matter
+    values, choices = np.zeros(nodes), np.zeros(nodes, np.uint8)  # any numbers will do
     values.flags.writeable = False
     return PlayerArrays(read_only(uniform_strategy(index, player, dtype).probabilities), values, values, choices)

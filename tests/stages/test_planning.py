@@ -189,10 +189,10 @@ def obeying(sequences, work, pairs, order_tables, rows):
     return rates.GameTimes(pairs, sequences, work, order_tables, rows, **spent, **both)
 
 
-def test_times_are_foretold_from_what_sequences_and_additions_take():
+def test_times_are_predicted_from_what_sequences_and_additions_take():
     plan = planned(check_config({"game": "pttt-abrupt", "memory_mb": 4000}), 2)
     small = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
-    found, other = rates.foretold(plan, *small), rates.foretold(replace(plan, sequences=2 * plan.sequences), *small)
+    found, other = rates.predicted(plan, *small), rates.predicted(replace(plan, sequences=2 * plan.sequences), *small)
     infosets = sum(plan.counts["total_infosets"])
     evaluation = 13 * plan.sequences + 17 * plan.work
     for (low, high), seconds in (
@@ -212,7 +212,7 @@ def test_times_of_arrays_in_files_are_told_with_less_certainty():
     content = {"game": "pttt-abrupt", "memory_mb": 325, "solve": {"precision": "float64"}}
     plan = planned(check_config(content), 1)
     assert plan.stages["solve"].mapped_mb > 0 == plan.stages["enumerate"].mapped_mb
-    found = rates.foretold(plan, obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60))
+    found = rates.predicted(plan, obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60))
     assert found.iteration[1] == pytest.approx(3.75 * found.iteration[0])
     assert found.stages["enumerate"][1] == pytest.approx(1.875 * found.stages["enumerate"][0])
 
@@ -222,7 +222,7 @@ def test_no_time_is_negative():
     plan = plan_of("pttt-abrupt-after-1-0-3-2-4-8")
     few, many = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
     for times in ((1.0, 1000.0), (1000.0, 1.0), (0.0, 1.0)):
-        found = rates.foretold(plan, *(replace(each, iterating=t) for each, t in zip((few, many), times, strict=True)))
+        found = rates.predicted(plan, *(replace(each, iterating=t) for each, t in zip((few, many), times, strict=True)))
         assert 0 < found.iteration[0] < found.iteration[1]
 
 

@@ -31,7 +31,7 @@ from pttt_ooc.stages import (
 )
 from pttt_ooc.stages.normal_form import normal_export
 from pttt_ooc.stages.normal_solve import normal_solve
-from pttt_ooc.stages.staleness import asked, reasons, sentence, told
+from pttt_ooc.stages.staleness import reasons, requested_stages, sentence, status_lines
 
 GAME = "mini-2x3k2-abrupt"
 CONFIG = check_config(
@@ -82,7 +82,7 @@ def made(made_once, tmp_path):
 def found(directory, config=CONFIG, **options):
     """Why stages are stale; nothing is written meanwhile."""
     before = written(directory)
-    reasons_found = reasons(directory, asked(config, directory), **options)
+    reasons_found = reasons(directory, requested_stages(config, directory), **options)
     assert options.get("remember") or written(directory) == before
     assert list(reasons_found) == list(STAGES)
     return {stage: reason for stage, reason in reasons_found.items() if reason}
@@ -105,7 +105,7 @@ def manifest(directory, stage):
 
 def test_nothing_is_stale_that_the_configuration_describes(made):
     assert found(made) == {}
-    assert told(reasons(made, asked(CONFIG, made)))[2] == "solve: up to date"
+    assert status_lines(reasons(made, requested_stages(CONFIG, made)))[2] == "solve: up to date"
 
 
 @pytest.mark.parametrize(
