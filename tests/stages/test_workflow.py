@@ -334,7 +334,7 @@ def test_a_dry_run_of_another_configuration_costs_nothing(workflow):
 
 def test_raising_the_target_continues(workflow):
     reached = workflow.manifest("solve")["result"]["iteration"]
-    workflow.configure("solve", target_nashconv=0.0, max_iterations=reached + 30)
+    workflow.configure("solve", target_nashconv=0.0, max_iterations=reached + 30, max_minutes=60)
     workflow.succeed("--until", "solve")
     assert f"Continuing from iteration {reached}." in workflow.log("solve")
     assert workflow.manifest("solve")["result"]["iteration"] == reached + 30

@@ -1,4 +1,4 @@
-"""Find all pairs of views that fit together: ``views.zarr``; the later stages' kernels are compiled meanwhile."""
+"""Find all consistent pairs of views: ``views.zarr``; meanwhile compile the kernels of later stages."""
 
 from pathlib import Path
 

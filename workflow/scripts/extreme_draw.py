@@ -1,4 +1,4 @@
-"""Draw the pools of a tournament, or check that the one that is there is this one: ``draw.json``."""
+"""Draw the pools of a tournament, or check that an existing draw is the same: ``draw.json``."""
 
 from pathlib import Path
 

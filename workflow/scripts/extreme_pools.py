@@ -1,4 +1,4 @@
-"""Write down which matches a stage of a tournament has."""
+"""Write the list of matches of a tournament's stage."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Bound what goals are worth in all equilibria of a round: ``equilibria.json``."""
+"""Bound the values of goals over all equilibria of a round: ``equilibria.json``."""
 
 from pathlib import Path
 

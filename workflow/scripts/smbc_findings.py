@@ -1,4 +1,4 @@
-"""Find the best responses to the match with secret goals, and what hidden goals do: ``findings.json``."""
+"""Compute best responses to the match with secret goals, and the effect of hidden goals: ``findings.json``."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Solve the match with secret goals, from the last commit on if there is one."""
+"""Solve the match with secret goals; resume from the last commit if there is one."""
 
 from pathlib import Path
 

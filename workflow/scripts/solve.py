@@ -1,4 +1,4 @@
-"""Solve the game, from the last commit on if there is one: ``solution.zarr``, ``convergence.jsonl``."""
+"""Solve the game; resume from the last commit if there is one: ``solution.zarr``, ``convergence.jsonl``."""
 
 from pathlib import Path
 
