@@ -1,4 +1,4 @@
-"""What `import pttt_ooc` gives: games, strategies, solutions, values, algorithms step by step; and what it refuses."""
+"""The public API: games, strategies, solutions, values, algorithms step by step; and refused arguments."""
 
 import json
 import random
@@ -112,12 +112,12 @@ def test_games_that_are_refused(call, sentence):
         lambda game: pttt.Strategy.from_tensor(game, 0, None),
     ],
 )
-def test_what_is_no_game(call):
+def test_values_that_are_no_games(call):
     assert refused("GameError", call, NAME).endswith(f"pttt.game('{NAME}') gives the game.")
     assert refused("GameError", call, None).startswith("Expected a game, found a NoneType;")
 
 
-def test_a_game_of_ones_own_is_solved_like_a_named_one():
+def test_a_custom_game_is_solved_like_a_named_one():
     own = replace(GAME, name="own-game")
     mine, named = (pttt.solve(game, max_iterations=20, target_nashconv=0) for game in (own, GAME))
     assert mine[0].probabilities.tobytes() == named[0].probabilities.tobytes() and mine.game is own
@@ -129,7 +129,7 @@ def test_a_game_of_ones_own_is_solved_like_a_named_one():
 
 @pytest.mark.parametrize("name", [*TINY, SETUP])
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_function_becomes_a_strategy_that_says_the_same(name, player):
+def test_a_function_becomes_the_same_strategy(name, player):
     game = named_game(name)
     rows = table(game, player)
     mine = pttt.Strategy.from_function(game, player, rows.__getitem__)
@@ -143,7 +143,7 @@ def test_a_function_becomes_a_strategy_that_says_the_same(name, player):
     assert mine.probabilities == pytest.approx(wanted, abs=1e-15)
 
 
-def test_a_symmetric_strategy_says_the_same_in_either_layout():
+def test_a_symmetric_strategy_is_the_same_in_both_layouts():
     rows = table(GAME, 0, symmetric=True)
     folded = pttt.Strategy.of(as_strategy(small_engine(NAME, "full").index, 0, rows))
     assert "kept up to symmetry" in repr(folded) and "symmetry" not in repr(folded.unfolded)
@@ -180,7 +180,7 @@ def test_policies_that_are_refused(policy, sentence):
     assert sentence in refused("StrategyError", pttt.Strategy.from_function, GAME, 0, policy)
 
 
-def test_a_policy_that_breaks_is_told_as_it_is():
+def test_an_exception_in_a_policy_is_not_hidden():
     def broken(text):
         raise ZeroDivisionError
 
@@ -189,11 +189,11 @@ def test_a_policy_that_breaks_is_told_as_it_is():
 
 
 @pytest.mark.parametrize("player", [2, -1, "0", None, 0.5])
-def test_players_that_are_not_there(player):
+def test_invalid_players_are_refused(player):
     assert "players are 0 and 1" in refused("ConfigError", pttt.Strategy.uniform, GAME, player)
 
 
-def test_files_hold_what_is_saved(tmp_path):
+def test_files_hold_the_saved_strategy(tmp_path):
     mine = strategy(GAME, 1)
     shuffled = mine.infosets()
     random.Random(0).shuffle(shuffled)
@@ -216,7 +216,7 @@ def test_files_hold_what_is_saved(tmp_path):
     assert (tmp_path / "default.txt").read_text().split() == mine.infosets()
 
 
-def test_files_of_a_game_of_ones_own(tmp_path):
+def test_files_of_a_custom_game(tmp_path):
     game = replace(pttt.tic_tac_toe(1, 3, 2), name="own-row")
     mine = pttt.Strategy.uniform(game, 0)
     file = mine.save(tmp_path / "mine.zip")
@@ -322,7 +322,7 @@ def test_a_strategy_does_not_differ_from_itself():
 # Solutions
 
 
-def test_a_solution_on_disk_is_the_one_in_memory(tmp_path):
+def test_a_solution_on_disk_equals_the_one_in_memory(tmp_path):
     settings = {"algorithm": "dcfr", "target_nashconv": 0, "max_iterations": 30}
     rows = []
     mine = pttt.solve(GAME, **settings, on_progress=rows.append)
@@ -340,7 +340,7 @@ def test_a_solution_on_disk_is_the_one_in_memory(tmp_path):
     assert again.rows == kept.rows and again[1]["|"].tolist() == kept[1]["|"].tolist() and len(list(again)) == 2
 
 
-def test_a_solution_goes_on_from_where_it_stopped(tmp_path):
+def test_a_solve_resumes_where_it_stopped(tmp_path):
     own = replace(pttt.tic_tac_toe(1, 4, 2), name="own-row")
     settings = {"target_nashconv": 0, "symmetry": "none"}
     first = pttt.solve(own, **settings, max_iterations=8, directory=tmp_path)
@@ -412,8 +412,8 @@ def test_steps_are_those_of_a_solve():
 
 
 @pytest.mark.parametrize("algorithm", ["cfr", "dcfr", "pcfr+", "sapdcfr+"])
-def test_the_current_strategies_are_what_the_regrets_ask_for(algorithm):
-    """By the textbook's walk over histories; and the plan that the next iteration starts from."""
+def test_the_current_strategies_follow_from_the_regrets(algorithm):
+    """Compared with the textbook's walk over histories; and the plan that the next iteration starts from."""
     run = pttt.iterate(GAME, algorithm, symmetry="none", precision="float64", updates="simultaneous")
     regrets = [{text: [0.0] * 6 for text in naive.infosets(GAME, p)} for p in (0, 1)]
     strategies = [naive.uniform(GAME, p) for p in (0, 1)]
@@ -437,7 +437,7 @@ def updated(algorithm, t, regrets, newest):
     return found
 
 
-def test_a_rule_of_ones_own_is_the_rule_that_it_spells_out():
+def test_a_custom_rule_equals_the_built_in_rule_that_it_copies():
     def plus(t, parameters):
         return pttt.Coefficients(discount_positive=1, discount_negative=1, floor=True, predict=True, look_ahead=1)
 

@@ -1,4 +1,4 @@
-"""Profiles: what is in them, whole or not there, one for each pair of strategies."""
+"""Profiles: their contents, complete or absent, one for each pair of strategies."""
 
 import random
 import time
@@ -26,7 +26,7 @@ GAME = GAMES[1]
 
 @pytest.fixture
 def both():
-    """Two strategies, symmetric and kept so."""
+    """Two strategies that are kept up to symmetry."""
     return profile_of(GAME, "full").strategies
 
 
@@ -47,7 +47,7 @@ def test_on_disk_it_is_the_same_as_in_memory(both, tmp_path):
     memory = profile_of(GAME, "full")
     for name, array in leaves(memory.players).items():
         stored = leaves(there.players)[name]
-        if not name.endswith("choices"):  # these mean nothing where the player does not decide
+        if not name.endswith("choices"):  # arbitrary where the player does not decide
             assert stored.tobytes() == array.tobytes() and stored.dtype == array.dtype
         assert not stored.flags.writeable and not array.flags.writeable
     assert replace(there.evaluation, seconds=0) == replace(memory.evaluation, seconds=0)
@@ -83,7 +83,7 @@ def test_names_differ_where_anything_differs(both):
     assert name_of(copies, index) == names[0]
 
 
-def test_what_is_interrupted_leaves_nothing(both, tmp_path, monkeypatch):
+def test_an_interruption_leaves_no_profile(both, tmp_path, monkeypatch):
     def fail(player, *rest):
         raise KeyboardInterrupt
 
@@ -94,7 +94,7 @@ def test_what_is_interrupted_leaves_nothing(both, tmp_path, monkeypatch):
     assert PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory.is_dir()
 
 
-def test_what_a_kill_leaves_is_no_profile(both, tmp_path):
+def test_leftovers_of_a_kill_are_no_profile(both, tmp_path):
     path = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory
     path.rename(path.with_name(path.name + ".wip"))  # as before the last step
     with pytest.raises(StoreError, match="missing"):
@@ -103,7 +103,7 @@ def test_what_a_kill_leaves_is_no_profile(both, tmp_path):
     assert not path.with_name(path.name + ".wip").exists()
 
 
-def test_of_two_that_want_the_same_profile_one_computes_it(both, tmp_path, monkeypatch):
+def test_one_of_two_threads_computes_the_profile(both, tmp_path, monkeypatch):
     computed, compute = [], module._compute
 
     def slowly(*arguments):
@@ -140,15 +140,15 @@ def test_a_budget_that_is_too_small_is_refused_before_anything_is_made(both, tmp
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_with_the_smallest_budget_it_is_the_same(both, tmp_path):
+def test_the_smallest_budget_gives_the_same_profile(both, tmp_path):
     small = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path, memory_mb=256)
     for name, array in leaves(profile_of(GAME, "full").players).items():
         assert name.endswith("choices") or leaves(small.players)[name].tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("folded", [(0,), (1,), (0, 1)])
-def test_folded_strategies_are_unfolded_where_the_other_is_not_symmetric(folded):
-    """In each layout the answers are those of the tables."""
+def test_folded_strategies_are_unfolded_if_the_other_is_not_symmetric(folded):
+    """In each layout the answers equal the tables."""
     whole, symmetric = engine_of(GAME, "none"), tables_of(GAME, "full")
     plain = [random_table(GAME, player, random.Random(player)) for player in (0, 1)]
     tables = tuple(symmetric[p] if p in folded else plain[p] for p in (0, 1))
@@ -163,7 +163,7 @@ def test_folded_strategies_are_unfolded_where_the_other_is_not_symmetric(folded)
             assert found.best_action_values[list(found.legal)] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_strategies_that_do_not_fit_are_refused(both):
+def test_mismatched_strategies_are_refused(both):
     first, second = both
     with pytest.raises(StrategyError, match="player 0's"):
         PreparedProfile.prepare(first, first, engine_of(GAME, "full"))
@@ -202,7 +202,7 @@ def test_the_library_prepares_strategies_of_any_layout(both, tmp_path):
         assert profile.play(5) == profile.play(np.random.default_rng(5))
 
 
-def test_the_library_refuses_what_is_no_pair(both):
+def test_the_library_refuses_invalid_pairs(both):
     with pytest.raises(StrategyError, match="Expected a strategy, found a str"):
         pttt.profile("mine.zip", both[1])
     with pytest.raises(StrategyError, match="for mini-2x3k2-abrupt, but another one is for mini-2x2k2-abrupt"):

@@ -1,4 +1,4 @@
-"""After the warm-up, no question has to compile anything, or to load compiled code."""
+"""After the warm-up, no question compiles anything or loads compiled code."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ print(len(before), {name: n for name, n in loaded().items() if n != before[name]
 @pytest.mark.parametrize(
     ("symmetry", "first", "second"), [("full", "float32", "float64"), ("none", "float64", "float32")]
 )
-def test_questions_find_all_compiled(symmetry, first, second, tmp_path):
+def test_questions_compile_nothing(symmetry, first, second, tmp_path):
     command = [sys.executable, "-c", ASKING, symmetry, first, second, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     kernels, late = done.stdout.split(maxsplit=1)
