@@ -5,8 +5,11 @@ An option of one name means the same in all commands.
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -28,6 +31,32 @@ class Group(TyperGroup):
 def group(summary: str) -> typer.Typer:
     """A group of commands, for `add_typer`."""
     return typer.Typer(cls=Group, help=summary, no_args_is_help=True, rich_markup_mode=None)
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A command for typer in which every keyword parameter that is a named tuple becomes one option for each field."""
+    taken = inspect.signature(command, eval_str=True).parameters
+    groups = {name: one.annotation for name, one in taken.items() if hasattr(one.annotation, "_field_defaults")}
+    parameters: list[inspect.Parameter] = []
+    for name, one in taken.items():
+        if kind := groups.get(name):
+            hints = get_type_hints(kind, include_extras=True)
+            parameters += [
+                one.replace(name=field, annotation=hints[field], default=kind._field_defaults.get(field, one.empty))
+                for field in kind._fields
+            ]
+        else:
+            parameters.append(one)
+
+    @wraps(command)
+    def spread_command(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{field: values.pop(field) for field in kind._fields})
+        command(**values)
+
+    spread_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    spread_command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return spread_command
 
 
 def _games(incomplete: str) -> list[str]:

@@ -22,7 +22,7 @@ from pttt_ooc.sweep.engine import engine_needs
 
 
 def needs(layout: Layout, thread: Mapping[str, int]) -> MemoryNeeds[tuple[EvaluationArrays, tuple[Floats, Floats]]]:
-    """What the stage holds in memory; `thread` as of :func:`pttt_ooc.sweep.engine.engine_needs`."""
+    """The stage's memory needs; for `thread` see :func:`pttt_ooc.sweep.engine.engine_needs`."""
     arrays = (evaluation_arrays(layout), strategy_arrays(layout))
     return MemoryNeeds(process_needs(), arrays, thread)
 
@@ -35,15 +35,15 @@ def run(
     memory_mb: float = math.inf,
     log: Path | None = None,
 ) -> None:
-    """Write the manifest with the figures of the solution and, to compare them with, of uniform play.
+    """Write the manifest with the evaluations of the solution and, for comparison, of uniform play.
 
     Exploitability is measured against the value of the game.  Its interval is the intersection of the bounds that
-    the solution's best responses prove and the package's reference.
+    the solution's best responses prove with the package's reference.
 
     Raises
     ------
     MemoryBudgetError
-        If it cannot be done with `memory_mb` MB.
+        If `memory_mb` is too small.
     StoreError
         If an input is missing or damaged, or the manifest cannot be written.
     """

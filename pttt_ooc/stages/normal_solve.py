@@ -1,4 +1,4 @@
-"""The normal form of how a game is solved; apart from the others, as it depends on the update rules."""
+"""The normal form of the settings of a solve; a module of its own, because it depends on the update rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pttt_ooc.stages.normal_form import left_out
 
 
 def normal_solve(settings: SolveConfig) -> SolveConfig:
-    """The normal form of how a game is solved."""
+    """The normal form of the settings of a solve."""
     defaults = asdict(RULES[settings.algorithm].defaults)
     usual = {name for name, value in defaults.items() if getattr(settings, name) == value}
     unused = set() if settings.snapshot_every else {"snapshots_mb"}

@@ -531,7 +531,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     done = pttt("solve", data=tmp_path)
     assert done.code == 130 and done.err.splitlines()[-1] == INTERRUPTED
     # The same in a stage of the workflow.
-    with pytest.raises(SystemExit) as end, stage_context.told(tmp_path / "log"):
+    with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         _interrupted_while_closing()
     assert end.value.code == 130 and capsys.readouterr().err.strip() == INTERRUPTED
     # And in a command that has no sentence of its own for it; a plain error stays what it is.
@@ -539,7 +539,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     with pytest.raises(SystemExit) as end:
         cli.main(["fsck", str(tmp_path)])
     assert end.value.code == 130
-    with pytest.raises(SystemExit) as end, stage_context.told(tmp_path / "log"):
+    with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         os.close(os.open(os.devnull, os.O_RDONLY) + 1000)
     assert end.value.code == 1
 

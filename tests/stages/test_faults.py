@@ -1,4 +1,4 @@
-"""The real solver, killed again and again; and on one thread or many."""
+"""The real solver, killed repeatedly, and on one thread or many."""
 
 import random
 from dataclasses import replace
@@ -36,7 +36,7 @@ def killer(reference, in_memory):
 
 @pytest.mark.parametrize("kills", [6, pytest.param(50, marks=pytest.mark.slow)])
 def test_kills_at_random_instants(killer, kills):
-    """Instants of processor time, so that neither the machine's speed nor what else it does decides where they are."""
+    """Instants of processor time, so that neither the machine's speed nor its load matters."""
     killer.random_instants(kills, random.Random(3))
     tally = killer.tally
     assert tally.killed == kills and tally.finished
@@ -47,7 +47,7 @@ def test_kills_at_random_instants(killer, kills):
 @pytest.mark.parametrize("within", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_a_kill_at_every_slice_boundary_of_an_iteration(killer, within):
     slices = sum(player.slices for player in killer.job.index.players)
-    # The strategy that a run begins with; in the iteration, upward and downward.
+    # The initial strategy; within the iteration, upward and downward.
     boundaries = 3 * slices
     found = killer.every_boundary(within)
     assert found > 100 if within else found == boundaries
@@ -63,8 +63,8 @@ def test_a_kill_at_steps_of_a_commit(killer, stride):
 
 
 @pytest.mark.slow
-def test_work_in_a_damaged_map_is_never_gone_on_with(killer, monkeypatch):
-    """The harness itself: it notices a solver that resumes without reading what was saved."""
+def test_work_in_a_damaged_map_is_never_resumed(killer, monkeypatch):
+    """The harness itself: it notices a solver that resumes without reading the saved state."""
     monkeypatch.setattr(commits, "_restore", lambda *arguments: None)
     with pytest.raises(FaultError, match="The bits of iteration .* are not those"):
         killer.random_instants(100, random.Random(3))
