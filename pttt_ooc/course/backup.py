@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
-from pttt_ooc.course.database_rows import FORMAT, Row, read_rows, upgraded, write_rows
+from pttt_ooc.course.database_rows import Row, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.models import Base
 from pttt_ooc.course.settings import SETTINGS, Settings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
@@ -149,8 +149,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
-        if form not in range(1, FORMAT + 1):
-            raise GraderError(f"{file} has format {form}, but this version reads 1 to {FORMAT}.")
+        check_format(form, str(file))
         rows = upgraded(rows, form)
         for row in [row for table, row in rows if table == "submissions"]:
             _restore_upload(archive, members, row, storage)

@@ -14,7 +14,7 @@ from sqlalchemy import Engine, create_engine, func, inspect, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.database_rows import FORMAT, read_rows, upgraded, write_rows
+from pttt_ooc.course.database_rows import FORMAT, check_format, read_rows, upgraded, write_rows
 from pttt_ooc.course.models import Base, Fact
 from pttt_ooc.errors import GraderError
 from pttt_ooc.service.sqlite import sqlite_engine
@@ -67,10 +67,9 @@ class Database:
             return
         if known["game"] != game:
             raise GraderError(f"The database {self._shown} is for {known['game']}, not for {game}.")
-        form = known.get("format")
-        if not isinstance(form, int) or not 1 <= form <= FORMAT:
-            raise GraderError(f"The database {self._shown} has format {form}, but this version reads 1 to {FORMAT}.")
-        if form < FORMAT:
+        form: Any = known.get("format")
+        check_format(form, f"The database {self._shown}")
+        if form != FORMAT:
             self._upgrade(session, form)
 
     def _upgrade(self, session: Session, form: int) -> None:

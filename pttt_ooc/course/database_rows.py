@@ -14,8 +14,11 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.models import BASELINE, Base, BrowserSession
 from pttt_ooc.course.names import name_key
+from pttt_ooc.errors import GraderError
 
-FORMAT = 3
+FORMAT, RELEASED = 3, 1
+"""This version's format, and the one of version 0.1; no release had another."""
+
 NUMBERS = "numbers"
 Row = tuple[str, dict[str, Any]]
 _NUMBERED = ("teams", "submissions")
@@ -54,12 +57,18 @@ def write_rows(session: Session, rows: Iterable[Row]) -> None:
         _set_highest(session, name, max(number, most))
 
 
+def check_format(form: Any, source: str) -> None:
+    """Raise a GraderError that names `source` if its format cannot be read."""
+    if form not in (RELEASED, FORMAT):
+        raise GraderError(f"{source} has format {form}, but this version reads {RELEASED} and {FORMAT}.")
+
+
 def upgraded(rows: list[Row], form: int) -> list[Row]:
-    """Rows of format `form` as those of :data:`FORMAT`."""
-    if form == 1:
-        rows = _with_keys(rows)
-    # Format 2 has no submissions that are open to play: the column's default says so.
-    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in rows]
+    """Rows of format `form` as rows of :data:`FORMAT`."""
+    if form == FORMAT:
+        return rows
+    # Nothing of format 1 is open to play: the column's default says so.
+    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in _with_keys(rows)]
 
 
 def _is_format(table: str, row: dict[str, Any]) -> bool:

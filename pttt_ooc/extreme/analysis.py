@@ -50,8 +50,7 @@ def steps(match: dict[str, Any]) -> list[Step]:
             chances = winning_cells(referee)
             if not referee.play(cell):
                 raise ExtremeError(f"The log of a match is damaged: move {len(found) + 1} is not valid.")
-            seconds = float(move["seconds"])
-            processor, waited = (float(move.get(name, 0.0)) for name in ("processor", "waited"))  # not in older logs
+            seconds, processor, waited = (float(move[name]) for name in ("seconds", "processor", "waited"))
             found.append(Step(player, cell, bonus, seconds, processor, waited, cell in chances, chances))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         raise ExtremeError("The log of a match is damaged: it has moves that cannot be read.") from None

@@ -1,4 +1,4 @@
-"""Databases as versions before the present format made them."""
+"""Databases as version 0.1 made them."""
 
 from sqlalchemy import Column, Float, Integer, MetaData, String, Table, create_engine
 
@@ -29,23 +29,6 @@ def make_format_1(url, names):
         if engine.dialect.name == "postgresql":
             for table in ("teams", "submissions"):
                 connection.exec_driver_sql(f"SELECT setval('{table}_id_seq', (SELECT max(id) FROM {table}))")
-    engine.dispose()
-
-
-def make_format_2(url):
-    """Tables with the teams Uniform and Team A, and a submission of each."""
-    old = MetaData()
-    _without_play(old)
-    for table in ("teams", "sessions", "entries", "facts"):
-        Base.metadata.tables[table].to_metadata(old)
-    engine = create_engine(url)
-    teams = [{"id": n, "name": name, "key": name.lower(), "created_at": 1.5} for n, name in ((1, "Uniform"), (2, "A"))]
-    with engine.begin() as connection:
-        old.create_all(connection)
-        facts = [{"name": "game", "value": GAME}, {"name": "format", "value": 2}]
-        connection.execute(old.tables["facts"].insert(), facts)
-        connection.execute(old.tables["teams"].insert(), teams)
-        connection.execute(old.tables["submissions"].insert(), [_submission(n) for n in (1, 2)])
     engine.dispose()
 
 

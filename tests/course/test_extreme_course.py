@@ -200,7 +200,7 @@ def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
         raise ExtremeError("No process can be made.")
 
     number = course.post("Team A", GOOD).json()["number"]
-    monkeypatch.setattr(worker.checking, "check", refuse)
+    monkeypatch.setattr(worker.bot_check, "check", refuse)
     for _ in range(5):
         with pytest.raises(ExtremeError):
             course.worker.check_next()
