@@ -29,7 +29,7 @@ from pttt_ooc.options import (
 from pttt_ooc.service.processes import Web
 
 if TYPE_CHECKING:
-    from pttt_ooc.course.settings import Settings
+    from pttt_ooc.course.settings import CourseSettings
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -94,7 +94,7 @@ def serve(
     match = found_match(secret_goals, DATA)
 
     @contextmanager
-    def make_web(directory: Path, settings: Settings) -> Iterator[Web]:
+    def make_web(directory: Path, settings: CourseSettings) -> Iterator[Web]:
         games_file(directory)
         with (
             answerer(directory / "profiles", settings.game, directory / "index") as (child, address),

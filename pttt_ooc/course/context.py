@@ -16,7 +16,7 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.value import GameValue, stored_value
 from pttt_ooc.course.limits import Limits, Quota, check_limits, quota
 from pttt_ooc.course.models import Submission, Team
-from pttt_ooc.course.settings import Settings, read_settings
+from pttt_ooc.course.settings import CourseSettings, read_settings
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.submissions import accept
 from pttt_ooc.course.uploads_in_flight import InFlight
@@ -35,7 +35,7 @@ class Grader:
         How many files are kept at the same time: the disk is the limit.
     """
 
-    settings: Settings
+    settings: CourseSettings
     storage: Storage
     database: Database
     secret: bytes

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, Programming
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database_rows import FORMAT, check_format, read_rows, upgraded, write_rows
-from pttt_ooc.course.models import Base, Fact
+from pttt_ooc.course.models import CourseTables, Fact
 from pttt_ooc.errors import GraderError
 from pttt_ooc.service.sqlite import sqlite_engine
 
@@ -62,7 +62,7 @@ class Database:
         if inspect(session.connection()).has_table(Fact.__tablename__):
             known = {fact.name: fact.value for fact in session.scalars(select(Fact))}
         if "game" not in known:
-            Base.metadata.create_all(session.connection())
+            CourseTables.metadata.create_all(session.connection())
             session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
             return
         if known["game"] != game:
@@ -81,8 +81,8 @@ class Database:
         rows = upgraded(read_rows(session), form)
         session.expunge_all()
         connection = session.connection()
-        Base.metadata.drop_all(connection)
-        Base.metadata.create_all(connection)
+        CourseTables.metadata.drop_all(connection)
+        CourseTables.metadata.create_all(connection)
         write_rows(session, rows)
         print(
             f"The database {self._shown} is upgraded from format {form} to {FORMAT}; whoever was signed in has to "

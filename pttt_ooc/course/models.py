@@ -20,14 +20,14 @@ UNFINISHED = (QUEUED, VALIDATING, EVALUATING, CHECKING)
 BASELINE = "Uniform"
 
 
-class Base(DeclarativeBase):
+class CourseTables(DeclarativeBase):
     """All tables."""
 
 
 _NEVER_AGAIN = {"sqlite_autoincrement": True}  # SQLite gives the highest number a second time unless it is told
 
 
-class Team(Base):
+class Team(CourseTables):
     """Who submits.  The baseline has no token, so that nobody can submit for it.
 
     Attributes
@@ -46,7 +46,7 @@ class Team(Base):
     __table_args__ = (_NEVER_AGAIN,)
 
 
-class BrowserSession(Base):
+class BrowserSession(CourseTables):
     """A browser that is signed in.
 
     Attributes
@@ -89,7 +89,7 @@ class Judged:
         return self.status in UNFINISHED
 
 
-class Submission(Judged, Base):
+class Submission(Judged, CourseTables):
     """One uploaded strategy and its verdict.
 
     Attributes
@@ -140,7 +140,7 @@ class Submission(Judged, Base):
     )
 
 
-class Entry(Base):
+class Entry(CourseTables):
     """Value for player 0 of one submission against another."""
 
     __tablename__ = "entries"
@@ -151,7 +151,7 @@ class Entry(Base):
     value: Mapped[float]
 
 
-class Fact(Base):
+class Fact(CourseTables):
     """What is known of the grader as a whole: ``format``, ``game``, ``value``, ``revision``."""
 
     __tablename__ = "facts"

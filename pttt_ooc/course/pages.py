@@ -35,7 +35,7 @@ _RECENT = 12
 
 
 @dataclass(frozen=True)
-class Part:
+class RenderedPart:
     """A rendered part of a page, and the revision of the standings that it shows."""
 
     revision: str
@@ -66,14 +66,14 @@ async def leaderboard_part(
     return Response(status_code=UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
 
 
-async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> Part:
+async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> RenderedPart:
     sort = sort if sort in ("0", "1", "sum", "team") else "sum"
     return await _part(request, grader, team, "grader/parts/leaderboard.html", lambda: _standings(grader, sort), sort)
 
 
 async def _part(
     request: Request, grader: Grader, team: Team | None, template: str, make: Callable[[], Shown], *key: str
-) -> Part:
+) -> RenderedPart:
     """A part that depends on the standings and on who is signed in."""
     shown = grader.cache.peek((template, *key))
     if shown is None:
@@ -82,7 +82,7 @@ async def _part(
     reader = team.id if team else None
     if reader not in made:
         made[reader] = await run_in_threadpool(render_part, request, template, team=team, **shown)
-    return Part(shown["revision"], Markup(made[reader]))
+    return RenderedPart(shown["revision"], Markup(made[reader]))
 
 
 def _revision(grader: Grader) -> str:
@@ -124,7 +124,7 @@ async def matrix_part(
     return Response(status_code=UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
 
 
-async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> Part:
+async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> RenderedPart:
     return await _part(
         request, grader, None, "grader/parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
-from pttt_ooc.course.settings import Settings, make_settings
+from pttt_ooc.course.settings import CourseSettings, make_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
@@ -18,11 +18,11 @@ from pttt_ooc.service.processes import Child, Web, listen, serve_until_stopped
 
 WEBSERVER = "pttt_ooc.course.webserver"
 
-MakeWeb = Callable[[Path, Settings], AbstractContextManager[Web]]
+MakeWeb = Callable[[Path, CourseSettings], AbstractContextManager[Web]]
 """Makes the web process of the grader in a directory."""
 
 
-def _alone(data: Path, settings: Settings) -> AbstractContextManager[Web]:
+def _alone(data: Path, settings: CourseSettings) -> AbstractContextManager[Web]:
     return nullcontext(Web([WEBSERVER]))
 
 
@@ -56,7 +56,7 @@ def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb 
         _serve_alone(data, settings, host, port, make_web)
 
 
-def _serve_alone(data: Path, settings: Settings, host: str, port: int, make_web: MakeWeb) -> None:
+def _serve_alone(data: Path, settings: CourseSettings, host: str, port: int, make_web: MakeWeb) -> None:
     with listen(host, port) as listening, make_web(data, settings) as web:
         worker = Child("worker", ["-m", "pttt_ooc.course.worker", str(data)])
         children = [web.child([data, listening.fileno()], listening), worker, *web.others]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Move, Referee
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import LINES
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -15,7 +15,7 @@ TENS = 10  # own moves that are counted together
 
 
 @dataclass(frozen=True)
-class Step(Move):
+class Step(TimedMove):
     """A move, and what there was to be had.
 
     Attributes
@@ -216,7 +216,7 @@ def appearance(match: dict[str, Any], found: Sequence[Step], chances: Sequence[f
 
 
 @dataclass(frozen=True)
-class Times:
+class MoveTimes:
     """What some of a team's moves took, over all its matches.
 
     Attributes
@@ -237,7 +237,7 @@ class Times:
     longest: float
 
 
-def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[Times]:
+def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[MoveTimes]:
     """The time that a team used, ten own moves of a match at a time.
 
     Parameters
@@ -251,7 +251,7 @@ def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[Times]:
         for number, seconds in enumerate(own):
             groups.setdefault(number // TENS, []).append(seconds)
     return [
-        Times(
+        MoveTimes(
             TENS * group + 1,
             TENS * group + TENS,
             len(seconds),

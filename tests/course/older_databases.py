@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Float, Integer, MetaData, String, Table, create_engine
 
-from pttt_ooc.course.models import Base
+from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.storage import upload_hash
 from tests.course.grader_kit import GAME
 
@@ -15,7 +15,7 @@ def make_format_1(url, names):
     Table("teams", old, *columns, Column("created_at", Float, nullable=False))
     _without_play(old)
     for table in ("entries", "facts"):
-        Base.metadata.tables[table].to_metadata(old)
+        CourseTables.metadata.tables[table].to_metadata(old)
     old.tables["submissions"].dialect_options["sqlite"]["autoincrement"] = False
     engine = create_engine(url)
     facts = [("game", GAME), ("format", 1), ("revision", 5.5)]
@@ -34,7 +34,7 @@ def make_format_1(url, names):
 
 def _without_play(old):
     """The table of submissions before any could be opened for play."""
-    now = Base.metadata.tables["submissions"]
+    now = CourseTables.metadata.tables["submissions"]
     columns = [column._copy() for column in now.columns if column.name != "open_to_play"]
     Table("submissions", old, *columns, sqlite_autoincrement=True)
 

@@ -15,7 +15,7 @@ import pytest
 
 from pttt_ooc.cli.wings import found_match
 from pttt_ooc.course import serve
-from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.errors import StoreError
 from pttt_ooc.smbc.pages.matches_file import MATCHES
 from pttt_ooc.smbc.solve import STORE
@@ -90,7 +90,7 @@ def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
     """Its processes, without starting them."""
 
     def served(data, game, host, port, make_web):
-        with make_web(data, Settings(game=GAME)) as web:
+        with make_web(data, CourseSettings(game=GAME)) as web:
             _, wing, wings, answerer = web.module
             address, kept = json.loads(wings)["secret goals"]
             told.append((web, wing, kept, Path(answerer).is_socket(), Path(address).is_socket()))
