@@ -15,7 +15,7 @@ import numpy as np
 from pttt_ooc.aliases import Interval
 from pttt_ooc.course.kinds.strategies.validation import read_strategy
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.solving.assessment import Assessment, Gradient, assess
@@ -123,7 +123,7 @@ class Assessor:
 
 
 @contextmanager
-def open_assessor(settings: Settings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
+def open_assessor(settings: CourseSettings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
     """An assessor for the block; the game's index is created if it is missing.
 
     Raises
