@@ -51,12 +51,34 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Use": ["start", "manual", "library", "formats", "explore", "grader", "play"],
-    "Relatives": ["smbc", "arena", "rows", "extreme"],
-    "Understand": ["method", "glossary", "performance", "scale", "learners", "site/architecture"],
-    "Reference": ["site/api", "site/changelog"],
+    "Start": ["start"],
+    "Guides": [
+        "manual",
+        "commands",
+        "library",
+        "learners",
+        "scale",
+        "explore",
+        "play",
+        "grader",
+        "extreme",
+        "smbc",
+        "arena",
+        "extending",
+    ],
+    "Reference": ["configuration", "formats", "glossary", "site/api", "site/changelog"],
+    "Background": [
+        "method",
+        "performance",
+        "algorithms",
+        "distributed",
+        "ultimate",
+        "rows",
+        "goals",
+        "site/architecture",
+    ],
 }
-"""The website's table of contents, by heading."""
+"""The website's table of contents: each page in one of the four kinds of Diataxis (https://diataxis.fr)."""
 
 
 def add_contents(app: Sphinx, page: str, source: list[str]) -> None:

@@ -63,6 +63,16 @@ def test_every_room_says_what_its_modules_are():
         assert set(re.findall(r"``(\w+)``", described.partition("Modules: ")[2])) == modules, name
 
 
+def test_what_the_architecture_locates_is_there():
+    rows = re.findall(r"^\| (.*\?) \| (.*) \|$", TEXT.partition("## Where is ...?")[2], re.M)
+    assert len(rows) == 20
+    for question, answer in rows:
+        paths = re.findall(r"`([^`]+)`", answer)
+        assert paths, question
+        for path in paths:
+            assert (PACKAGE / path).exists() or (path.startswith("tests/") and (ROOT / path).exists()), path
+
+
 def test_imports_go_one_way():
     assert upward(PACKAGE.rglob("*.py")) == set()
 
