@@ -1,7 +1,7 @@
 """The rooms of the package, from its imports: figures, and the picture in the documentation.
 
-``python -m benchmarks.rooms`` prints the figures; ``--write`` also draws ``docs/pictures/rooms.svg``.  A room is a folder
-of the package, or a module at its top.  A room's floor is one above the highest room that it imports.
+``python -m benchmarks.rooms`` prints the figures; ``--write`` also draws ``docs/pictures/rooms.svg``.  A room is a
+folder of the package, or a module at its top.  A room's floor is one above the highest room that it imports.
 """
 
 from __future__ import annotations
