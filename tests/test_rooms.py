@@ -47,7 +47,7 @@ def test_every_room_says_what_its_modules_are():
 
 def test_what_the_architecture_locates_is_there():
     rows = re.findall(r"^\| (.*\?) \| (.*) \|$", TEXT.partition("## Where is ...?")[2], re.M)
-    assert len(rows) == 20
+    assert len(rows) >= 20
     for question, answer in rows:
         paths = re.findall(r"`([^`]+)`", answer)
         assert paths, question
