@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from pttt_ooc.disk.resources import small_threads
-from pttt_ooc.errors import StoreError, did_you_mean, interrupts_kept, told_by
+from pttt_ooc.errors import StoreError, did_you_mean, exit_on_error, keep_interrupts
 from pttt_ooc.options import Group
 
 
@@ -26,7 +26,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None
         The command and its arguments; default: those of the process.
     """
     small_threads()
-    with told_by(say):
+    with exit_on_error(say):
         if sys.stdout is None:
             raise StoreError("There is no standard output to write to: it is closed.")
         if isinstance(sys.stdout, TextIOWrapper):
@@ -65,7 +65,7 @@ class Commands(Group):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
-            with interrupts_kept():
+            with keep_interrupts():
                 return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = _refusal(error)

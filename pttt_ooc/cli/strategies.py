@@ -84,11 +84,11 @@ def validate(
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import game_of, given_strategy
+    from pttt_ooc.library.strategy_names import game_of, named_strategy
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
-    given = given_strategy(file, player, infosets)
+    given = named_strategy(file, player, infosets)
     name = game_of([given], game).name
     index = open_index(data, name)
     reading, scratch = strategy_reader.reading_needs([given], index, data), results_of(data, name, "none")
@@ -125,14 +125,14 @@ def evaluate(
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import game_of, given_strategy
+    from pttt_ooc.library.strategy_names import game_of, named_strategy
     from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
     from pttt_ooc.stages.engines import arrays_for, open_engine
     from pttt_ooc.stages.preparation import prepared
     from pttt_ooc.sweep.parallel import in_order
 
     asked = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
+    given = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
     rules = game_of(given, game)
     known = strategy_reader.known_value(rules, given, data)
     directory = prepared(data, rules.name, symmetry)

@@ -10,7 +10,7 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.bots import processes as bots
 from pttt_ooc.course.kinds.strategies import processes as strategies
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
-from pttt_ooc.course.settings import Settings, make_settings
+from pttt_ooc.course.settings import CourseSettings, make_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
@@ -53,7 +53,7 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
 
 
 def _serve_alone(
-    data: Path, settings: Settings, host: str, port: int, pages: Callable[[Path], Sequence[Pages]]
+    data: Path, settings: CourseSettings, host: str, port: int, pages: Callable[[Path], Sequence[Pages]]
 ) -> None:
     with (
         listen(host, port) as listening,

@@ -15,7 +15,7 @@ from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import merged
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
@@ -63,7 +63,7 @@ class StrategyAnswers(AnswersByKind):
         player = question["player"]
         infoset = checked(self.game, player, question["infoset"])
         found = self.profiles.find(question["pair"])
-        if not isinstance(found, Profile):
+        if not isinstance(found, PreparedProfile):
             return {"infoset": infoset, "preparing": found}
         known = _merged if question.get("merged") else _alone
         return {"infoset": infoset, "facts": _facts(found), **known(found, player, infoset, question["square"])}
@@ -71,12 +71,12 @@ class StrategyAnswers(AnswersByKind):
     def _facts(self, question: Message) -> Message:
         """Value and best responses of a ``pair``."""
         found = self.profiles.find(question["pair"])
-        return {"facts": _facts(found)} if isinstance(found, Profile) else {"preparing": found}
+        return {"facts": _facts(found)} if isinstance(found, PreparedProfile) else {"preparing": found}
 
     def _row(self, question: Message) -> Message:
         """The probabilities with which ``player``, of a ``pair``, attempts each square at an ``infoset``."""
         found = self.profiles.find(question["pair"])
-        if not isinstance(found, Profile):
+        if not isinstance(found, PreparedProfile):
             return {"preparing": found}
         return {"row": row_at(found.strategies[question["player"]], question["infoset"]).tolist()}
 
@@ -91,14 +91,14 @@ class StrategyAnswers(AnswersByKind):
         return self.profiles.find_differences(question["player"], question["a"], question["b"], question["opponent"])
 
 
-def _alone(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     told = numbers(profile, player, infoset)
     ways = following(profile, player, infoset, square) if square in told.legal else ()
     believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
     return _known((infoset,), tuple((legal,) for legal in told.legal), told, believed, ways)
 
 
-def _merged(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     """The infoset together with its mirror images."""
     legal = square if square in numbers(profile, player, infoset).legal else None
     found = merged(profile, player, infoset, legal, _BOARDS)
@@ -121,7 +121,7 @@ def _known(
     }
 
 
-def _facts(profile: Profile) -> Message:
+def _facts(profile: PreparedProfile) -> Message:
     found = profile.evaluation
     return {"value": found.value, "best_responses": [found.best_response_0, found.best_response_1]}
 

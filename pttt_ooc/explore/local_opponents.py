@@ -12,12 +12,12 @@ from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.json_values import beliefs_record, numbers_record
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
 from pttt_ooc.library.strategies import Strategy
-from pttt_ooc.library.strategy_names import game_of, given_strategy, player_of
+from pttt_ooc.library.strategy_names import game_of, named_strategy, player_of
 from pttt_ooc.library.structures import data_directory, engine_of, is_big
 from pttt_ooc.library.values import best_response
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.profile import Profile, symmetry_of
+from pttt_ooc.questions.profile import PreparedProfile, symmetry_of
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import value_for
@@ -40,10 +40,10 @@ class Pair:
     """
 
     def __init__(self, names: tuple[str, str], game: str | None) -> None:
-        given = [given_strategy(name, player) for player, name in enumerate(names)]
+        given = [named_strategy(name, player) for player, name in enumerate(names)]
         self.names = names
         self.game: Game = game_of(given, game)
-        first, second = (Strategy.of_given(one, self.game) for one in given)
+        first, second = (Strategy.of_named(one, self.game) for one in given)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
     def with_reply(self, *players: int) -> Pair:
@@ -58,13 +58,13 @@ class Pair:
         return made
 
     @cached_property
-    def profile(self) -> Profile:
-        """The pair, prepared for questions; for a big game it is kept on disk."""
+    def profile(self) -> PreparedProfile:
+        """The pair, prepared for questions; that of a big game is kept on disk."""
         engine = engine_of(self.game, symmetry_of(*self.strategies))
         if not is_big(self.game):
-            return Profile.prepare(*self.strategies, engine)
+            return PreparedProfile.prepare(*self.strategies, engine)
         kept = Path(data_directory()) / self.game.name / "explore"
-        return Profile.prepare(*self.strategies, engine, kept, MEMORY_MB)
+        return PreparedProfile.prepare(*self.strategies, engine, kept, MEMORY_MB)
 
 
 def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:

@@ -26,11 +26,11 @@ from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.profiles import is_whole, make_room, mark_whole
-from pttt_ooc.library.strategy_names import Given, given_strategy
+from pttt_ooc.library.strategy_names import NamedStrategy, named_strategy
 from pttt_ooc.library.strategy_reader import common_symmetry, load_strategy, reading_needs
 from pttt_ooc.questions.losses import loss_arrays
 from pttt_ooc.questions.mistakes import find_differences, find_mistakes
-from pttt_ooc.questions.profile import Profile, best_response_of, size_on_disk
+from pttt_ooc.questions.profile import PreparedProfile, best_response_of, size_on_disk
 from pttt_ooc.service.logs import lines_logged, start_logging
 from pttt_ooc.stages.engines import arrays_for, open_engine
 from pttt_ooc.stages.preparation import prepared
@@ -66,7 +66,7 @@ def prepare(
     PtttError
         If a strategy cannot be read, or the profile cannot be written or is larger than the budget.
     """
-    given = [given_strategy(name, player) for player, name in enumerate(names)]
+    given = [named_strategy(name, player) for player, name in enumerate(names)]
     with _engine(game, indices, given) as (engine, directory):
         replies = tuple(
             virtual_array(i.sequences if player in best else 0, np.float32)
@@ -74,10 +74,10 @@ def prepare(
         )
         [first, second], arrays = _read(given, engine, indices, replies)
 
-        def profile_at(where: Path) -> Profile:
+        def profile_at(where: Path) -> PreparedProfile:
             needed = 0 if is_whole(where) else size_on_disk((first, second), engine.index)
             make_room(where.parent, budget, needed, where.name)
-            profile = Profile.prepare(first, second, engine, where, MEMORY_MB)
+            profile = PreparedProfile.prepare(first, second, engine, where, MEMORY_MB)
             assert profile.directory is not None
             mark_whole(where, profile.directory, directory, engine.index.symmetry)
             return profile
@@ -102,7 +102,7 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
     PtttError
         If a strategy cannot be read, or the file cannot be written.
     """
-    given = [given_strategy(names[0], player), given_strategy(names[1], 1 - player)]
+    given = [named_strategy(names[0], player), named_strategy(names[1], 1 - player)]
     with _engine(game, indices, given) as (engine, _):
         [strategy, equilibrium], arrays = _read(given, engine, indices, loss_arrays(engine.index))
         tell("losses at all infosets", 0.3)
@@ -112,8 +112,8 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
 
 
 def compare(place: Path, game: str, indices: Path, names: list[str], player: int) -> None:
-    """Find where two strategies of `player` differ in value against an opponent; for errors see :func:`search`."""
-    given = [given_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
+    """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
+    given = [named_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
     with _engine(game, indices, given) as (engine, _):
         [a, b, opponent], arrays = _read(given, engine, indices, loss_arrays(engine.index))
         tell("differences at all infosets", 0.3)
@@ -122,8 +122,8 @@ def compare(place: Path, game: str, indices: Path, names: list[str], player: int
 
 
 @contextmanager
-def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engine, Path]]:
-    """An engine for strategies, and the directory of its index, which is created if it is missing."""
+def _engine(game: str, indices: Path, given: list[NamedStrategy]) -> Iterator[tuple[Engine, Path]]:
+    """An engine for strategies, and the directory of its index, which is built if it is missing."""
     tell("the index of the game", 0.02)
     symmetry = common_symmetry(given)
     directory = prepared(indices, game, symmetry)
@@ -131,8 +131,8 @@ def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engi
         yield engine, directory
 
 
-def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
-    """Strategies, and `more` arrays for the work on them, within the budget of memory."""
+def _read(given: list[NamedStrategy], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
+    """Strategies, and `more` arrays that the work on them takes, within the budget of memory."""
     tell("reading the strategies", 0.1)
     reading = reading_needs(given, engine.index, indices)
     arrays, more = arrays_for(engine, "the work", reading.fixed, (reading.arrays, more), MEMORY_MB, indices)

@@ -20,9 +20,9 @@ from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
 from pttt_ooc.explore.jobs import Jobs
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.imports import module_digest
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.stages.engines import index_of
-from pttt_ooc.stages.provenance import module_digest
 from pttt_ooc.structure.index import Index
 
 OPEN = 4
@@ -54,7 +54,7 @@ class Profiles:
         self.directory, self.game, self.indices, self.budget = directory, game, indices, budget
         with explained(f"make the directory {directory}"):
             make_directory(directory)
-        self._open: OrderedDict[str, Profile] = OrderedDict()
+        self._open: OrderedDict[str, PreparedProfile] = OrderedDict()
         self._noted: dict[str, float] = {}
         self._indices: dict[Path, Index] = {}
         self.jobs = Jobs()
@@ -63,8 +63,8 @@ class Profiles:
         """Stop preparing."""
         self.jobs.close()
 
-    def find(self, pair: Sequence[Record]) -> Profile | dict[str, Any]:
-        """The profile of two strategies, or the progress of its preparation.
+    def find(self, pair: Sequence[Record]) -> PreparedProfile | dict[str, Any]:
+        """The profile of two strategies, or how far its preparation is.
 
         Parameters
         ----------
@@ -106,10 +106,12 @@ class Profiles:
         base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}
         return {"names": [one["name"] for one in pair], "budget": self.budget, **base}
 
-    def _opened(self, mark: Path) -> Profile:
+    def _opened(self, mark: Path) -> PreparedProfile:
         facts = json.loads(mark.read_text(encoding="ascii"))
         self._mark_used(mark.parent.name)
-        return Profile.open(mark.parent / facts["profile"], self._index(Path(facts["structure"]), facts["symmetry"]))
+        return PreparedProfile.open(
+            mark.parent / facts["profile"], self._index(Path(facts["structure"]), facts["symmetry"])
+        )
 
     def _index(self, structure: Path, symmetry: Symmetry) -> Index:
         if structure not in self._indices:

@@ -11,7 +11,7 @@ from pttt_ooc.explore.local_opponents import Pair, pair_of
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.library.structures import configure
-from pttt_ooc.questions.answers import Numbers, Row
+from pttt_ooc.questions.answers import Numbers, SquareArray
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
@@ -200,7 +200,7 @@ class Walk:
         found = numbers(self.pair.profile, self.player, self.infoset)
         return found, [(square,) for square in found.legal]
 
-    def _squares(self, row: Row, classes: Classes) -> list[Square]:
+    def _squares(self, row: SquareArray, classes: Classes) -> list[Square]:
         known = dict(attempts_of(self.infoset))
         sums = {one[0]: _together(row, one) for one in classes}
         most = max((p for p in sums.values() if p == p), default=1.0)
@@ -248,7 +248,7 @@ class Walk:
             say(f"  {' / '.join(lines)}   {board.probability:.4f}")
 
 
-def _together(row: Row, squares: Sequence[int]) -> float:
+def _together(row: SquareArray, squares: Sequence[int]) -> float:
     return float(sum(row[square] for square in squares))
 
 

@@ -21,7 +21,7 @@ from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
 from pttt_ooc.disk import memory
-from pttt_ooc.disk.commits import Current
+from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.products.solution import write_solution
@@ -502,7 +502,7 @@ def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     arguments = ("solve", *endless, "--max-iterations", 10**9, "--max-minutes", 10**6, "--game", GAME, "--data", place)
 
     def committed():
-        return next((Current.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
+        return next((SnapshotRecord.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
 
     with process(*arguments, cwd=tmp_path) as running:
         wait_until(committed, alive=lambda: running.poll() is None, told=lambda: "nothing was committed")
@@ -531,7 +531,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     done = pttt("solve", data=tmp_path)
     assert done.code == 130 and done.err.splitlines()[-1] == INTERRUPTED
     # The same in a stage of the workflow.
-    with pytest.raises(SystemExit) as end, stage_context.told(tmp_path / "log"):
+    with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         _interrupted_while_closing()
     assert end.value.code == 130 and capsys.readouterr().err.strip() == INTERRUPTED
     # And in a command that has no sentence of its own for it; a plain error stays what it is.
@@ -539,7 +539,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     with pytest.raises(SystemExit) as end:
         cli.main(["fsck", str(tmp_path)])
     assert end.value.code == 130
-    with pytest.raises(SystemExit) as end, stage_context.told(tmp_path / "log"):
+    with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         os.close(os.open(os.devnull, os.O_RDONLY) + 1000)
     assert end.value.code == 1
 

@@ -88,7 +88,7 @@ def told_of(course, number, team="Team A"):
 
 def rows(course):
     """What the database holds of the bots, by their numbers."""
-    with course.bots._kept.reading() as session:
+    with course.bots.database.reading() as session:
         return {bot.id: bot for bot in session.query(Bot)}
 
 
@@ -155,10 +155,10 @@ def test_the_teams_take_turns(course):
     assert sorted(bots, key=lambda number: course.bots.place(bots[number])) == [first, other, second, another, third]
     assert course.bots.claim()[0].id == first and course.bots.claim({first})[0].id == other
     assert course.bots.claim({first, other}) is None
-    course.bots.finish(first, status="Accepted")
+    course.bots.queue.update(first, status="Accepted")
     assert course.bots.claim({other})[0].id == second and course.bots.claim({other, second}) is None
-    course.bots.finish(second, status="Accepted")
-    course.bots.finish(other, status="Accepted")
+    course.bots.queue.update(second, status="Accepted")
+    course.bots.queue.update(other, status="Accepted")
     assert course.bots.place(bots[third]) == 0  # the other team had its verdict after this one's
     assert course.bots.claim()[0].id == third and course.bots.claim({third})[0].id == another
 
@@ -341,7 +341,7 @@ def test_a_tournament_goes_on_with_the_bots_with_which_it_began(course):
     record = Record(course.league.tournament)
     assert len(record.state().played) == 0
     course.stopping.clear()
-    course.bots.finish(1, status="Rejected")
+    course.bots.queue.update(1, status="Rejected")
     course.lab.team("Team C")
     course.worker.play()
     assert len(record.state().played) == 2

@@ -209,7 +209,7 @@ def test_directories_of_results_hold_nothing_else(tmp_path):
         runner.run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path, 1)
     entries = [tournament.Entry(f"t{n}", f"T{n}", f"t{n}.py", b"") for n in range(2)]
     with pytest.raises(ExtremeError, match=r"holds marks.csv of something else"):
-        tournament.settle(tmp_path, entries, tournament.Settings((Stage("final", 1, 1, 1),), 0, Conditions()))
+        tournament.settle(tmp_path, entries, tournament.TournamentSettings((Stage("final", 1, 1, 1),), 0, Conditions()))
     (tmp_path / "lock").unlink()
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 

@@ -18,7 +18,7 @@ from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.library.values import best_response
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.profile import Profile, size_on_disk, symmetry_of
+from pttt_ooc.questions.profile import PreparedProfile, size_on_disk, symmetry_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.numbers import decimals, gap, probability
 from pttt_ooc.stages.directories import SNAPSHOTS
@@ -54,7 +54,7 @@ def profile_of(solved, first, second):
     """The profile of two strategies, by the library; names, or strategies."""
     pair = [strategy_of(one, p) if isinstance(one, str) else one for p, one in enumerate((first, second))]
     symmetry = symmetry_of(*pair)
-    return Profile.prepare(*pair, engine_of(RULES, symmetry))
+    return PreparedProfile.prepare(*pair, engine_of(RULES, symmetry))
 
 
 def shown(page):

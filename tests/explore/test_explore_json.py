@@ -18,7 +18,7 @@ from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.mirror_merge import merged
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.numbers import decimals, probability
 from pttt_ooc.web.application import make_application
@@ -61,7 +61,7 @@ def pages(client, solved, mine):
 def profile(solved, mine):
     """Of the strategy that is not symmetric against uniform play."""
     pair = Strategy.read(str(mine), 0, RULES), Strategy.uniform(RULES, 1)
-    return Profile.prepare(*pair, engine_of(RULES, "none"))
+    return PreparedProfile.prepare(*pair, engine_of(RULES, "none"))
 
 
 ASKED = "first=f1&second=uniform"

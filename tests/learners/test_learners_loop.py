@@ -105,7 +105,7 @@ def test_a_growth_that_is_killed_leaves_the_state_before(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("pttt_ooc.disk.commits.State.commit", killed)
+            patch.setattr("pttt_ooc.disk.commits.ResumableState.commit", killed)
             checkpoints.save(2, {"numbers": np.arange(4)}, {"size": 4})
     with Checkpoints(tmp_path, "print") as checkpoints:
         assert checkpoints.latest()[1] == {"size": 2}

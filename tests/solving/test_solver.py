@@ -13,7 +13,7 @@ import pytest
 
 from pttt_ooc import jit
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.errors import StoreError
@@ -26,7 +26,7 @@ from pttt_ooc.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.solving.assessment import assess
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.solving.regret import RULES, Parameters
-from pttt_ooc.solving.schedule import CHEAP_SECONDS, going_on, is_on_the_way, is_scheduled, last_scheduled
+from pttt_ooc.solving.schedule import CHEAP_SECONDS, choose_run, is_on_the_way, is_scheduled, last_scheduled
 from pttt_ooc.solving.solver import Solver, solve
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import unfold
@@ -89,7 +89,7 @@ VARIANTS = [
 def state_of(tmp_path, settings, name, symmetry):
     """Regrets and the sums of strategies, by kind and player, as the solver left them on disk."""
     index = helpers.small_engine(name, symmetry).index
-    with State.open(tmp_path / "work", leaves(state_arrays(index, settings)), "test") as state:
+    with ResumableState.open(tmp_path / "work", leaves(state_arrays(index, settings)), "test") as state:
         return {
             (kind, p): np.concatenate([state.arrays[f"{kind}/{p}/{n}"] for n in range(index.players[p].slices)])
             for kind in ("regrets", "strategy_sums")
@@ -274,12 +274,12 @@ def test_what_a_configuration_can_go_on_from(changes, expected):
 def test_kept_runs_are_few_and_none_that_took_long_is_lost(tmp_path):
     wanted = config(max_iterations=5)
     cheap, hours, days = saved(10, CHEAP_SECONDS), saved(20, 1e4), saved(30, 1e5, max_iterations=30)
-    assert going_on(wanted, [], tmp_path) == (None, [])
-    assert going_on(wanted, [hours, days], tmp_path) == (None, [hours, days])
-    assert going_on(wanted, [hours, cheap, days], tmp_path) == (None, [hours, days])
-    assert going_on(config(max_iterations=25), [cheap, hours, days], tmp_path) == (hours, [cheap, days])
+    assert choose_run(wanted, [], tmp_path) == (None, [])
+    assert choose_run(wanted, [hours, days], tmp_path) == (None, [hours, days])
+    assert choose_run(wanted, [hours, cheap, days], tmp_path) == (None, [hours, days])
+    assert choose_run(config(max_iterations=25), [cheap, hours, days], tmp_path) == (hours, [cheap, days])
     with pytest.raises(StoreError) as refusal:
-        going_on(wanted, [hours, days, saved(40, CHEAP_SECONDS + 1)], tmp_path)
+        choose_run(wanted, [hours, days, saved(40, CHEAP_SECONDS + 1)], tmp_path)
     assert str(refusal.value) == (
         f"This configuration goes on from none of the runs saved in {tmp_path}, and there is no room for one more: "
         "iteration 20 (target_nashconv: 0, max_iterations: 10, evaluate_every: 2); "
@@ -332,7 +332,7 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
     for passes in (tree, passes_in_chunks_of(5)):
         for module in (engine, evaluate_module, state_precision, solve_module, assess_module):
             monkeypatch.setattr(module, "tree", passes)
-        with State.open(tmp_path / passes.__name__, arrays, "test") as state:
+        with ResumableState.open(tmp_path / passes.__name__, arrays, "test") as state:
             for name, array in state.arrays.items():
                 array[...] = abs(regrets[name]) if "sums" in name else regrets[name]
             work = in_memory(solver_arrays(small.index, settings))
@@ -397,13 +397,13 @@ def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
 
 
 def test_commits_come_as_often_as_asked(tmp_path, clock, monkeypatch):
-    commits, commit = [], State.commit
+    commits, commit = [], ResumableState.commit
 
     def noted(state, iteration, extra):
         commits.append(iteration)
         commit(state, iteration, extra)
 
-    monkeypatch.setattr(State, "commit", noted)
+    monkeypatch.setattr(ResumableState, "commit", noted)
     run(tmp_path, config(max_iterations=10, commit_seconds=9))
     assert commits == [2, 4, 6, 8, 10]  # the clock is looked at five times an iteration, two of them by the evaluation
 
@@ -427,7 +427,7 @@ def test_averages_of_symmetric_views_are_symmetric(tmp_path):
     """Rounding takes infosets apart that mirror each other within one view; here the state does."""
     settings, whole = config(precision="float64"), helpers.full_index(NAME)
     small = helpers.small_engine(NAME, "full", np.float64)
-    with State.open(tmp_path / "w", leaves(state_arrays(small.index, settings)), "test") as state:
+    with ResumableState.open(tmp_path / "w", leaves(state_arrays(small.index, settings)), "test") as state:
         for i, array in enumerate(state.arrays.values()):
             array[:] = np.random.default_rng(i).random(array.shape)
         work = in_memory(solver_arrays(small.index, settings))

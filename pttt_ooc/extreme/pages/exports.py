@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse
 from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, played_of, team_facts
 from pttt_ooc.extreme.pages.tournament_reader import TournamentSnapshot, chances_of, match_of, steps_of
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
-from pttt_ooc.extreme.tournament_record import Played
+from pttt_ooc.extreme.tournament_record import PlayedMatch
 from pttt_ooc.show.tables import csv_text
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.shell import Account, UsedShell
@@ -42,7 +42,7 @@ def _named(seen: TournamentSnapshot, rows: Rows) -> Rows:
     return [{"team": row["team"], "name": seen.name_of(row["team"]), **row} for row in rows]
 
 
-def _played(one: Played) -> dict[str, Any]:
+def _played(one: PlayedMatch) -> dict[str, Any]:
     first, second = one.score.points
     return {
         "match": one.pairing.name,

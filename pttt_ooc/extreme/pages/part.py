@@ -23,7 +23,7 @@ from pttt_ooc.extreme.pages.tournament_reader import (
     steps_of,
 )
 from pttt_ooc.extreme.standings_table import marks_rows
-from pttt_ooc.extreme.tournament_record import Played
+from pttt_ooc.extreme.tournament_record import PlayedMatch
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
@@ -193,7 +193,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
     return render(request, "extreme/match_part.html" if wants_part(request) else "extreme/match.html", account, **shown)
 
 
-def played_of(seen: TournamentSnapshot, name: str) -> Played:
+def played_of(seen: TournamentSnapshot, name: str) -> PlayedMatch:
     """A match by its name; 404 if it has not been played."""
     if name not in seen.matches:
         raise HTTPException(404, "There is no such match, or it has not been played yet.")

@@ -15,7 +15,7 @@ from typing import Any
 from pttt_ooc.extreme import analysis
 from pttt_ooc.extreme.analysis import Appearance, Step
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.tournament_record import FACTS, Played, Record, State, read_json
+from pttt_ooc.extreme.tournament_record import FACTS, PlayedMatch, Record, TournamentState, read_json
 
 FRESH_SECONDS = 0.5  # seconds until the directory is read again
 _KEPT = 512  # matches whose steps are remembered
@@ -36,8 +36,8 @@ class TournamentSnapshot:
     """
 
     record: Record
-    state: State
-    matches: dict[str, Played]
+    state: TournamentState
+    matches: dict[str, PlayedMatch]
 
     @property
     def stamp(self) -> str:
@@ -53,7 +53,7 @@ class TournamentSnapshot:
         """The name of a team."""
         return self.record.teams[key].name
 
-    def of_team(self, key: str) -> list[Played]:
+    def of_team(self, key: str) -> list[PlayedMatch]:
         """A team's matches, in the order of the league."""
         return [one for one in self.state.played if key in (one.pairing.first, one.pairing.second)]
 

@@ -15,13 +15,14 @@ import numpy as np
 from pttt_ooc.aliases import Interval
 from pttt_ooc.course.kinds.strategies.validation import read_strategy
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.imports import dependencies
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.solving.assessment import Assessment, Gradient, assess
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.preparation import prepared
-from pttt_ooc.stages.provenance import code_digest, dependencies, stage_sources
+from pttt_ooc.stages.provenance import code_digest, stage_sources
 from pttt_ooc.structure.index import actions_of
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
@@ -123,7 +124,7 @@ class Assessor:
 
 
 @contextmanager
-def open_assessor(settings: Settings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
+def open_assessor(settings: CourseSettings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
     """An assessor for the block; the game's index is created if it is missing.
 
     Raises

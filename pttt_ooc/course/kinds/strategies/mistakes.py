@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.course.api import Bearer, Number
 from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.handlers import Bearer, Number
 from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address

@@ -18,7 +18,7 @@ import numpy as np
 
 from pttt_ooc.errors import StrategyError, StrategyFileError
 from pttt_ooc.products.file_headers import SUM_TOLERANCE
-from pttt_ooc.products.tensor_reader import Rows, npy_header
+from pttt_ooc.products.tensor_reader import TensorRows, npy_header
 from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
@@ -168,7 +168,7 @@ def _read_member(
     except StrategyFileError:
         raise Refusal(UNREADABLE, "The header of the .npy file is damaged, or of an unknown version.") from None
     _check_header(found, dtype, member.file_size - start, shape)
-    tensor = Rows(head[start:], told, shape, dtype)
+    tensor = TensorRows(head[start:], told, shape, dtype)
     read = tensor.in_columns(scratch) if fortran else tensor
     try:
         probabilities = strategy_from_tensor(index, player, read, rows, source="The tensor")

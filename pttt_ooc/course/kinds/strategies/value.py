@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.aliases import Interval
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import Fact, Submission
-from pttt_ooc.course.settings import SETTINGS, Settings
+from pttt_ooc.course.settings import SETTINGS, CourseSettings
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.errors import GraderError
@@ -43,7 +43,7 @@ class GameValue:
     source: str
 
 
-def told_value(settings: Settings) -> GameValue | None:
+def told_value(settings: CourseSettings) -> GameValue | None:
     """The value from the settings or the package; None if neither has it."""
     if settings.game_value is not None:
         return GameValue(settings.game_value, "as the instructors have set it")
@@ -51,7 +51,7 @@ def told_value(settings: Settings) -> GameValue | None:
     return None if known is None else GameValue(known, "as the best responses to a long solve by this package prove")
 
 
-def check_value_is_known(settings: Settings) -> None:
+def check_value_is_known(settings: CourseSettings) -> None:
     """Raise a GraderError if the value of the game is unknown and too costly to compute."""
     if sum(settings.infosets) > SMALL and told_value(settings) is None:
         raise GraderError(
@@ -67,7 +67,7 @@ def stored_value(database: Database) -> GameValue | None:
         return None if fact is None else GameValue((fact.value[0], fact.value[1]), fact.value[2])
 
 
-def find_value(settings: Settings, database: Database, storage: Storage, threads: int) -> GameValue:
+def find_value(settings: CourseSettings, database: Database, storage: Storage, threads: int) -> GameValue:
     """The value; the game is solved if necessary, which takes seconds.
 
     If it has changed, the exploitabilities of all submissions are corrected.
@@ -90,7 +90,7 @@ def find_value(settings: Settings, database: Database, storage: Storage, threads
     return found
 
 
-def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
+def _solved(settings: CourseSettings, storage: Storage, threads: int) -> GameValue:
     from pttt_ooc.config import SolveConfig, check_section
     from pttt_ooc.disk.manifests import read_manifest
     from pttt_ooc.stages import solve

@@ -4,9 +4,9 @@ import pytest
 
 from pttt_ooc.cli.sections import check_file
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.learners.comparison import compare, half_gap_at, times_of
 from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
+from pttt_ooc.learners.report import compare, half_gap_at, times_of
 from pttt_ooc.learners.runs import Run, learn
 from tests.learners.learning_kit import MINI
 
