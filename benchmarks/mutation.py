@@ -189,7 +189,7 @@ _UNCOMPILED = {
     "sweep/sixteen": "solving/test_state_precision.py -k 'off_by or mean or cut or small'",
 }
 
-WINGS = ("web", "grid", "environments", "smbc", "extreme", "learners", "arena")
+WINGS = ("service", "web", "play", "course", "grid", "environments", "smbc", "extreme", "learners", "arena")
 """Rooms whose tests are found by watching which functions they call."""
 
 TRACED = (

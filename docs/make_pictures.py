@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from pttt_ooc.arena.statistics import Rate
-from pttt_ooc.learners.comparison import AXES, figure_of
+from pttt_ooc.learners.report import AXES, figure_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import mask_of
 from pttt_ooc.show.pictures import PALETTE, draw_board

@@ -103,6 +103,7 @@ def imports_of(file):
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.slow
 def test_all_that_is_imported_is_named():
     def names(lines):
         return {re.split(r"[<>=\[;]", line)[0].lower().replace("_", "-") for line in lines}
@@ -112,7 +113,7 @@ def test_all_that_is_imported_is_named():
     for file in (ROOT / "pttt_ooc").rglob("*.py"):
         # An extra bears the name of the room, or of the module, that needs it; rooms with pages need the grader's too.
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
-        served = parts[0] in ("web", "explore", "smbc") or {"pages", "course"} & set(parts)
+        served = parts[0] in ("service", "web", "play", "explore", "smbc") or {"pages", "course"} & set(parts)
         wanted = {*parts, *(("grader",) if served else ())}
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
@@ -178,7 +179,7 @@ def give_kernels(python, place):
 def served(pttt, place):
     """A grader; its address."""
     (place["cwd"] / "grader").mkdir()
-    (place["cwd"] / "course/settings.yaml").write_text(GRADER)
+    (place["cwd"] / "grader/settings.yaml").write_text(GRADER)
     command = [pttt, "serve", "--data", "grader", "--port", "0"]
     with open(place["cwd"] / "log", "w") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)
@@ -216,6 +217,7 @@ def works_alone(bin_, place):
     return solved.stderr + evaluated.stderr
 
 
+@pytest.mark.slow
 def test_the_wheel_works_alone(alone, place):
     """With kernels that are compiled already."""
     give_kernels(alone / "python", place)

@@ -31,6 +31,8 @@ from pttt_ooc.stages.provenance import code_digest, dependencies, fingerprint, v
 from pttt_ooc.structure.strategy import uniform_strategy
 
 STAGE = "learn"
+ITERATES = ("learners/", "solving/linear_program", "solving/restricted_game")
+"""The code that decides about iterates, besides the exact gradients."""
 MANIFEST = "learn.json"
 
 
@@ -70,7 +72,7 @@ class Run:
 
     def fingerprint(self) -> str:
         """Names all that the iterates depend on, code included."""
-        code = code_digest(name for name in dependencies(module_of(self.algorithm)) if name.startswith("learners/"))
+        code = code_digest(name for name in dependencies(module_of(self.algorithm)) if name.startswith(ITERATES))
         return fingerprint({**self.described(), "learner": code})
 
 

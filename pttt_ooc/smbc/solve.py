@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
 from pttt_ooc.disk.store import read_array, write_array
@@ -142,7 +142,7 @@ def _solve_pair(
     """Solve the rounds of scores and of their mirror image; the checks, and the average strategies."""
     both = both_ways(pair)
     arrays = {f"{part}/{name_of(scores)}": np.empty((tree.nodes, 3)) for scores in both for part in PARTS}
-    with State.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
+    with ResumableState.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
         stack.callback(lambda: solvers.clear())  # maps are dropped before the state closes
         rows: list[Row] = state.extra.get("rows", [])
         solvers = {}

@@ -23,7 +23,7 @@ from numba.core.event import Event, Listener, install_listener
 
 from pttt_ooc import compiler, jit
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import watch_parent
@@ -88,7 +88,7 @@ def call_solver(directory: Path) -> None:
         SolveConfig(),
         SolveConfig(storage="int16"),
     )
-    with State.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
+    with ResumableState.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
         solver = Solver(engine, settings, state, lambda row: None, in_memory(solver_arrays(index, settings)))
         solver.begin()
         solver.iterate()

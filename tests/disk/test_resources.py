@@ -69,6 +69,7 @@ ONLY_ON_LINUX = {
 }
 
 
+@pytest.mark.slow
 def test_what_other_systems_lack_is_asked_for_in_one_place_each():
     found = set()
     for file in PACKAGE.rglob("*.py"):

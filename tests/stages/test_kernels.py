@@ -213,12 +213,14 @@ class Clone:
         return list(self.package.rglob("*.nb[ic]"))
 
 
+@pytest.mark.slow
 def test_clones_of_a_version_share_what_was_compiled(tmp_path):
     one, same, other = (Clone(tmp_path / name, n, tmp_path / "cache") for name, n in (("a", 1), ("b", 1), ("c", 2)))
     assert [one.run(), same.run(), other.run(), one.run()] == [["1", "0"], ["1", "1"], ["2", "0"], ["1", "1"]]
     assert list(tmp_path.glob("cache/pttt-ooc/kernels/*.nbi")) and not one.beside() + same.beside() + other.beside()
 
 
+@pytest.mark.slow
 def test_without_a_cache_compiled_code_is_kept_beside_the_sources(tmp_path):
     (tmp_path / "cache").write_text("no directory")
     clone = Clone(tmp_path / "a", 1, tmp_path / "cache")

@@ -94,6 +94,7 @@ def test_every_form_of_an_import_counts(copied_package, line):
     assert stage_sources("index") - before == {"new", "inner/__init__", "inner/part", "structure/counts"}
 
 
+@pytest.mark.slow
 def test_a_quick_look_at_imports_finds_what_the_whole_text_has(monkeypatch):
     texts = [file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")]
     quick = [provenance._named(text) for text in texts]

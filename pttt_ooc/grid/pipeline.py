@@ -47,4 +47,4 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
 
 def page_sources() -> str:
     """A digest of all that writes the page."""
-    return module_digest("grid/comparison")
+    return module_digest("grid/report")
