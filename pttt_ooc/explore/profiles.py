@@ -20,9 +20,9 @@ from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
 from pttt_ooc.explore.jobs import Jobs
+from pttt_ooc.imports import module_digest
 from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.stages.engines import index_of
-from pttt_ooc.stages.provenance import module_digest
 from pttt_ooc.structure.index import Index
 
 OPEN = 4

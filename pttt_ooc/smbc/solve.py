@@ -28,6 +28,7 @@ from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
 from pttt_ooc.disk.store import read_array, write_array
 from pttt_ooc.errors import StoreError
+from pttt_ooc.imports import dependencies
 from pttt_ooc.smbc import snapshots
 from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
 from pttt_ooc.smbc.pipeline import sources
@@ -35,7 +36,7 @@ from pttt_ooc.smbc.round import Floats, Profile, Solver, profile_of
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.smbc.tree import Tree, build
-from pttt_ooc.stages.provenance import PLAIN, code_digest, dependencies
+from pttt_ooc.stages.provenance import PLAIN, code_digest
 from pttt_ooc.stages.stage_context import stage
 
 STAGE = "solve"
