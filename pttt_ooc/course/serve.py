@@ -34,14 +34,14 @@ def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb 
     data
         The grader's directory; made if it is missing.
     game
-        What it is for; None: what it has been for, or else the course's game.
+        Its game; None: the game that it has, or else the course's.
     make_web
         Default: the grader alone.
 
     Raises
     ------
     PtttError
-        If it cannot start, as when another process serves this directory.
+        If it cannot start, for example as another process serves this directory.
     """
     with private():  # the children see to themselves
         settings = make_settings(data, game)

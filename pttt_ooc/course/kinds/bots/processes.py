@@ -1,4 +1,4 @@
-"""What a league needs beside a grader's own processes."""
+"""The processes of a league, beside a grader's own."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def processes(data: Path) -> list[Child]:
     Raises
     ------
     PtttError
-        If its settings are refused, or its database cannot be used: better told now than by processes that would be
-        started again and again.
+        If its settings are refused, or its database cannot be used.  The processes themselves would be restarted again
+        and again.
     """
     if not is_there(data):
         return []
