@@ -15,6 +15,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
+from pttt_ooc.extreme.wing import pages
 from pttt_ooc.options import BrowserOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
@@ -248,5 +249,5 @@ def serve(
     from pttt_ooc.extras import extra
 
     with extra("grader", "`pttt extreme serve`"):
-        from pttt_ooc.extreme.pages.local_server import serve as served
-    served(directory, host, port, "/extreme/standings" if browser else None)
+        from pttt_ooc.service.local_server import serve as served
+    served([pages(directory)], host, port, "/extreme/standings" if browser else None)

@@ -1,9 +1,12 @@
 """The options of all commands: one meaning each; and how the commands are told of."""
 
+from typing import Annotated, NamedTuple
+
 import pytest
 import typer
 
 from pttt_ooc.cli.commands import app
+from pttt_ooc.options import spread
 from tests.kits.cli_runner import commands
 
 ROOT = typer.main.get_command(app)
@@ -54,3 +57,23 @@ def test_every_command_has_short_and_long_help(command, capsys):
         assert not end.value.code
         shown.append(capsys.readouterr().out)
     assert shown[0] == shown[1] and shown[0].startswith(f"Usage: pttt {command} ")
+
+
+def test_fields_of_a_named_tuple_become_options():
+    taken = []
+
+    class Group(NamedTuple):
+        size: Annotated[int | None, typer.Option(help="Of all.")] = None
+        loud: bool = False
+
+    @spread
+    def command(first: str, *, group: Group, last: Annotated[float, typer.Option("--end")] = 2.0) -> None:
+        taken.append((first, group, last))
+
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    made = typer.main.get_command(app)
+    assert [one.name for one in made.params] == ["first", "size", "loud", "last"] and made.params[1].help == "Of all."
+    made.main(["a", "--size", "3", "--end", "4"], standalone_mode=False)
+    made.main(["b", "--loud"], standalone_mode=False)
+    assert taken == [("a", Group(3, False), 4.0), ("b", Group(None, True), 2.0)]

@@ -40,7 +40,7 @@ GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)
 # A process that the parent kills because it takes long to stop is a failure, but no busy machine is to cause it.
 SERVE = (
-    f"from pttt_ooc.service import processes; processes._GRACE = {PATIENCE}; "
+    f"from pttt_ooc.service import processes; processes._STOP_SECONDS = {PATIENCE}; "
     "from pttt_ooc.cli.commands import main; main()"
 )
 

@@ -129,6 +129,7 @@ def test_gradients_on_disk_are_used(lab, monkeypatch):
 # Broken off
 
 
+@pytest.mark.slow
 def test_a_job_that_is_stopped_runs_again(lab):
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     lab.stopping.set()

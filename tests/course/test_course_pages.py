@@ -93,6 +93,7 @@ def test_shades_go_from_one_side_to_the_other():
     assert figures.shade(1, 1, 0) == 0
 
 
+@pytest.mark.slow
 def test_submissions_are_listed_by_page_team_and_status(full):
     token = full.team("Team D")
     for seed in range(30):
@@ -373,6 +374,7 @@ def test_the_value_of_a_big_game_is_not_invented():
     assert 0.5501 < course.interval[0] < course.interval[1] < 0.5503
 
 
+@pytest.mark.slow
 def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
     lab = Lab(tmp_path / "g", game_value=None)
     assert "getting ready" in lab.client.get("/").text

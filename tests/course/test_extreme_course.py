@@ -297,6 +297,7 @@ def now(minutes):
     return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
 
 
+@pytest.mark.slow
 def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     other = GOOD.replace(b"[0]", b"[-1]")
     course.hand_in("Team A", GOOD)
@@ -330,6 +331,7 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     assert "4711" in by_token["printed"][1 - mine] and not by_token["printed"][mine]
 
 
+@pytest.mark.slow
 def test_a_tournament_goes_on_with_the_bots_with_which_it_began(course):
     for name in ("Team A", "Team B"):
         course.hand_in(name, GOOD)
@@ -352,6 +354,7 @@ def test_a_tournament_without_enough_teams_says_so(course):
         course.worker.play()
 
 
+@pytest.mark.slow
 def test_a_damaged_tournament_is_not_begun_again(course):
     for name in ("Team A", "Team B"):
         course.hand_in(name, GOOD)
@@ -432,6 +435,7 @@ def test_only_the_owner_can_read_what_was_handed_in(course):
     assert files and all(file.stat().st_mode & 0o077 == 0 for file in files)
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(tmp_path):
     script = """
 import sys

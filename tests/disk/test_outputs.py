@@ -170,7 +170,7 @@ def test_no_command_writes_over_a_file_that_is_there(run, name):
         ("export", "out/player1-infosets.txt", ("run", "--infosets1", "out/player1-infosets.txt", "--output", "out")),
         ("extreme match", "bot.py", ("random", "bot.py", "--log", "bot.py")),
         ("arena train-patterns", "policies/one", ("--against", "policies", "--output", "policies/one")),
-        ("grader backup", "course/settings.yaml", ("course/settings.yaml",)),
+        ("grader backup", "grader/settings.yaml", ("grader/settings.yaml",)),
     ],
 )
 def test_no_command_writes_over_what_it_reads(run, name, read, arguments):

@@ -103,6 +103,7 @@ def test_a_series_goes_on_with_its_log_and_refuses_that_of_another(monkeypatch, 
         run("--games", "6", "--strong", "2")
 
 
+@pytest.mark.slow
 def test_the_twin_makes_the_moves_of_the_example():
     """For as many positions as the example has time for, from the empty board to games that are nearly over."""
     class_of = {}

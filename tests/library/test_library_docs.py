@@ -1,4 +1,4 @@
-"""Every example of the library runs and prints what it says: docstrings, and the page docs/library.md."""
+"""Every example of the library runs and prints what it shows: docstrings, and the page docs/library.md."""
 
 import ast
 import doctest
@@ -18,7 +18,7 @@ PAGES = ["docs/library.md"]
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """What an example writes stays here."""
+    """Examples write to a temporary directory."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -39,7 +39,7 @@ def test_every_public_name_says_what_it_is_with_an_example():
 
 
 def code_of(page):
-    """The examples of a page, one after the other, at the lines where they stand."""
+    """The examples of a page, at their line numbers."""
     lines, inside, kept = page.read_text(encoding="utf-8").splitlines(), False, []
     for line in lines:
         if re.match(r"```", line):

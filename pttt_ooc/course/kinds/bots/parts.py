@@ -6,11 +6,11 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.kinds.bots import submission_pages
 from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.extreme.pages import exports, part
-from pttt_ooc.extreme.pages.tournament_reader import Shown
+from pttt_ooc.extreme.pages.tournament_reader import TournamentReader
 from pttt_ooc.web.parts import Part
 
 
 def parts_of(grader: Grader) -> list[Part]:
     """The parts of the league of a course, which must be there."""
     league = OpenLeague.of(grader)
-    return [part.part_of(Shown(league.files.tournament), exports.router), submission_pages.part_of(league)]
+    return [part.part_of(TournamentReader(league.files.tournament), exports.router), submission_pages.part_of(league)]

@@ -17,7 +17,7 @@ from pttt_ooc.course.kinds.bots.league import League
 from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
 from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, Judged, Team
 from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
-from pttt_ooc.play.database import Kept
+from pttt_ooc.play.database import PlayDatabase
 from pttt_ooc.play.database_file import kept_file
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
@@ -76,7 +76,7 @@ class Bots:
 
     def __init__(self, league: League) -> None:
         self._settings = league.settings
-        self.database = Kept(kept_file(league.database, "Bots"), "bots", LeagueTables.metadata)
+        self.database = PlayDatabase(kept_file(league.database, "Bots"), "bots", LeagueTables.metadata.sorted_tables)
         self.queue = Queue(self.database, Bot, _unchecked)
 
     def close(self) -> None:
