@@ -61,11 +61,9 @@ def write_index(root: Path, index: Index) -> None:
         If it cannot be written.
     """
     for player in (0, 1):
-        for name, array in index.players[player].arrays().items():
-            write_array(root, f"{index.symmetry}/players/{player}/{name}", array, compress=False)
-        for field in fields(Orbits):
-            array = getattr(index.orbits[player], field.name)
-            write_array(root, f"{index.symmetry}/orbits/{player}/{field.name}", array, compress=False)
+        for group, tables in (("players", index.players[player]), ("orbits", index.orbits[player])):
+            for name, array in tables.arrays().items():
+                write_array(root, f"{index.symmetry}/{group}/{player}/{name}", array, compress=False)
     write_attrs(root, {"game": index.game.name})
 
 
