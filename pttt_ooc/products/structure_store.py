@@ -1,7 +1,7 @@
 """Pairs of views, indices and timing operators on disk: stored once and read by every later stage.
 
-The arrays of a store have the names of the attributes of a class, so that the docstring of the class
-describes the store too.
+The arrays of a store have the names of a class's attributes, so that the docstring of the class
+also describes the store.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def read_pairs(root: Path, game: str) -> Pairs:
 
 
 def write_index(root: Path, index: Index) -> None:
-    """Add both players' indices to the Zarr group `root`, which may hold one for each symmetry.
+    """Add both players' indices to the Zarr group `root`, which may contain one for each symmetry.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def write_index(root: Path, index: Index) -> None:
 
 
 def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
-    """The index that :func:`write_index` stored, its arrays mapped.
+    """The index that :func:`write_index` stored, with mapped arrays.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
 def write_timing(
     root: Path, index: Index, pairs: Pairs, player: int, on_progress: Callable[[float], None] = lambda share: None
 ) -> None:
-    """Build a player's timing operators in the Zarr group `root`: the largest tables go there as they are made.
+    """Build a player's timing operators in the Zarr group `root`; the largest tables are built in place.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def write_timing(
 
 
 def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
-    """The operators that :func:`write_timing` stored, their arrays mapped.
+    """The operators that :func:`write_timing` stored, with mapped arrays.
 
     Raises
     ------
