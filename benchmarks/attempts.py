@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import pyspiel
 
-from pttt_ooc.learners.sampled.environment import random_state
+from pttt_ooc.learners.sampled.games import random_state
 from pttt_ooc.learners.sampled.kernels import play_at_random
 from pttt_ooc.learners.sampled.rules import rules_of
 from pttt_ooc.rules.catalogue import named_game

@@ -267,18 +267,22 @@ def test_tests_run_in_a_process_that_is_forked_for_them(tmp_path, monkeypatch):
 
 def test_modules_that_can_be_mutated():
     known = mutation.modules_of([])
-    assert {"web/gate", "grid/cells", "smbc/pages/player_view", "course/kinds/bots/submissions", "sweep/tree"} <= set(
-        known
-    )
+    assert {
+        "web/gate",
+        "grid/pipeline",
+        "smbc/pages/player_view",
+        "course/kinds/bots/submissions",
+        "sweep/tree",
+    } <= set(known)
     assert len(known) == len(set(known)) and not any(name.endswith("__init__") for name in known)
-    assert mutation.modules_of(["grid"]) == ["grid/cells", "grid/comparison", "grid/settings"]
+    assert mutation.modules_of(["grid"]) == ["grid/pipeline", "grid/report", "grid/settings"]
     assert mutation.modules_of(["sweep/tree", "smbc/goals"]) == ["sweep/tree", "smbc/goals"]
     with pytest.raises(SystemExit, match="no module or room chess"):
         mutation.modules_of(["chess"])
 
 
 def test_tests_that_name_a_module_are_watched_first():
-    assert mutation._likely("grid/comparison", True)[:2] == ["tests/grid/test_grid_page.py", "tests/grid/test_grid.py"]
+    assert mutation._likely("grid/report", True)[:2] == ["tests/grid/test_grid_page.py", "tests/grid/test_grid.py"]
     assert mutation._likely("web/protocol", True)[0] == "tests/web/test_web_protocol.py"
     assert mutation._likely("smbc/kernels", False)[0].startswith("tests/smbc/")
 

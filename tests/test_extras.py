@@ -32,10 +32,7 @@ COMMANDS = {
     "smbc goals data/smbc --all-equilibria": "scipy",
 }
 
-IMPORTERS = tuple(
-    f"pttt_ooc.{name}"
-    for name in ("arena.statistics", "learners.deep.", "learners.exact.restricted", "learners.exact.sequence_oracle")
-)
+IMPORTERS = ("pttt_ooc.arena.statistics", "pttt_ooc.learners.deep.")
 """Modules that need an extra to be imported at all."""
 
 

@@ -5,8 +5,8 @@ that is compiled.  ``agents/``: those who play.  ``matches/``: many games of two
 k-in-a-row on small boards.  ``learning/``: what agents learn by playing themselves.  ``pages/``: the pages in
 the browser.
 
-Modules: ``boards`` (boards as pages draw them), ``compiled`` (the decorators of kernels), ``names`` (of games and
+Modules: ``boards`` (boards as pages draw them), ``names`` (of games and
 agents), ``statistics`` (tests, intervals, ratings), ``settings`` (the section of the configuration), ``experiments``
 (claims, measured), ``round_robin`` (round robins), ``claims_table`` (what came out), ``pipeline`` and ``report`` (in
-the workflow), ``commands`` (``pttt arena``).
+the workflow), ``commands`` (``pttt arena``), ``wing`` (the wing describes itself).
 """

@@ -14,6 +14,7 @@ import typer
 
 from pttt_ooc.arena.learning.commands import train, train_patterns, train_ultimate
 from pttt_ooc.arena.solvers.commands import solve
+from pttt_ooc.arena.wing import pages
 from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, group
 
 GameOption = Annotated[
@@ -285,5 +286,5 @@ def serve(
     from pttt_ooc.extras import extra
 
     with extra("grader", "`pttt arena serve`"):
-        from pttt_ooc.arena.pages.local_server import serve as served
-    served(directory, host, port, "/arena/play" if browser else None)
+        from pttt_ooc.service.local_server import serve as served
+    served([pages(directory)], host, port, "/arena/play" if browser else None)

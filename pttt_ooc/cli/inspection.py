@@ -1,4 +1,4 @@
-"""Looking at strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
+"""Inspecting strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ InfosetsOption = Annotated[
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt show data/pttt-abrupt/full '|0*4.' --player 0")(show)
     app.command(name="best-response", epilog="Example: pttt best-response pttt_pl0.zip --output reply.zip")(
         best_response

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt plan --game pttt-2x5k3-abrupt --memory-mb 1024")(plan)
     app.command(epilog="Example: pttt why data/pttt-abrupt/full")(why)
 
@@ -77,7 +77,7 @@ def why(
 
 
 def _asked_at(place: Path) -> tuple[Config, Path]:
-    """A configuration, and the directory of the results that it asks for."""
+    """A configuration, and the directory of its results."""
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
     from pttt_ooc.stages.directories import results_of, run_of, structure_of
@@ -129,7 +129,7 @@ def _show(plan: Plan, times: PlanTimes | None) -> None:
 
 
 def _between(times: tuple[float, float], digits: int = 0) -> str:
-    """A range of times, as short as it can be said."""
+    """A range of times, in short form."""
     from pttt_ooc.show.numbers import duration
 
     low, high = (duration(each, digits) for each in times)

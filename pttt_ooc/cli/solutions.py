@@ -13,7 +13,7 @@ from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output_directory, check_outputs
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import interruptible
-from pttt_ooc.errors import StoreError, on_one_line, told_by
+from pttt_ooc.errors import StoreError, exit_on_error, on_one_line
 from pttt_ooc.options import (
     DATA,
     ConfigOption,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")(export)
     app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120")(solve)
     app.command(epilog="Example: pttt fsck data")(fsck)
@@ -157,7 +157,7 @@ def solve(
     from pttt_ooc.stages.run_start import begin
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
-    with interruptible(), told_by(say):  # within the command: typer has its own message for an interrupt
+    with interruptible(), exit_on_error(say):  # within the command: typer has its own message for an interrupt
         budget = settings.memory_mb
         refuse_small_budget(settings, ("enumerate", "index", "solve"))
         prepared(data, settings.game, settings.symmetry, budget)

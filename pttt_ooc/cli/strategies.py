@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt uniform --player 0 --output pttt_pl0.zip")(uniform)
     app.command(epilog="Example: pttt validate pttt_pl0.zip --player 0 --infosets player0-infosets.txt")(validate)
     app.command(epilog="Example: pttt evaluate pttt_pl0.zip pttt_pl1.zip --json")(evaluate)
@@ -144,7 +144,7 @@ def evaluate(
         def loaded(player: int) -> Strategy:
             return strategy_reader.load_strategy(given[player], engine.index, data, arrays[player], directory)
 
-        # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
+        # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
         strategies = list(in_order(loaded, (0, 1), engine.threads))
         found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
         result = strategy_reader.with_value(found, asked, known)

@@ -23,9 +23,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
-from pttt_ooc.course.database_rows import FORMAT, Row, read_rows, upgraded, write_rows
-from pttt_ooc.course.models import Base
-from pttt_ooc.course.settings import SETTINGS, Settings, read_settings, settings_text
+from pttt_ooc.course.database_rows import TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.models import CourseTables
+from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
 from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
@@ -145,12 +145,11 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
         settings, storage = read_settings(aside), Storage(aside)
         if database_url is not None:
             content = {**settings.model_dump(mode="json"), "database_url": database_url}
-            settings = check_section(Settings, content, "--database-url")
+            settings = check_section(CourseSettings, content, "--database-url")
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
-        if form not in range(1, FORMAT + 1):
-            raise GraderError(f"{file} has format {form}, but this version reads 1 to {FORMAT}.")
+        check_format(form, str(file))
         rows = upgraded(rows, form)
         for row in [row for table, row in rows if table == "submissions"]:
             _restore_upload(archive, members, row, storage)
@@ -204,8 +203,8 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
     return content
 
 
-def _insert(database: Database, rows: list[Row]) -> None:
-    tables = Base.metadata.tables
+def _insert(database: Database, rows: list[TableRow]) -> None:
+    tables = CourseTables.metadata.tables
     with database.writing() as session:
         if session.execute(select(tables["teams"].c.id)).first() is not None:
             raise GraderError("The database that the settings name already holds teams; empty it first.")

@@ -14,8 +14,8 @@ from sqlalchemy import Engine, create_engine, func, inspect, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.database_rows import FORMAT, read_rows, upgraded, write_rows
-from pttt_ooc.course.models import Base, Fact
+from pttt_ooc.course.database_rows import FORMAT, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.models import CourseTables, Fact
 from pttt_ooc.errors import GraderError
 from pttt_ooc.service.sqlite import sqlite_engine
 
@@ -62,15 +62,14 @@ class Database:
         if inspect(session.connection()).has_table(Fact.__tablename__):
             known = {fact.name: fact.value for fact in session.scalars(select(Fact))}
         if "game" not in known:
-            Base.metadata.create_all(session.connection())
+            CourseTables.metadata.create_all(session.connection())
             session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
             return
         if known["game"] != game:
             raise GraderError(f"The database {self._shown} is for {known['game']}, not for {game}.")
-        form = known.get("format")
-        if not isinstance(form, int) or not 1 <= form <= FORMAT:
-            raise GraderError(f"The database {self._shown} has format {form}, but this version reads 1 to {FORMAT}.")
-        if form < FORMAT:
+        form: Any = known.get("format")
+        check_format(form, f"The database {self._shown}")
+        if form != FORMAT:
             self._upgrade(session, form)
 
     def _upgrade(self, session: Session, form: int) -> None:
@@ -82,8 +81,8 @@ class Database:
         rows = upgraded(read_rows(session), form)
         session.expunge_all()
         connection = session.connection()
-        Base.metadata.drop_all(connection)
-        Base.metadata.create_all(connection)
+        CourseTables.metadata.drop_all(connection)
+        CourseTables.metadata.create_all(connection)
         write_rows(session, rows)
         print(
             f"The database {self._shown} is upgraded from format {form} to {FORMAT}; whoever was signed in has to "

@@ -12,21 +12,24 @@ from typing import Any
 from sqlalchemy import func, inspect, select, text
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Base, BrowserSession
+from pttt_ooc.course.models import BASELINE, BrowserSession, CourseTables
 from pttt_ooc.course.names import name_key
+from pttt_ooc.errors import GraderError
 
-FORMAT = 3
+FORMAT, RELEASED = 3, 1
+"""This version's format, and the one of version 0.1; no release had another."""
+
 NUMBERS = "numbers"
-Row = tuple[str, dict[str, Any]]
+TableRow = tuple[str, dict[str, Any]]
 _NUMBERED = ("teams", "submissions")
 
 
-def read_rows(session: Session) -> list[Row]:
+def read_rows(session: Session) -> list[TableRow]:
     """All rows, in an order in which they can be inserted."""
     connection = session.connection()
     there = inspect(connection)
-    rows: list[Row] = []
-    for table in Base.metadata.sorted_tables:
+    rows: list[TableRow] = []
+    for table in CourseTables.metadata.sorted_tables:
         if table.name == BrowserSession.__tablename__ or not there.has_table(table.name):
             continue
         columns = {column["name"] for column in there.get_columns(table.name)}  # an older format has less
@@ -35,7 +38,7 @@ def read_rows(session: Session) -> list[Row]:
     return [*rows, (NUMBERS, _highest(session))]
 
 
-def write_rows(session: Session, rows: Iterable[Row]) -> None:
+def write_rows(session: Session, rows: Iterable[TableRow]) -> None:
     """Insert rows into empty tables.
 
     Raises
@@ -48,25 +51,31 @@ def write_rows(session: Session, rows: Iterable[Row]) -> None:
         if name == NUMBERS:
             highest = {table: max(number, int(row.get(table, 0))) for table, number in highest.items()}
         else:
-            session.execute(Base.metadata.tables[name].insert().values(**row))
+            session.execute(CourseTables.metadata.tables[name].insert().values(**row))
     for name, number in highest.items():
-        most = session.scalar(select(func.max(Base.metadata.tables[name].c.id))) or 0
+        most = session.scalar(select(func.max(CourseTables.metadata.tables[name].c.id))) or 0
         _set_highest(session, name, max(number, most))
 
 
-def upgraded(rows: list[Row], form: int) -> list[Row]:
-    """Rows of format `form` as those of :data:`FORMAT`."""
-    if form == 1:
-        rows = _with_keys(rows)
-    # Format 2 has no submissions that are open to play: the column's default says so.
-    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in rows]
+def check_format(form: Any, source: str) -> None:
+    """Raise a GraderError that names `source` if its format cannot be read."""
+    if form not in (RELEASED, FORMAT):
+        raise GraderError(f"{source} has format {form}, but this version reads {RELEASED} and {FORMAT}.")
+
+
+def upgraded(rows: list[TableRow], form: int) -> list[TableRow]:
+    """Rows of format `form` as rows of :data:`FORMAT`."""
+    if form == FORMAT:
+        return rows
+    # Nothing of format 1 is open to play: the column's default says so.
+    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in _with_keys(rows)]
 
 
 def _is_format(table: str, row: dict[str, Any]) -> bool:
     return table == "facts" and row["name"] == "format"
 
 
-def _with_keys(rows: list[Row]) -> list[Row]:
+def _with_keys(rows: list[TableRow]) -> list[TableRow]:
     """Format 1 has no keys; two of its names may be the same by now, and both teams stay."""
     taken: set[str] = set()
     keys: dict[int, str] = {}
@@ -76,7 +85,7 @@ def _with_keys(rows: list[Row]) -> list[Row]:
         # No name has a line break: such a team is found by its exact name only.
         keys[team["id"]] = f"{key}\n{team['id']}" if key in taken else key
         taken.add(key)
-    made: list[Row] = []
+    made: list[TableRow] = []
     for table, row in rows:
         if table == "teams":
             row = {**row, "key": keys[row["id"]]}

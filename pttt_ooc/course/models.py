@@ -12,19 +12,22 @@ from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED = "Queued", "Validating", "Evaluating", "Accepted", "Rejected"
-UNFINISHED = (QUEUED, VALIDATING, EVALUATING)
-STATUSES = (*UNFINISHED, ACCEPTED, REJECTED)
+CHECKING = "Checking"
+STATUSES = (QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED)
+"""Statuses of strategies; a bot is being checked where a strategy is validated and evaluated."""
+
+UNFINISHED = (QUEUED, VALIDATING, EVALUATING, CHECKING)
 BASELINE = "Uniform"
 
 
-class Base(DeclarativeBase):
+class CourseTables(DeclarativeBase):
     """All tables."""
 
 
 _NEVER_AGAIN = {"sqlite_autoincrement": True}  # SQLite gives the highest number a second time unless it is told
 
 
-class Team(Base):
+class Team(CourseTables):
     """Who submits.  The baseline has no token, so that nobody can submit for it.
 
     Attributes
@@ -43,7 +46,7 @@ class Team(Base):
     __table_args__ = (_NEVER_AGAIN,)
 
 
-class BrowserSession(Base):
+class BrowserSession(CourseTables):
     """A browser that is signed in.
 
     Attributes
@@ -58,23 +61,47 @@ class BrowserSession(Base):
     expires_at: Mapped[float]
 
 
-class Submission(Base):
-    """One uploaded file and its verdict.
+class Judged:
+    """The columns that all kinds of submissions have, each in a table of its own.
+
+    Attributes
+    ----------
+    digest
+        Content hash, in hex.
+    changed_at
+        Time of the last change of anything that pages show.
+    attempts
+        How often a judgement was begun.
+    """
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int]
+    digest: Mapped[str] = mapped_column(String(64))
+    size: Mapped[int]
+    received_at: Mapped[float]
+    changed_at: Mapped[float]
+    status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
+    attempts: Mapped[int] = mapped_column(default=0)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is no verdict yet."""
+        return self.status in UNFINISHED
+
+
+class Submission(Judged, CourseTables):
+    """One uploaded strategy and its verdict.
 
     Attributes
     ----------
     file
         Name in the directory of uploads, chosen by the server.
     digest
-        Content hash (BLAKE2b, in hex).
-    changed_at
-        Time of the last change of anything that pages show.
+        BLAKE2b.
     progress
         Share of the present status's work that is done.
     note, detail
         Why it was rejected: the course's words, and what else helps.
-    attempts
-        How often a judgement was begun.
     best
         Whether it is the team's best of this player now.
     improved
@@ -86,21 +113,15 @@ class Submission(Base):
     """
 
     __tablename__ = "submissions"
-    id: Mapped[int] = mapped_column(primary_key=True)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
     player: Mapped[int]
     file: Mapped[str] = mapped_column(String(60), unique=True)
-    digest: Mapped[str] = mapped_column(String(64))
-    size: Mapped[int]
-    received_at: Mapped[float]
     changed_at: Mapped[float] = mapped_column(index=True)
     started_at: Mapped[float | None]
     finished_at: Mapped[float | None]
-    status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
     progress: Mapped[float] = mapped_column(default=0.0)
     note: Mapped[str] = mapped_column(String(500), default="")
     detail: Mapped[str] = mapped_column(String(1000), default="")
-    attempts: Mapped[int] = mapped_column(default=0)
     exploitability: Mapped[float | None]
     best_response: Mapped[float | None]
     best: Mapped[bool] = mapped_column(default=False)
@@ -118,13 +139,8 @@ class Submission(Base):
         _NEVER_AGAIN,
     )
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether there is no verdict yet."""
-        return self.status in UNFINISHED
 
-
-class Entry(Base):
+class Entry(CourseTables):
     """Value for player 0 of one submission against another."""
 
     __tablename__ = "entries"
@@ -135,7 +151,7 @@ class Entry(Base):
     value: Mapped[float]
 
 
-class Fact(Base):
+class Fact(CourseTables):
     """What is known of the grader as a whole: ``format``, ``game``, ``value``, ``revision``."""
 
     __tablename__ = "facts"

@@ -51,7 +51,7 @@ def _database(value: object) -> object:
     return value
 
 
-class Settings(BaseModel):
+class CourseSettings(BaseModel):
     """The keys of ``settings.yaml``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -121,7 +121,7 @@ class Settings(BaseModel):
         return max(self.infosets) * self.rules.squares * 8 + _HEADROOM
 
 
-def read_settings(data: Path) -> Settings:
+def read_settings(data: Path) -> CourseSettings:
     """The settings of the grader in `data`.
 
     Raises
@@ -138,10 +138,10 @@ def read_settings(data: Path) -> Settings:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise GraderError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
-    return check_section(Settings, {} if content is None else content, str(path))
+    return check_section(CourseSettings, {} if content is None else content, str(path))
 
 
-def make_settings(data: Path, game: str | None = None) -> Settings:
+def make_settings(data: Path, game: str | None = None) -> CourseSettings:
     """The settings of the grader in `data`, which is made if there is none.
 
     Parameters
@@ -161,7 +161,7 @@ def make_settings(data: Path, game: str | None = None) -> Settings:
                 f"The grader in {data} is for {settings.game}, not for {game}; give another --data for another game."
             )
         return settings
-    settings = Settings() if game is None else Settings(game=named_game(game).name)
+    settings = CourseSettings() if game is None else CourseSettings(game=named_game(game).name)
     data.mkdir(parents=True, exist_ok=True)
     atomic_write_text(data / SETTINGS, settings_text(settings))
     return settings

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pttt_ooc.course.settings import SETTINGS
-from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
+from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_path, remove
 from pttt_ooc.disk.locks import lock_open
 from pttt_ooc.errors import GraderError, StoreError
 from pttt_ooc.service.pulse import read_sign
@@ -214,7 +214,7 @@ class Incoming:
             os.fsync(self._file.fileno())
             os.replace(self._path, self._storage.upload(self.name))
             self._file.close()
-            fsync_directory(self._storage.uploads)
+            fsync_path(self._storage.uploads)
 
     def discard(self) -> None:
         """Delete the file, wherever it is by now."""

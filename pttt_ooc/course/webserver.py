@@ -39,16 +39,7 @@ def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp 
     return make_server(make_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
 
 
-def main() -> None:
-    """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
-
-    Arguments: DATA SOCKET.
-    """
-    data, descriptor = sys.argv[1:]
-    run(data, descriptor)
-
-
-def run(data: str, descriptor: str, make_app: MakeApp = create_app) -> None:
+def run(data: str, descriptor: str, make_app: MakeApp) -> None:
     """Serve a grader until the process is stopped.
 
     Parameters
@@ -70,7 +61,3 @@ def run(data: str, descriptor: str, make_app: MakeApp = create_app) -> None:
         sys.exit(1)
     server.run(sockets=[socket.socket(fileno=int(descriptor))])
     grader.database.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,9 @@
-"""The answers to questions, as JSON."""
+"""The answers about strategies, as JSON values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,23 +17,25 @@ from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import merged
 from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
+from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.service.answerer import ByKind
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
+from pttt_ooc.stages.compilation import ensure_compiled
 
 BUDGET = 8_000_000_000
-"""Bytes of all profiles on disk."""
+"""Most bytes of all profiles on disk."""
 
 _BOARDS = 6
 
 
-class Answering(ByKind):
-    """Answers questions on one game.
+class StrategyAnswers(AnswersByKind):
+    """Answers questions about strategies of one game.
 
     Parameters
     ----------
     directory
-        Where profiles are kept.
+        The directory of profiles.
     game
         The game's name.
     indices
@@ -52,7 +55,7 @@ class Answering(ByKind):
         super().__init__(known)
 
     def close(self) -> None:
-        """End all work."""
+        """Stop all work."""
         self.profiles.close()
 
     def _infoset(self, question: Message) -> Message:
@@ -121,3 +124,12 @@ def _known(
 def _facts(profile: PreparedProfile) -> Message:
     found = profile.evaluation
     return {"value": found.value, "best_responses": [found.best_response_0, found.best_response_1]}
+
+
+@contextmanager
+def answerer(directory: str, game: str, indices: str) -> Iterator[StrategyAnswers]:
+    """The answers for a game, with profiles in `directory`; kernels are compiled first."""
+    ensure_compiled()
+    warm_up()
+    with closing(StrategyAnswers(Path(directory), game, Path(indices))) as answering:
+        yield answering

@@ -1,4 +1,4 @@
-"""A pair of strategies in this process, and what can be asked about it: for the terminal."""
+"""Opponents whose strategies are in this process, for the terminal."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from pttt_ooc.show.numbers import value_for
 
 
 class Pair:
-    """Two strategies that meet each other.
+    """Two strategies, one for each player.
 
     Parameters
     ----------
     names
-        Of the strategies of player 0 and of player 1, as `pttt evaluate` takes them.
+        The strategies of player 0 and of player 1, as for `pttt evaluate`.
     game
-        The name of their game, if the files do not tell it.
+        The name of their game, if the files do not contain it.
 
     Raises
     ------
@@ -47,7 +47,7 @@ class Pair:
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
     def with_reply(self, *players: int) -> Pair:
-        """The same with the best response of each of `players`, to the other's strategy, in place of its strategy."""
+        """The pair with the best responses of `players` instead of their strategies."""
         made = copy(self)
         made.__dict__.pop("profile", None)
         strategies, names = list(self.strategies), list(self.names)
@@ -68,14 +68,14 @@ class Pair:
 
 
 def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
-    """A named strategy with one for the other player, and whose strategies it has.
+    """A pair of a named strategy, and the players of which it has strategies.
 
-    Uniform play stands for a player for whom the name has no strategy.
+    A player without a strategy plays uniformly.
 
     Raises
     ------
     PtttError
-        As of :class:`Pair`.
+        See :class:`Pair`.
     """
     try:
         both = player_of([name], game)
@@ -85,13 +85,13 @@ def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
     return Pair(names, game), [both]
 
 
-class Here:
-    """As :class:`pttt_ooc.explore.opponents.Opponents`: one side of a pair, asked in this process.
+class LocalOpponents:
+    """The :class:`~pttt_ooc.explore.opponents.Opponents` for one side of a pair in this process.
 
     Parameters
     ----------
     player
-        Whom the opponent plays.  The other strategy of the pair is what the person is compared with.
+        The player that the opponent is.  The person is compared with the other strategy of the pair.
     """
 
     def __init__(self, pair: Pair, player: int) -> None:
@@ -111,12 +111,12 @@ class Here:
         """Nothing has to be prepared before a game."""
 
     def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
-        """Of all squares, at an infoset of the opponent."""
+        """The probabilities of all squares at an infoset of the opponent."""
         found: list[float] = row_at(self._pair.strategies[opponent.player], infoset).tolist()
         return found
 
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
-        """What the best response and the other strategy of the pair get."""
+        """The expected payoffs of the best response and of the other strategy of the pair."""
         found, me = self._pair.profile.evaluation, 1 - opponent.player
         best = (found.best_response_0, found.best_response_1)[me]
         return [Expectation("the best response", best), Expectation(self._pair.names[me], value_for(me, found.value))]

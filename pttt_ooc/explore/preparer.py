@@ -1,6 +1,6 @@
-"""The process that prepares one profile, or finds the mistakes of one strategy or the differences of two.
+"""The process that prepares a profile, or finds the mistakes of a strategy or the differences of two.
 
-It says how far it is in lines of JSON on standard output.
+It prints its progress as lines of JSON on standard output.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -51,14 +52,14 @@ def prepare(
     base: str | None = None,
     best: Sequence[int] = (),
 ) -> None:
-    """Prepare the profile of two strategies at `place`, and delete others that are beyond the budget of bytes on disk.
+    """Prepare the profile of two strategies at `place`, and delete older profiles beyond the budget of bytes on disk.
 
     Parameters
     ----------
     best
-        The players whose best responses to the other's strategy take the place of their strategies.
+        The players whose strategies are replaced by best responses.
     base
-        Where the profile of the strategies themselves is kept, or is to be kept: best responses come from there.
+        The place of the profile of the strategies themselves, from which best responses come.
 
     Raises
     ------
@@ -94,7 +95,7 @@ def prepare(
 
 
 def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: list[float]) -> None:
-    """Find out where a strategy of `player` loses against a solution, and write it to the file `place`.
+    """Find where a strategy of `player` loses against a solution, and write it to the file `place`.
 
     Raises
     ------
@@ -142,7 +143,7 @@ _WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search,
 
 
 def tell(step: str, share: float) -> None:
-    """Say how far the work is."""
+    """Print the progress."""
     _say({"step": step, "share": share})
 
 
@@ -152,11 +153,13 @@ def _say(message: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Do the work whose result is PLACE, as ASKED says in JSON; the parent holds the other end of stdin."""
+    """Do the work that ASKED describes in JSON, with the result PLACE; the parent holds the other end of stdin."""
     watch_parent()
     os.nice(_NICE)
     small_threads()
     keep_private()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))  # not the answerer's: the work has a budget of its own
     start_logging("preparer")
     with lines_logged(log), redirect_stdout(sys.stderr):  # what is meant for a terminal
         _main()

@@ -34,7 +34,7 @@ Classes = Sequence[Sequence[int]]
 
 
 def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
-    """As :func:`explore`, for strategies that are named: one, with what it brings for the other player, or two.
+    """As :func:`explore`, for the names of one strategy or two.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
 
 
 def explore(pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> int:
-    """Answer until the person has enough; returns the exit code of the program.
+    """Answer until the person quits; returns the exit code of the program.
 
     Parameters
     ----------
     runs
-        The runs that the strategies come from, whose names are those of the pair.
+        The runs of the strategies, with the names of the pair.
     """
     try:
         Walk(pair, player, dialogue, runs).go()
@@ -68,7 +68,7 @@ def explore(pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] 
 
 
 class Walk:
-    """Where a person is in a game; parameters as of :func:`explore`."""
+    """The state of a dialogue; for parameters see :func:`explore`."""
 
     def __init__(self, pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> None:
         self.pair, self.player, self.dialogue = pair, player, dialogue
@@ -80,7 +80,7 @@ class Walk:
 
     @property
     def infoset(self) -> str:
-        """Where the person is now."""
+        """The infoset that is shown."""
         return self.infosets[self.player]
 
     def go(self) -> None:
@@ -126,7 +126,7 @@ class Walk:
         self.dialogue.say(f"{HELP} {_ITERATIONS}" if self._runs else HELP)
 
     def _turn(self, player: int) -> None:
-        """Let a player play its best response, or its strategy again."""
+        """Switch a player between its best response and its strategy."""
         self._replying ^= {player}
         self.pair = self._followed.with_reply(*self._replying) if self._replying else self._followed
         self._tell_pair()
@@ -171,7 +171,7 @@ class Walk:
         self._show()
 
     # -----------------------------------------------------------------------------------------
-    # What is shown
+    # Output
 
     def _show(self) -> None:
         found, classes = self._numbers()
@@ -193,7 +193,7 @@ class Walk:
         self._show_attempts(found, classes)
 
     def _numbers(self) -> tuple[Numbers, Classes]:
-        """The numbers at the infoset, or at it and its mirror images together, and the squares that are told as one."""
+        """The numbers at the infoset, or with its mirror images, and the classes of squares that mirror each other."""
         if self._merged:
             both = merged(self.pair.profile, self.player, self.infoset)
             return both.numbers, both.classes
@@ -257,4 +257,4 @@ def _number(value: float) -> str:
 
 
 def _reach(value: float) -> str:
-    return probability(round(value, 12))  # sums of rounded numbers
+    return probability(round(value, 12))  # because of rounding

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Move, Referee
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import LINES
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -15,7 +15,7 @@ TENS = 10  # own moves that are counted together
 
 
 @dataclass(frozen=True)
-class Step(Move):
+class Step(TimedMove):
     """A move, and what there was to be had.
 
     Attributes
@@ -50,8 +50,7 @@ def steps(match: dict[str, Any]) -> list[Step]:
             chances = winning_cells(referee)
             if not referee.play(cell):
                 raise ExtremeError(f"The log of a match is damaged: move {len(found) + 1} is not valid.")
-            seconds = float(move["seconds"])
-            processor, waited = (float(move.get(name, 0.0)) for name in ("processor", "waited"))  # not in older logs
+            seconds, processor, waited = (float(move[name]) for name in ("seconds", "processor", "waited"))
             found.append(Step(player, cell, bonus, seconds, processor, waited, cell in chances, chances))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         raise ExtremeError("The log of a match is damaged: it has moves that cannot be read.") from None
@@ -217,7 +216,7 @@ def appearance(match: dict[str, Any], found: Sequence[Step], chances: Sequence[f
 
 
 @dataclass(frozen=True)
-class Times:
+class MoveTimes:
     """What some of a team's moves took, over all its matches.
 
     Attributes
@@ -238,7 +237,7 @@ class Times:
     longest: float
 
 
-def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[Times]:
+def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[MoveTimes]:
     """The time that a team used, ten own moves of a match at a time.
 
     Parameters
@@ -252,7 +251,7 @@ def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[Times]:
         for number, seconds in enumerate(own):
             groups.setdefault(number // TENS, []).append(seconds)
     return [
-        Times(
+        MoveTimes(
             TENS * group + 1,
             TENS * group + TENS,
             len(seconds),

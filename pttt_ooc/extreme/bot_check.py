@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import NAMES, Program, read_program
-from pttt_ooc.extreme.match import Match, play_match
+from pttt_ooc.extreme.bot_programs import NAMES, BotProgram, read_program
+from pttt_ooc.extreme.match import BotMatch, play_match
 
 ENOUGH = 10
 """Moves that a bot has to play."""
@@ -47,7 +47,7 @@ class Finding:
     changes: str
 
 
-def check(program: Program, conditions: Conditions) -> Finding:
+def check(program: BotProgram, conditions: Conditions) -> Finding:
     """Let a bot play ten moves as x and ten as o against our random one, or to the end of the game.
 
     Raises
@@ -75,11 +75,11 @@ def check(program: Program, conditions: Conditions) -> Finding:
     )
 
 
-def _has_forfeited(match: Match, side: int) -> bool:
+def _has_forfeited(match: BotMatch, side: int) -> bool:
     return match.message not in ("", "WON", "DRAW") and match.winner == ("P2", "P1")[side]
 
 
-def _play(program: Program, other: Program, side: int, conditions: Conditions) -> Match:
+def _play(program: BotProgram, other: BotProgram, side: int, conditions: Conditions) -> BotMatch:
     """A match that ends when the bot on this side has played enough."""
     pair = (program, other) if side == 0 else (other, program)
     return play_match(pair, conditions, lambda match: len(match.used(side)) < ENOUGH)

@@ -24,7 +24,7 @@ NAMES = ("random", "alphabeta", "strong")
 
 
 @dataclass(frozen=True)
-class Program:
+class BotProgram:
     """A bot's file.
 
     Attributes
@@ -59,7 +59,7 @@ class Program:
         """The text that this version of Python runs."""
         return self.text if self.text is not None and self.converted(version) else self.source
 
-    def as_python(self, version: int) -> Program:
+    def as_python(self, version: int) -> BotProgram:
         """The same file, taken for that version."""
         return replace(self, pythons=(version,))
 
@@ -80,7 +80,7 @@ class Program:
         return [one for one in (*found, python3()) if one]
 
 
-def read_program(path: Path, walls: bool = True) -> Program:
+def read_program(path: Path, walls: bool = True) -> BotProgram:
     """A bot from its file, or one of our own by its name; an ExtremeError, as of :func:`program`, if that fails."""
     if str(path) in NAMES and not path.exists():
         path = OWN / f"{path}_bot.py"
@@ -95,7 +95,7 @@ def read_program(path: Path, walls: bool = True) -> Program:
     return program(path.name, content, walls)
 
 
-def program(name: str, content: bytes, walls: bool = True) -> Program:
+def program(name: str, content: bytes, walls: bool = True) -> BotProgram:
     """A bot from the content of its file.
 
     Parameters
@@ -119,7 +119,7 @@ def program(name: str, content: bytes, walls: bool = True) -> Program:
     except ProgramError as error:
         raise ProgramError(f"{name} is {error}") from None
     trusted = hashlib.sha256(content).digest() in _own_digests()
-    return Program(name, found.source, found.pythons, found.why, found.text, found.changes, trusted)
+    return BotProgram(name, found.source, found.pythons, found.why, found.text, found.changes, trusted)
 
 
 @cache

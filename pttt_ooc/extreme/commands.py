@@ -15,10 +15,11 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
+from pttt_ooc.extreme.wing import pages
 from pttt_ooc.options import BrowserOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
-    from pttt_ooc.extreme.match import Match
+    from pttt_ooc.extreme.match import BotMatch
     from pttt_ooc.extreme.referee import Cell
 
 BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
@@ -109,7 +110,7 @@ def _opening(text: str) -> list[Cell]:
     return found
 
 
-def _short(played: Match) -> dict[str, object]:
+def _short(played: BotMatch) -> dict[str, object]:
     """What scripts want to know of a match."""
     return {
         "winner": played.winner,
@@ -124,7 +125,7 @@ def _short(played: Match) -> dict[str, object]:
     }
 
 
-def _show(played: Match) -> None:
+def _show(played: BotMatch) -> None:
     """Print the course's lines about a match, and more."""
     for player, name in enumerate(played.names):
         used = played.used(player)
@@ -204,7 +205,7 @@ def tournament(
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.cores import cores_with_memory, free_cores
     from pttt_ooc.extreme.match import check_walls
-    from pttt_ooc.extreme.tournament import Settings, Tournament, entries_of
+    from pttt_ooc.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.extreme.walls import ExtremeError
 
     stages = display.read_stages(pools, qualify, marks)
@@ -226,7 +227,7 @@ def tournament(
         )
     if sandbox:
         check_walls()
-    settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    settings = TournamentSettings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
     played = Tournament(output or directory / "tournament", entries_of(files, sandbox), settings)
     try:
         tables = played.play(held[:workers], display.tell_match)
@@ -248,5 +249,5 @@ def serve(
     from pttt_ooc.extras import extra
 
     with extra("grader", "`pttt extreme serve`"):
-        from pttt_ooc.extreme.pages.local_server import serve as served
-    served(directory, host, port, "/extreme/standings" if browser else None)
+        from pttt_ooc.service.local_server import serve as served
+    served([pages(directory)], host, port, "/extreme/standings" if browser else None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pttt_ooc.arena.games.base import PLAYER
@@ -81,12 +80,3 @@ def write_curve(record: Record, pairing: Pairing, analyst: Analyst) -> None:
 def missing(record: Record) -> list[Pairing]:
     """The matches that have been played and that nobody has looked at."""
     return [played.pairing for played in record.state().played if not record.curve(played.pairing).exists()]
-
-
-def look_at_all(directory: Path) -> int:
-    """Look at all matches that have been played; returns how many there were."""
-    record, analyst = Record(directory), Analyst()
-    found = missing(record)
-    for pairing in found:
-        write_curve(record, pairing, analyst)
-    return len(found)

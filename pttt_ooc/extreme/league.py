@@ -68,7 +68,7 @@ class Score:
 
 
 @dataclass
-class Row:
+class PoolRow:
     """A team's line in the standings of its pool."""
 
     rank: int
@@ -83,12 +83,12 @@ class Row:
 
 
 @dataclass
-class Table:
+class PoolTable:
     """The standings of a pool."""
 
     stage: str
     pool: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[PoolRow] = field(default_factory=list)
     played: int = 0
     matches: int = 0
 
@@ -129,7 +129,7 @@ def first_pools(lot: dict[str, int], stage: Stage) -> list[list[str]]:
     return [order[pool :: stage.pools] for pool in range(stage.pools)]
 
 
-def next_pools(tables: Sequence[Table], stage: Stage, lot: dict[str, int]) -> list[list[str]]:
+def next_pools(tables: Sequence[PoolTable], stage: Stage, lot: dict[str, int]) -> list[list[str]]:
     """The pools of a later stage: those who qualified, best first, dealt to and fro.
 
     The best are those with the better rank in their pool, then with the higher score for each match played, then with
@@ -158,10 +158,12 @@ def pairings(stage: Stage, pools: Sequence[Sequence[str]]) -> list[Pairing]:
     ]
 
 
-def standings(stage: Stage, number: int, pool: Sequence[str], scores: Iterable[Score], lot: dict[str, int]) -> Table:
+def standings(
+    stage: Stage, number: int, pool: Sequence[str], scores: Iterable[Score], lot: dict[str, int]
+) -> PoolTable:
     """The standings of a pool after the matches that have been played."""
     played = [score for score in scores if (score.pairing.stage, score.pairing.pool) == (stage.name, number)]
-    rows = {team: Row(0, team, 0, 0, 0, 0, 0, 0.0, False) for team in pool}
+    rows = {team: PoolRow(0, team, 0, 0, 0, 0, 0, 0.0, False) for team in pool}
     for score in played:
         for own, other in ((0, 1), (1, 0)):
             row = rows[(score.pairing.first, score.pairing.second)[own]]
@@ -172,7 +174,7 @@ def standings(stage: Stage, number: int, pool: Sequence[str], scores: Iterable[S
             row.drawn += mine == theirs
             row.lost += mine < theirs
     order = sorted(rows.values(), key=lambda row: (-row.score, -row.won))
-    ranked: list[Row] = []
+    ranked: list[PoolRow] = []
     while order:
         tied = [row for row in order if (row.score, row.won) == (order[0].score, order[0].won)]
         order = order[len(tied) :]
@@ -186,4 +188,4 @@ def standings(stage: Stage, number: int, pool: Sequence[str], scores: Iterable[S
     for rank, row in enumerate(ranked, start=1):
         row.rank, row.qualified = rank, rank <= stage.qualify
         row.marks = round(stage.marks * row.score / best, 2) if best else 0.0
-    return Table(stage.name, number, ranked, len(played), len(pool) * (len(pool) - 1))
+    return PoolTable(stage.name, number, ranked, len(played), len(pool) * (len(pool) - 1))

@@ -11,8 +11,8 @@ from typing import Any
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
-from pttt_ooc.extreme.bot_programs import Program
-from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Move, Referee
+from pttt_ooc.extreme.bot_programs import BotProgram
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walled_process import MachineError, plain
 from pttt_ooc.extreme.walls import ExtremeError
@@ -23,7 +23,7 @@ TRIES = 4
 
 
 @dataclass
-class Match:
+class BotMatch:
     """A match that has been played.
 
     Attributes
@@ -57,7 +57,7 @@ class Match:
     message: str = ""
     detail: str = ""
     points: tuple[int, int] = (0, 0)
-    moves: list[Move] = field(default_factory=list)
+    moves: list[TimedMove] = field(default_factory=list)
     seconds: float = 0.0
     load_seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
     pythons: list[str] = field(default_factory=lambda: ["", ""])
@@ -79,12 +79,12 @@ class Match:
 
 
 def play_match(
-    programs: tuple[Program, Program],
+    programs: tuple[BotProgram, BotProgram],
     conditions: Conditions,
-    watch: Callable[[Match], bool] | None = None,
+    watch: Callable[[BotMatch], bool] | None = None,
     opening: Sequence[Cell] = (),
     tried: int | None = None,
-) -> Match:
+) -> BotMatch:
     """Play one match; what the machine breaks off is played again, a few times, and the log tells.
 
     A program that may be Python 2 or 3, and raises an error as Python 3, is taken for Python 2, and the match begins
@@ -126,12 +126,12 @@ def play_match(
 
 
 def _play(
-    programs: tuple[Program, Program],
+    programs: tuple[BotProgram, BotProgram],
     conditions: Conditions,
-    watch: Callable[[Match], bool] | None,
+    watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
     tried: int | None,
-) -> Match:
+) -> BotMatch:
     """A match with the Pythons that the programs turn out to need."""
     skipped = [0, 0]
     while True:
@@ -152,14 +152,14 @@ def _play(
 
 
 def _play_once(
-    programs: tuple[Program, Program],
+    programs: tuple[BotProgram, BotProgram],
     skipped: list[int],
     conditions: Conditions,
-    watch: Callable[[Match], bool] | None,
+    watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
-) -> tuple[Match, int | None]:
+) -> tuple[BotMatch, int | None]:
     """A match with these interpreters, and who has forfeited it."""
-    match = Match((programs[0].name, programs[1].name))
+    match = BotMatch((programs[0].name, programs[1].name))
     bots: list[BotProcess] = []
     try:
         for player, program in enumerate(programs):
@@ -183,9 +183,9 @@ def _play_once(
 
 
 def _play_moves(
-    match: Match,
+    match: BotMatch,
     bots: list[BotProcess],
-    watch: Callable[[Match], bool] | None,
+    watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
 ) -> int | None:
     """Play to the end; returns who has forfeited."""
@@ -194,7 +194,7 @@ def _play_moves(
     told: list[tuple[Cell, Cell, str]] = []  # the move before, the move, the flag
     for cell in opening:
         told.append((referee.old_move, cell, FLAGS[referee.player]))
-        match.moves.append(Move(referee.player, cell, referee.bonus, 0.0))
+        match.moves.append(TimedMove(referee.player, cell, referee.bonus, 0.0))
         if not referee.play(cell):
             raise ExtremeError(f"The opening is against the rules: {cell} cannot be its move {len(told)}.")
     while referee.result()[1] == "-":
@@ -207,7 +207,7 @@ def _play_moves(
         except ForfeitError as error:
             _forfeit(match, player, error)
             return player
-        move = Move(player, cell, referee.bonus, *astuple(spent))
+        move = TimedMove(player, cell, referee.bonus, *astuple(spent))
         if not referee.play(cell):
             _forfeit(match, player, ForfeitError("INVALID MOVE", f"It answered {cell} after {before}."))
             return player
@@ -235,7 +235,7 @@ def _checked(answer: dict[str, Any], board: BigBoard) -> Cell:
     return move[0], move[1], move[2]
 
 
-def _forfeit(match: Match, loser: int, error: ForfeitError) -> Match:
+def _forfeit(match: BotMatch, loser: int, error: ForfeitError) -> BotMatch:
     winner = 1 - loser
     match.winner, match.message, match.detail = PLAYERS[winner], error.message, error.detail
     match.points = (WHOLE * (winner == 0), WHOLE * (winner == 1))
@@ -253,7 +253,7 @@ def check_walls() -> None:
         That says why, and what the switch is called that allows bots without walls.
     """
     check_extra("extreme", "The wall around bots")
-    bot = Program("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")
+    bot = BotProgram("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")
     try:
         process = BotProcess(bot, bot.interpreters()[-1], Conditions())
         try:

@@ -14,7 +14,7 @@ Cell = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Move:
+class TimedMove:
     """One move of a match.
 
     Attributes

@@ -19,9 +19,9 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.bot_check import ENOUGH
 from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import Program, program
+from pttt_ooc.extreme.bot_programs import BotProgram, program
 from pttt_ooc.extreme.cores import taken_core
-from pttt_ooc.extreme.league import Pairing, Stage, Table
+from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
 from pttt_ooc.extreme.tournament_record import FACTS, Record, read_json
@@ -34,7 +34,7 @@ RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 
 @dataclass(frozen=True)
-class Settings:
+class TournamentSettings:
     """What a tournament is made of.
 
     Attributes
@@ -93,7 +93,7 @@ def entries_of(files: Iterable[Path], walls: bool = True) -> list[Entry]:
     return found
 
 
-def settle(directory: Path, entries: Sequence[Entry], settings: Settings) -> None:
+def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
     """Make a tournament in a directory, or see to it that the one that is there is this one.
 
     Raises
@@ -149,7 +149,7 @@ class Player:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.conditions = Conditions(**record.conditions)
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[str, BotProgram] = {}
 
     def play(self, pairing: Pairing, cores: Sequence[int], stopping: threading.Event | None = None) -> Any:
         """Play a match on one of these cores and write it down; returns what its file holds.
@@ -170,7 +170,7 @@ class Player:
         atomic_write_text(self.record.log(pairing), json.dumps(found) + "\n")
         return found
 
-    def _program(self, key: str) -> Program:
+    def _program(self, key: str) -> BotProgram:
         if key not in self._programs:
             try:
                 content = self.record.bot(key).read_bytes()
@@ -198,7 +198,7 @@ class Tournament:
         If teams, settings and directory do not fit together.
     """
 
-    def __init__(self, directory: Path, entries: Sequence[Entry], settings: Settings) -> None:
+    def __init__(self, directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
         league.check_sizes(settings.stages, len(entries))
         make_directory(directory)
         self._lock = hold(
@@ -220,7 +220,7 @@ class Tournament:
         cores: Sequence[int],
         tell: Callable[[Pairing, dict[str, Any]], None],
         stopping: threading.Event | None = None,
-    ) -> list[Table]:
+    ) -> list[PoolTable]:
         """Play all that has not been played, as many matches at a time as there are `cores`, one on each.
 
         Parameters
@@ -291,7 +291,7 @@ def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stoppin
             return
 
 
-def write_standings(record: Record) -> list[Table]:
+def write_standings(record: Record) -> list[PoolTable]:
     """Write standings and marks, and return the standings."""
     tables = record.state().tables
     directory = record.directory

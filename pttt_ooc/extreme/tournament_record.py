@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.extreme import league
-from pttt_ooc.extreme.league import Pairing, Score, Stage, Table
+from pttt_ooc.extreme.league import Pairing, PoolTable, Score, Stage
 from pttt_ooc.extreme.walls import ExtremeError
 
 FACTS = "tournament.json"
@@ -45,7 +45,7 @@ class Team:
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedMatch:
     """A match that has been played, in short.
 
     Attributes
@@ -73,7 +73,7 @@ class Played:
 
 
 @dataclass(frozen=True)
-class State:
+class TournamentState:
     """How far a tournament has come.
 
     Attributes
@@ -86,9 +86,9 @@ class State:
         All matches that have been played, in their order.
     """
 
-    tables: list[Table]
+    tables: list[PoolTable]
     waiting: list[Pairing]
-    played: list[Played]
+    played: list[PlayedMatch]
 
 
 class Record:
@@ -126,7 +126,7 @@ class Record:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ExtremeError(f"{directory / FACTS} is damaged, or of another version of this package.") from None
         self.lots = league.lots(self.teams, self.seed)
-        self._played: dict[Pairing, Played] = {}  # of matches on disk
+        self._played: dict[Pairing, PlayedMatch] = {}  # of matches on disk
 
     def log(self, pairing: Pairing) -> Path:
         """The file of a match."""
@@ -140,7 +140,7 @@ class Record:
         """The file of a team's bot, as it was handed in."""
         return self.directory / "bots" / f"{key}.py"
 
-    def played(self, pairing: Pairing) -> Played | None:
+    def played(self, pairing: Pairing) -> PlayedMatch | None:
         """What a match gave; None if it has not been played."""
         if pairing not in self._played:
             file = self.log(pairing)
@@ -150,7 +150,7 @@ class Record:
                 told = read_json(file)
                 first, second = told["points"]
                 score = Score(pairing, (int(first), int(second)))
-                self._played[pairing] = Played(
+                self._played[pairing] = PlayedMatch(
                     score, str(told["winner"]), str(told["message"]), int(told["plies"]), float(told["seconds"])
                 )
             except (ExtremeError, ValueError, KeyError, TypeError):
@@ -161,11 +161,11 @@ class Record:
         """All that is known of a match that has been played."""
         return read_json(self.log(pairing))
 
-    def state(self) -> State:
+    def state(self) -> TournamentState:
         """How far it has come."""
-        tables: list[Table] = []
-        before: list[Table] = []
-        there: list[Played] = []
+        tables: list[PoolTable] = []
+        before: list[PoolTable] = []
+        there: list[PlayedMatch] = []
         for index, stage in enumerate(self.stages):
             if index == 0:
                 pools = league.first_pools(self.lots, stage)
@@ -180,10 +180,10 @@ class Record:
             tables += before
             waiting = [pairing for pairing, played in found.items() if played is None]
             if waiting:
-                return State(tables, waiting, there)
-        return State(tables, [], there)
+                return TournamentState(tables, waiting, there)
+        return TournamentState(tables, [], there)
 
-    def marks(self, tables: Sequence[Table]) -> dict[str, dict[str, float]]:
+    def marks(self, tables: Sequence[PoolTable]) -> dict[str, dict[str, float]]:
         """Each team's marks by stage, and their sum."""
         found: dict[str, dict[str, float]] = {team: {} for team in self.teams}
         for table in tables:

@@ -26,7 +26,7 @@ from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import span
-from pttt_ooc.solving.evaluation import Evaluation, narrowed
+from pttt_ooc.solving.evaluation import Evaluation, intersected
 from pttt_ooc.stages.directories import results_of, runs_of
 from pttt_ooc.stages.preparation import open_index
 from pttt_ooc.structure.index import Index
@@ -193,7 +193,7 @@ def known_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Inter
     known = reference_value(game)
     for interval in said:
         if interval is not None:
-            known = narrowed(interval, known)
+            known = intersected(interval, known)
     return known
 
 
@@ -264,4 +264,4 @@ def with_value(found: Evaluation, asked: Interval | None, known: Interval | None
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
-    return found.against(narrowed(proved, known))
+    return found.against(intersected(proved, known))

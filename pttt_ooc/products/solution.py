@@ -21,10 +21,10 @@ from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Floats, Sliced, Strategy, strategy_arrays
+from pttt_ooc.structure.strategy import Floats, SlicedStrategy, Strategy, strategy_arrays
 
 Strategies = tuple[Strategy, Strategy]
-SlicedStrategies = tuple[Sliced, Sliced]
+SlicedStrategies = tuple[SlicedStrategy, SlicedStrategy]
 
 
 def write_solution(root: Path, strategies: SlicedStrategies, attrs: Mapping[str, Any]) -> None:

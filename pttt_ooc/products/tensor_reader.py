@@ -44,7 +44,7 @@ class Stream(Protocol):
         """The next bytes, at most `size`; none at the end."""
 
 
-class Rows:
+class TensorRows:
     """The tensor of an npy stream, whose rows are read one after the other.
 
     Parameters
@@ -129,7 +129,7 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
     with _opened(path) as (stream, size):
         head = stream.read(HEADER_BYTES)
         _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
-        rows = Rows(head[start:], stream, expected_shape, dtype)
+        rows = TensorRows(head[start:], stream, expected_shape, dtype)
         if fortran and path.suffix.lower() == ".npy":
             yield np.memmap(path, dtype, "r", start, expected_shape, order="F")
             return

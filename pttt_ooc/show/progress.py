@@ -161,7 +161,7 @@ class Progress:
         Parameters
         ----------
         part
-            See :data:`pttt_ooc.solving.solver.Part`; the first part of each has the share 0.
+            See :data:`pttt_ooc.solving.solver.WorkShare`; the first part of each has the share 0.
         """
         now = time.monotonic()
         if part["share"] == 0:

@@ -9,5 +9,6 @@ Modules: ``rules``, ``tree``: a round. ``settings``: of a solve. ``kernels``: al
 ``goals``, ``programs``: what goals are worth in all equilibria. ``study``: without chance. ``simulation``.
 ``snapshots``: of a solver on the way. ``oriented_position``: the board as somebody holds it. ``inspection``: what a
 solution does there. ``match_play``: matches of a person, ``bot``: against a solution, ``match_results``: counted.
-``vocabulary``: for both. ``pipeline``: the stages of the workflow. ``commands``.
+``vocabulary``: for both. ``pipeline``: the stages of the workflow. ``commands``. ``wing``: the wing describes
+itself.
 """

@@ -55,8 +55,8 @@ def equilibria(tree: Tree, payoffs: Payoffs) -> Equilibria:
     ------
     MissingExtraError
         If scipy is missing.
-    GameError
-        If a program is not solved.
+    PtttError
+        If a program cannot be solved.
     """
     check_extra("smbc", "The search through all equilibria")
     values, margins = [], []

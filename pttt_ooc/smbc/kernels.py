@@ -116,8 +116,44 @@ def _add_up(shape, player, payoffs, node, reach, values):
     values[node, 0], values[node, 1], values[node, 2] = v0, v1, v2
 
 
+class Tables(NamedTuple):
+    """What an iteration reads and writes: float64, shape (nodes, 3).
+
+    Attributes
+    ----------
+    reach
+        Of the latest strategies.
+    values
+        Counterfactual values, with a column for each goal of the player who is updated.
+    regrets
+        Sums of regrets.
+    strategy
+        Probabilities of moves.
+    """
+
+    reach: Any
+    values: Any
+    regrets: Any
+    strategy: Any
+
+
+class Step(NamedTuple):
+    """One iteration of an update rule.
+
+    ``regrets = max(discounted regrets + newest, lowest)`` with ``newest = value - expected value`` and the discounts
+    `positive` and `negative`, by the sign of the sum so far.  The next strategy has the shares
+    ``max(ahead * regrets + trust * newest, 0)``, or is uniform where they are zero.
+    """
+
+    positive: float
+    negative: float
+    lowest: float
+    ahead: float
+    trust: float
+
+
 @bare_kernel
-def update(shape, player, payoffs, bonus, reach, values, regrets, strategy, positive, negative, lowest, ahead, trust):
+def update(shape, player, payoffs, bonus, tables, step):
     """A player's counterfactual values against the opponent's reach, its sums of regrets, and its next strategy.
 
     The loops over goals are written out, which makes them twice as fast.
@@ -129,18 +165,12 @@ def update(shape, player, payoffs, bonus, reach, values, regrets, strategy, posi
         because each pair of goals has the chance 1/9.
     bonus
         float64, shape (nodes,): what the player gets for each of its moves besides, divided by 9; may be empty.
-    reach
-        Of the opponent's latest strategy.
-    values
-        Written: float64, shape (nodes, 3), with a column for each of `player`'s goals.
-    regrets
-        ``regrets = max(discounted regrets + newest, lowest)`` with ``newest = value - expected value`` and the
-        discounts `positive` and `negative`, by the sign of the sum so far.
-    strategy
-        The player's strategy; then its next, by the shares ``max(ahead * regrets + trust * newest, 0)``, or all moves
-        alike where they are zero.
+    tables, step
+        :class:`Tables`, in which all but the reach is changed, and :class:`Step`.
     """
     plies, first_child, outcome = shape.plies, shape.first_child, shape.outcome
+    reach, values, regrets, strategy = tables
+    positive, negative, lowest, ahead, trust = step
     for ply in range(len(plies) - 3, -1, -1):
         for node in range(np.uint64(plies[ply]), np.uint64(plies[ply + 1])):
             begin, end = first_child[node], first_child[node + _ONE]
@@ -187,8 +217,10 @@ def respond(shape, player, payoffs, reach, values, best):
 
     Parameters
     ----------
-    payoffs, reach, values
-        As for :func:`update`.
+    payoffs
+        See :func:`update`.
+    reach, values
+        See :class:`Tables`.
     best
         Written: float64, shape (nodes, 3): 1 for the first of the best moves, else 0; may be empty.
     """

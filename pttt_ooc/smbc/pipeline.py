@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from pttt_ooc.imports import module_digest
 from pttt_ooc.smbc.settings import SmbcConfig
-from pttt_ooc.stages.provenance import module_digest
 from pttt_ooc.stages.stage_context import Facts
 from pttt_ooc.stages.staleness import StageRequest
 

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.errors import GameError
 from pttt_ooc.smbc.round import PAIRS, Floats, Payoffs
 from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.solving import linear_program
+from pttt_ooc.solving.linear_program import LinearProgram
 
 Ints = NDArray[np.int64]
 
@@ -132,24 +133,18 @@ def extreme(given: Program, amounts: Floats, value: float | None, sign: int) -> 
 
     Raises
     ------
-    GameError
-        If it is not found.
+    PtttError
+        If the program cannot be solved.
     """
     from scipy import sparse
-    from scipy.optimize import linprog
 
     below, limits = given.below, np.zeros(given.below.shape[0])
     if value is not None:
         below = sparse.vstack([below, -given.by_goal.sum(axis=0)[None, :]]).tocsr()
         limits = np.append(limits, SLACK - value)
-    free = [(0, None)] * given.plan_size + [(None, None)] * (len(amounts) - given.plan_size)
-    tolerances = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
-    found = linprog(
-        -sign * amounts, below, limits, given.equal, given.amounts, free, method="highs-ipm", options=tolerances
-    )
-    if found.status != 0:
-        raise GameError(f"The linear program of a round was not solved: {found.message}")
-    return -sign * float(found.fun), found.x
+    program = LinearProgram(sign * amounts, below, limits, given.equal, given.amounts, given.plan_size)
+    found = linear_program.solve(program, "a round", primal_feasibility_tolerance=1e-9, dual_feasibility_tolerance=1e-9)
+    return sign * found.value, found.variables
 
 
 def _numbers(nodes: Ints, count: int) -> Ints:

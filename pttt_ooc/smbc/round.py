@@ -185,21 +185,15 @@ class Solver:
 
     def _update(self, player: int, coefficients: Coefficients) -> None:
         bonus = self._closeness * self.settings.bonus(self.iteration) if self.settings.small_move_epsilon else _NO_BONUS
-        kernels.update(
-            self.tree.shape,
-            player,
-            self.payoffs.of(player),
-            bonus,
-            self.current.reach,
-            self._values,
-            self.regrets,
-            self.current.strategy,
-            float(coefficients.discount_positive),
-            float(coefficients.discount_negative),
-            0.0 if coefficients.floor else -math.inf,
-            float(coefficients.look_ahead),
-            1.0 if coefficients.predict else 0.0,
+        tables = kernels.Tables(self.current.reach, self._values, self.regrets, self.current.strategy)
+        step = kernels.Step(
+            positive=float(coefficients.discount_positive),
+            negative=float(coefficients.discount_negative),
+            lowest=0.0 if coefficients.floor else -math.inf,
+            ahead=float(coefficients.look_ahead),
+            trust=1.0 if coefficients.predict else 0.0,
         )
+        kernels.update(self.tree.shape, player, self.payoffs.of(player), bonus, tables, step)
 
 
 def fresh(tree: Tree, settings: Settings, payoffs: Payoffs = Payoffs()) -> Solver:  # noqa: B008  (immutable)

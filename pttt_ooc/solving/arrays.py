@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.memory import furnished, room_for, virtual_array
+from pttt_ooc.disk.memory import arrays_within, buffer_for, virtual_array
 from pttt_ooc.solving.evaluation import EvaluationArrays, evaluation_arrays
 from pttt_ooc.solving.regret import RULES, Rule
 from pttt_ooc.structure.index import Index, Layout, PlayerLayout
@@ -41,7 +41,7 @@ class IterationArrays:
 class SolverArrays:
     """What a :class:`Solver` works in besides the state on disk.
 
-    Iterations and evaluations take turns: they share two rooms (see :func:`pttt_ooc.disk.memory.room_for`).
+    Iterations and evaluations take turns: they share two rooms (see :func:`pttt_ooc.disk.memory.buffer_for`).
 
     Attributes
     ----------
@@ -60,13 +60,13 @@ class SolverArrays:
     def iteration(self, index: Index, precision: DTypeLike) -> IterationArrays:
         """Arrays in the rooms, for an iteration."""
         wanted = iteration_arrays(index, precision)
-        return IterationArrays(furnished(self.slices, wanted.values), furnished(self.reaches, wanted.reaches))
+        return IterationArrays(arrays_within(self.slices, wanted.values), arrays_within(self.reaches, wanted.reaches))
 
     def evaluation(self, index: Index) -> EvaluationArrays:
         """Arrays in the rooms, for an evaluation."""
         wanted = evaluation_arrays(index)
-        best, expected = furnished(self.slices, (wanted.best, wanted.expected))
-        return EvaluationArrays(best, expected, furnished(self.reaches, wanted.reach))
+        best, expected = arrays_within(self.slices, (wanted.best, wanted.expected))
+        return EvaluationArrays(best, expected, arrays_within(self.reaches, wanted.reach))
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ def solver_arrays(index: Layout, config: SolveConfig) -> SolverArrays:
     one, other = iteration_arrays(index, config.precision), evaluation_arrays(index)
     longest = max(int(mine.sequences_by_slice().max(initial=0)) for mine in index.players)
     return SolverArrays(
-        room_for(one.values, (other.best, other.expected)),
-        room_for(one.reaches, other.reach),
+        buffer_for(one.values, (other.best, other.expected)),
+        buffer_for(one.reaches, other.reach),
         virtual_array(longest, np.float32),
     )
 
@@ -156,7 +156,7 @@ class AverageStrategy:
     part: Callable[[int], Floats]
 
     def of_slice(self, n: int) -> Floats:
-        """As :meth:`pttt_ooc.structure.strategy.Sliced.of_slice`."""
+        """As :meth:`pttt_ooc.structure.strategy.SlicedStrategy.of_slice`."""
         return self.part(n)
 
     def whole(self) -> Strategy:

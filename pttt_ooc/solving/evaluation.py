@@ -13,7 +13,7 @@ from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.structure.index import Index, Layout
-from pttt_ooc.structure.strategy import Sliced, Strategy
+from pttt_ooc.structure.strategy import SlicedStrategy, Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, reach_part, slice_arrays
 from pttt_ooc.sweep.tree import Floats, Reach
@@ -60,7 +60,7 @@ class Evaluation:
         )
 
 
-def narrowed(proved: Interval, reference: Interval | None) -> Interval:
+def intersected(proved: Interval, reference: Interval | None) -> Interval:
     """The intersection of two intervals that hold the value of a game.
 
     If there is no `reference`, or the two have nothing in common, it is the `proved` one.
@@ -114,8 +114,8 @@ class ProfileEvaluator:
 
     def __call__(
         self,
-        strategy0: Sliced,
-        strategy1: Sliced,
+        strategy0: SlicedStrategy,
+        strategy1: SlicedStrategy,
         game_value: Interval | None = None,
         on_share: Callable[[float], None] = lambda share: None,
     ) -> Evaluation:
@@ -132,7 +132,9 @@ class ProfileEvaluator:
         found = Evaluation(value, best_0, best_1, best_0 + best_1, None, None, None, seconds)
         return found.against(game_value or reference_value(self.engine.index.game))
 
-    def _responses(self, player: int, strategies: tuple[Sliced, Sliced], with_value: bool) -> tuple[float, float]:
+    def _responses(
+        self, player: int, strategies: tuple[SlicedStrategy, SlicedStrategy], with_value: bool
+    ) -> tuple[float, float]:
         """Value of the player's own strategy (if wanted) and of its best response."""
         engine, i = self.engine, self.engine.index.players[player]
         theirs = engine.index.players[1 - player]
@@ -153,7 +155,9 @@ class ProfileEvaluator:
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
 
 
-def evaluate(strategy0: Sliced, strategy1: Sliced, engine: Engine, game_value: Interval | None = None) -> Evaluation:
+def evaluate(
+    strategy0: SlicedStrategy, strategy1: SlicedStrategy, engine: Engine, game_value: Interval | None = None
+) -> Evaluation:
     """Evaluate two strategies against each other and against their best responses.
 
     Parameters
@@ -174,7 +178,7 @@ def evaluate(strategy0: Sliced, strategy1: Sliced, engine: Engine, game_value: I
     return ProfileEvaluator(engine)(strategy0, strategy1, game_value)
 
 
-def check_layout(strategy: Sliced, index: Index, player: int) -> None:
+def check_layout(strategy: SlicedStrategy, index: Index, player: int) -> None:
     """Raise a StrategyError unless the strategy is one of `player`, laid out as `index` is."""
     if strategy.player != player:
         raise StrategyError(f"A strategy of player {player} is wanted, but this one is player {strategy.player}'s.")

@@ -209,7 +209,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-def unread(algorithm: str) -> frozenset[str]:
+def unread_keys(algorithm: str) -> frozenset[str]:
     """The keys of the configuration that an update rule does not read: parameters, and the horizon if nothing moves."""
     rule = RULES[algorithm]
     parameters = {"alpha", "beta", "asymmetry"} - set(rule.reads)

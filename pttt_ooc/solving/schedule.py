@@ -12,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.errors import StoreError
@@ -42,7 +42,7 @@ def schedule(factor: float) -> Iterator[int]:
         following = max(following + 1, math.floor(following * factor))
 
 
-def going_on(
+def choose_run(
     config: SolveConfig, saved: Sequence[Commit], work: Path, usable: Callable[[Commit], bool] = lambda run: True
 ) -> tuple[Commit | None, Sequence[Commit]]:
     """Of saved runs, the one that a configuration goes on from (None: it starts anew), and those to keep besides.
@@ -93,7 +93,7 @@ def is_reached(config: SolveConfig, nashconv: float) -> bool:
     return config.target_nashconv > 0 and nashconv <= config.target_nashconv
 
 
-def told_at_start(state: State, config: SolveConfig) -> Iterator[str]:
+def start_sentences(state: ResumableState, config: SolveConfig) -> Iterator[str]:
     """Sentences for a person: from which iteration a solve goes on, and which runs are kept besides."""
     at = state.iteration
     yield f"Continuing from iteration {at}." if at else "Starting from the first iteration."

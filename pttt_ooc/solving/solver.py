@@ -16,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.memory import in_memory, leaves, with_leaves
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.solving.arrays import AverageStrategy, SolverArrays, solver_arrays, state_arrays
 from pttt_ooc.solving.evaluation import ProfileEvaluator
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
-from pttt_ooc.solving.schedule import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
-from pttt_ooc.solving.state_precision import Held, Narrow, Wide
-from pttt_ooc.solving.times import Times
-from pttt_ooc.structure.strategy import Sliced, Strategy
+from pttt_ooc.solving.schedule import ENDS, KEEPS, choose_run, is_reached, is_scheduled, last_scheduled, start_sentences
+from pttt_ooc.solving.state_precision import NarrowState, SolverState, WideState
+from pttt_ooc.solving.times import SolveTimes
+from pttt_ooc.structure.strategy import SlicedStrategy, Strategy
 from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine
@@ -35,8 +35,8 @@ from pttt_ooc.sweep.tree import Discounts, Floats
 SAVED_A_SECOND = 5_000_000
 """Bytes of the state for each second between two savings, so that saving takes a few percent of the time."""
 
-Row = dict[str, Any]
-Part = dict[str, Any]
+ConvergenceRow = dict[str, Any]
+WorkShare = dict[str, Any]
 """How far a piece of work has come: ``what`` it is, the ``share`` that is done, the ``bytes`` of the state that it has
 gone through, and ``elapsed_seconds``, which had been spent before it."""
 
@@ -44,7 +44,7 @@ LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as fa
 
 
 @dataclass(frozen=True)
-class Solution:
+class SolverResult:
     """The result of a solve.
 
     Attributes
@@ -64,7 +64,7 @@ class Solution:
     strategies: tuple[AverageStrategy, AverageStrategy]
     iteration: int
     seconds: float
-    rows: list[Row]
+    rows: list[ConvergenceRow]
     stopped_by: str
 
 
@@ -73,12 +73,12 @@ def solve(
     config: SolveConfig,
     work: Path,
     fingerprint: str,
-    on_progress: Callable[[Row], None] = lambda row: None,
+    on_progress: Callable[[ConvergenceRow], None] = lambda row: None,
     arrays: SolverArrays | None = None,
     on_start: Callable[[str], None] = lambda sentence: None,
-    keeper: Keeper | None = None,
-    on_part: Callable[[Part], None] = lambda part: None,
-) -> Solution:
+    keeper: SnapshotKeeper | None = None,
+    on_part: Callable[[WorkShare], None] = lambda part: None,
+) -> SolverResult:
     """Solve, or go on solving, until a budget of the configuration is spent.
 
     The result is the one of a fresh run, `max_minutes` apart.  So a saved run beyond the iteration at which this
@@ -110,27 +110,27 @@ def solve(
     Raises
     ------
     StoreError
-        See :class:`pttt_ooc.disk.commits.State`; or if too many runs are saved already.
+        See :class:`pttt_ooc.disk.commits.ResumableState`; or if too many runs are saved already.
     """
 
     def choose(saved: Sequence[Commit]) -> tuple[Commit | None, Sequence[Commit]]:
-        return going_on(config, saved, work, lambda run: keeper is None or keeper.has_all(run.iteration))
+        return choose_run(config, saved, work, lambda run: keeper is None or keeper.has_all(run.iteration))
 
-    with State.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
+    with ResumableState.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
         loop = Solver(engine, config, state, on_progress, arrays, keeper=keeper, on_part=on_part)
-        for sentence in told_at_start(state, config):
+        for sentence in start_sentences(state, config):
             on_start(sentence)
         return loop.run()
 
 
-class Keeper(Protocol):
+class SnapshotKeeper(Protocol):
     """Keeps average strategies on the way."""
 
     def is_due(self, iteration: int) -> bool:
         """Whether those after this iteration are kept; only where the gap is computed."""
 
-    def keep(self, row: Row, strategies: tuple[Sliced, Sliced]) -> None:
+    def keep(self, row: ConvergenceRow, strategies: tuple[SlicedStrategy, SlicedStrategy]) -> None:
         """Keep the strategies of an evaluation, which change later."""
 
     def make_room(self, iteration: int) -> None:
@@ -141,7 +141,7 @@ class Keeper(Protocol):
 
 
 class Iterates(Protocol):
-    """What a :class:`Solver` works on: a :class:`~pttt_ooc.disk.commits.State`, or a :class:`MemoryState`."""
+    """What a :class:`Solver` works on: a :class:`~pttt_ooc.disk.commits.ResumableState`, or a :class:`MemoryState`."""
 
     @property
     def path(self) -> Path | None:
@@ -200,16 +200,16 @@ class Solver:
         engine: Engine,
         config: SolveConfig,
         state: Iterates,
-        on_progress: Callable[[Row], None],
+        on_progress: Callable[[ConvergenceRow], None],
         arrays: SolverArrays,
         rule: Rule | None = None,
-        keeper: Keeper | None = None,
-        on_part: Callable[[Part], None] = lambda part: None,
+        keeper: SnapshotKeeper | None = None,
+        on_part: Callable[[WorkShare], None] = lambda part: None,
     ) -> None:
         self.keeper, self.on_part = keeper, on_part
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
         kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
-        self.held: Held = Narrow(engine, kept) if config.storage else Wide(engine, kept)
+        self.solver_state: SolverState = NarrowState(engine, kept) if config.storage else WideState(engine, kept)
         mine = arrays.iteration(engine.index, config.precision)
         self.values, self.reaches, self._probabilities = mine.values, mine.reaches, arrays.probabilities
         self.averages = (
@@ -222,8 +222,8 @@ class Solver:
         self.rule = rule or RULES[config.algorithm]
         self.parameters = self.rule.parameters(config)
         self.iteration = state.iteration
-        self.rows: list[Row] = state.extra.get("rows", [])
-        self.times = Times.of_record(state.extra, self.iteration)
+        self.rows: list[ConvergenceRow] = state.extra.get("rows", [])
+        self.times = SolveTimes.of_record(state.extra, self.iteration)
         # Of regrets and predictions, and of sums of strategies.
         self._bytes: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())
         for path, array in state.arrays.items():
@@ -237,15 +237,15 @@ class Solver:
             self._next_strategy(player, average=False)
         self._has_reaches = True
 
-    def run(self) -> Solution:
+    def run(self) -> SolverResult:
         """Iterate until a budget is spent."""
         for row in self.steps():
             self.on_progress(row)
         if not self.rows or self.rows[-1]["iteration"] != self.iteration:
             self._evaluate(self._progress())
-        return Solution(self.averages, self.iteration, self.times.seconds, self.rows, self._stopped_by())
+        return SolverResult(self.averages, self.iteration, self.times.seconds, self.rows, self._stopped_by())
 
-    def steps(self) -> Iterator[Row]:
+    def steps(self) -> Iterator[ConvergenceRow]:
         """Iterate until a budget is spent, with a row after every iteration; the time between rows is not counted."""
         self._resumed_at = (self.iteration, self.times.seconds)
         stopped_by = self._stopped_by()
@@ -276,7 +276,7 @@ class Solver:
         """Call the kernels of an iteration on no views: loading compiled code is no part of an iteration."""
         idle = copy(self)
         idle.engine, idle.on_part = self.engine.idle(), lambda part: None
-        idle.held = type(self.held)(idle.engine, self.held.kept)
+        idle.solver_state = type(self.solver_state)(idle.engine, self.solver_state.kept)
         idle.iterate()
 
     def iterate(self) -> None:
@@ -322,12 +322,12 @@ class Solver:
         ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}
         self.state.commit(self.iteration, {"rows": self.rows, **self.times.as_record(), **ends})
 
-    def _progress(self) -> Row:
+    def _progress(self) -> ConvergenceRow:
         iterations, seconds = self.iteration - self._resumed_at[0], self.times.seconds - self._resumed_at[1]
         speed = iterations / seconds if seconds else 0.0
         return {"iteration": self.iteration, **self.times.as_record(), "iterations_per_second": speed}
 
-    def _evaluate(self, row: Row) -> Row:
+    def _evaluate(self, row: ConvergenceRow) -> ConvergenceRow:
         self._has_reaches = False  # an evaluation takes their room
         self._done = 0
         with self.times.of("evaluation"):
@@ -362,7 +362,7 @@ class Solver:
         for n in reversed(range(i.slices)):
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s)
-            self.held.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
+            self.solver_state.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
             self._passed(player, n)
 
     def _next_strategy(self, player: int, average: bool) -> None:
@@ -370,7 +370,7 @@ class Solver:
         c, discount = self._coefficients(self.iteration)
         rest = (self.reaches[player], self._scalar(c.look_ahead), self._scalar(discount))
         for n in range(self.engine.index.players[player].slices):
-            self.held.reach_of_regrets(player, n, *rest, self.iteration if average else None)
+            self.solver_state.reach_of_regrets(player, n, *rest, self.iteration if average else None)
             self._passed(player, n, average)
 
     def current(self) -> tuple[Strategy, Strategy]:
@@ -382,9 +382,9 @@ class Solver:
             probabilities = np.empty(i.sequences, np.float32)
             for n in range(i.slices):
                 part = i.sequences_of(n)
-                wanted = self.held.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
+                wanted = self.solver_state.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
                 if self.rule.predicts:
-                    wanted += self.held.numbers("predictions", player, n)
+                    wanted += self.solver_state.numbers("predictions", player, n)
                 arrays = (part.start, np.maximum(wanted, 0), probabilities[part])
                 self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](probabilities)
@@ -399,6 +399,6 @@ class Solver:
     def _average_of_slice(self, player: int, n: int) -> Floats:
         part = self.engine.index.players[player].sequences_of(n)
         found = self._probabilities[: part.stop - part.start]
-        self.held.average_strategy(player, n, found)
+        self.solver_state.average_strategy(player, n, found)
         self.symmetrisers[player].of_slice(n, found)
         return found

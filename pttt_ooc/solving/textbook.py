@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, start
 
-Row = NDArray[np.float64]
+SquareNumbers = NDArray[np.float64]
 """A number for each square, shape (squares,)."""
 
 
@@ -52,10 +52,10 @@ class Infoset:
     """
 
     legal: NDArray[np.bool_]
-    regrets: Row
-    weighted: Row
-    values: Row
-    strategy: Row
+    regrets: SquareNumbers
+    weighted: SquareNumbers
+    values: SquareNumbers
+    strategy: SquareNumbers
 
     def update(self) -> None:
         """Add this iteration's regrets, and match them (equations 7 and 8)."""
@@ -83,7 +83,7 @@ class Textbook:
         self.game = game
         self.infosets: tuple[dict[str, Infoset], dict[str, Infoset]] = ({}, {})
 
-    def run(self, iterations: int) -> tuple[dict[str, Row], dict[str, Row]]:
+    def run(self, iterations: int) -> tuple[dict[str, SquareNumbers], dict[str, SquareNumbers]]:
         """Iterate, and return the average strategies of both players by the infosets' texts."""
         for _ in range(iterations):
             for player in (0, 1):
@@ -134,7 +134,7 @@ class Textbook:
         return known[text]
 
 
-def _average(infoset: Infoset) -> Row:
+def _average(infoset: Infoset) -> SquareNumbers:
     """The average strategy (equation 4); uniform where the player's own strategy never came."""
     total = float(infoset.weighted.sum())
     return infoset.weighted / total if total else infoset.legal / infoset.legal.sum()

@@ -12,7 +12,7 @@ Work = Literal["iteration", "evaluation", "saving"]
 
 
 @dataclass
-class Times:
+class SolveTimes:
     """Seconds that a solve has spent, loading of compiled code excepted.
 
     Attributes

@@ -13,7 +13,7 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import reference_value
-from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays, narrowed
+from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays, intersected
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.stage_context import digests, inputs, stage, workspace_of
 from pttt_ooc.structure.index import Layout
@@ -60,7 +60,7 @@ def run(
             solution = read_solution(directory / "solution.zarr", index, probabilities)
             found = evaluator(*solution)
             proved = (-found.best_response_1, found.best_response_0)
-            value = narrowed(proved, reference_value(index.game))
+            value = intersected(proved, reference_value(index.game))
             facts["solution"] = asdict(found.against(value))
             uniform = [uniform_strategy(index, s.player, into=s.probabilities) for s in solution]
             facts["uniform"] = asdict(evaluator(uniform[0], uniform[1], value))

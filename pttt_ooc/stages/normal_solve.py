@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.solving.regret import RULES, unread
+from pttt_ooc.solving.regret import RULES, unread_keys
 from pttt_ooc.stages.normal_form import left_out
 
 
@@ -14,4 +14,4 @@ def normal_solve(settings: SolveConfig) -> SolveConfig:
     defaults = asdict(RULES[settings.algorithm].defaults)
     usual = {name for name, value in defaults.items() if getattr(settings, name) == value}
     unused = set() if settings.snapshot_every else {"snapshots_mb"}
-    return left_out(settings, unread(settings.algorithm) | usual | unused)
+    return left_out(settings, unread_keys(settings.algorithm) | usual | unused)

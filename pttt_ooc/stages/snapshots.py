@@ -74,7 +74,7 @@ def most_bytes(index: Index) -> int:
 
 
 class Snapshots:
-    """The snapshots of one run; see :class:`pttt_ooc.solving.solver.Keeper`.
+    """The snapshots of one run; see :class:`pttt_ooc.solving.solver.SnapshotKeeper`.
 
     Parameters
     ----------

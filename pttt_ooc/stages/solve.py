@@ -22,7 +22,7 @@ from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve
-from pttt_ooc.solving.state_precision import room_bytes
+from pttt_ooc.solving.state_precision import part_bytes
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.normal_solve import normal_solve
@@ -36,7 +36,7 @@ from pttt_ooc.sweep.engine import engine_needs
 
 def needs(layout: Layout, settings: SolveConfig, thread: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
     """The stage's memory needs; for `thread` see :func:`pttt_ooc.sweep.engine.engine_needs`."""
-    rooms = {"parts of the state": room_bytes(layout.players)} if settings.storage else {}
+    rooms = {"parts of the state": part_bytes(layout.players)} if settings.storage else {}
     return MemoryNeeds(process_needs(), solver_arrays(layout, settings), {**thread, **rooms})
 
 

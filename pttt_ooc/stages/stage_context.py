@@ -18,7 +18,7 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.disk.stop_signals import interruptible
-from pttt_ooc.errors import BudgetError, StoreError, told_by
+from pttt_ooc.errors import BudgetError, StoreError, exit_on_error
 from pttt_ooc.stages.directories import SHARED, home_of, manifest_of, structure_of
 from pttt_ooc.stages.product_check import described, remember, stamp
 from pttt_ooc.stages.provenance import source_digest, versions
@@ -244,7 +244,7 @@ def errors_to(log: Path) -> Iterator[None]:
     """On an error for people, end the program with its sentence, on stderr and in the log."""
     small_threads()
 
-    with interruptible(), told_by(partial(tell, log=log)):
+    with interruptible(), exit_on_error(partial(tell, log=log)):
         with explained(f"write the log {log}"):
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")

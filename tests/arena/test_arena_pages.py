@@ -168,7 +168,8 @@ def test_damaged_matches_are_sentences(tmp_path):
 
 
 def test_the_web_process_imports_no_numerics():
-    code = "import sys, pttt_ooc.arena.pages.web_process; print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
+    code = "import sys, pttt_ooc.arena.pages.part, pttt_ooc.web.local_process;"
+    code += "print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
@@ -282,7 +283,7 @@ def test_forms_of_other_sites_do_nothing(pages, person):
 
 
 def test_a_game_of_two_agents_comes_as_events(person, monkeypatch):
-    monkeypatch.setattr("pttt_ooc.arena.pages.watch_pages.PAUSE", 0)
+    monkeypatch.setattr("pttt_ooc.arena.pages.watch_pages.MOVE_SECONDS", 0)
     answer = person.post("/arena/watch", one="random", other="random", game="mnk", **SMALL)
     page = person.client.get(answer.headers["location"]).text
     address = re.search(r'data-events="([^"]+)"', page)[1].replace("&amp;", "&")

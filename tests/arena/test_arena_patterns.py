@@ -69,6 +69,7 @@ def state_after(*moves):
     return NEAR.after(NEAR.read_move(move) for move in moves)
 
 
+@pytest.mark.slow
 def test_it_has_learnt_to_win_and_to_block(bot):
     four = state_after("0 0", "0 2", "1 0", "2 2", "2 0", "-1 2", "3 0", "3 2")
     assert int(four[PLAYER]) == 0 and bot.choose(four) in {NEAR.read_move("-1 0"), NEAR.read_move("4 0")}
@@ -83,6 +84,7 @@ def test_it_beats_random_play(bot):
     assert (won, lost, drawn) == (20, 0, 0)
 
 
+@pytest.mark.slow
 def test_training_follows_from_the_seed():
     runs = [learning.train(NEAR, 10, seed)[0].tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
@@ -116,6 +118,7 @@ def test_an_agent_plays_by_the_weights_of_its_file(tmp_path):
     assert (agent._weights == weights).all()
 
 
+@pytest.mark.slow
 def test_the_command_trains_and_plays_a_table(tmp_path, capsys):
     for arguments in (
         ["train", "-i", "50", "--form", "infinite", "-n", "5", "--policies", str(tmp_path), "--no-play"],

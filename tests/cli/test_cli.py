@@ -21,7 +21,7 @@ from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
 from pttt_ooc.disk import memory
-from pttt_ooc.disk.commits import Current
+from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.products.solution import write_solution
@@ -197,6 +197,7 @@ def test_the_index_is_made_once_and_told_about(pttt, tmp_path):
     assert {file: file.stat().st_mtime_ns for file in place.rglob("*.json")} == stores
 
 
+@pytest.mark.slow
 def test_lost_products_are_made_anew(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
@@ -204,6 +205,7 @@ def test_lost_products_are_made_anew(pttt, tmp_path):
     assert pttt.ok("infosets", "--player", 0, data=place) == first
 
 
+@pytest.mark.slow
 def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
@@ -245,6 +247,7 @@ def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symme
     assert not [file for file in data.rglob("tmp*")], "files of mapped arrays have no names"
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatch, symmetry):
     names, made = write_kind("directory", strategies(seed=5, symmetric=True), symmetry), {}
@@ -263,6 +266,7 @@ def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatc
     assert all(Path("whole", name).read_bytes() == Path("small", name).read_bytes() for name in files)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", TINY[:4])
 def test_uniform_against_uniform(pttt, name, symmetry):
@@ -498,7 +502,7 @@ def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     arguments = ("solve", *endless, "--max-iterations", 10**9, "--max-minutes", 10**6, "--game", GAME, "--data", place)
 
     def committed():
-        return next((Current.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
+        return next((SnapshotRecord.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
 
     with process(*arguments, cwd=tmp_path) as running:
         wait_until(committed, alive=lambda: running.poll() is None, told=lambda: "nothing was committed")

@@ -102,6 +102,7 @@ def spoil(what):
 FAULTS = ("rows", "columns", "whole numbers", "sum", "negative", "nan", "infinite", "illegal")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("kind", ["zip", "npy"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_malformed_strategy(pttt, fault, kind):
@@ -448,6 +449,7 @@ def test_a_file_in_place_of_the_data_directory(pttt):
     refused(pttt, "infosets", "--player", 0, data=Path("old.zip"), says=("old.zip",))
 
 
+@pytest.mark.slow
 def test_a_damaged_index(pttt, tmp_path):
     """What is seen to have changed is made anew; a bit that a disk has changed, which the file's times hide, is not."""
     place = tmp_path / "elsewhere"
@@ -489,6 +491,7 @@ def test_a_closed_standard_output():
     assert done.stderr.decode() == "There is no standard output to write to: it is closed.\n"
 
 
+@pytest.mark.slow
 def test_a_name_that_is_no_text(pttt, data):
     name = b"b\xffd.zip"
     with open(name, "wb") as f:

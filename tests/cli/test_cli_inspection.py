@@ -35,6 +35,7 @@ def run(capsys, made, monkeypatch):
     return Runner(capsys, made[2].directory.parent.parent, GAME)
 
 
+@pytest.mark.slow
 def test_an_infoset_is_shown(run, made, tmp_path):
     _, path, solution, directory = made
     shown = run.ok("show", path, "|0*1.").out

@@ -8,7 +8,7 @@ import pytest
 
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.explore import jobs
-from pttt_ooc.explore.answers import Answering
+from pttt_ooc.explore.answers import StrategyAnswers
 from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.service.answerer import answer_all
 from pttt_ooc.service.wire import Client, listening
@@ -50,7 +50,7 @@ def answering(directory, indices, game=GAME, **options):
     with (
         pytest.MonkeyPatch.context() as patch,
         listening() as (made, path),
-        closing(Answering(directory, game, indices, **options)) as found,
+        closing(StrategyAnswers(directory, game, indices, **options)) as found,
     ):
         patch.setattr(jobs, "subprocess", quick_preparer)
         thread = threading.Thread(target=answer_all, args=(made, found, stopping))

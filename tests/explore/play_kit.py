@@ -89,5 +89,5 @@ def application(games, **options):
 
 def rows(games):
     """All that is kept of games."""
-    with games._kept.reading() as session:
+    with games.store.database.reading() as session:
         return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]

@@ -1,6 +1,5 @@
 """An answerer that is stopped while it gets ready."""
 
-import logging
 import os
 import signal
 import socket
@@ -23,7 +22,7 @@ def untouched(monkeypatch):
 
 def ended(make):
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(SystemExit) as end:
-        answerer.answer_until_stopped(str(listening.detach()), make, logging.getLogger("test"))
+        answerer.answer_until_stopped(str(listening.detach()), make)
     return end.value.code
 
 
@@ -44,4 +43,4 @@ def test_an_error_of_the_compiler_is_one():
         raise RuntimeError("no compiled object yet")
 
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(RuntimeError):
-        answerer.answer_until_stopped(str(listening.detach()), fails, logging.getLogger("test"))
+        answerer.answer_until_stopped(str(listening.detach()), fails)

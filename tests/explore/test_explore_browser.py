@@ -5,12 +5,12 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.grader_kit import Lab, strategy_zip
@@ -39,7 +39,7 @@ def url(solved, prepared):
     """The pages on a local solution."""
     rules, sources = local_sources([str(solved)], None)
     with answering(prepared, solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
         with served(make_application(Shell("Explored", rules.name, [part]))) as url:
             yield url
 
@@ -54,7 +54,7 @@ def course(solved, prepared, tmp_path_factory):
             session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
         lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
         lab.run()
-        with served(app_of(lab.grader, client)) as lab.url:
+        with served(app_of(lab.grader, *parts_of(lab.grader, client))) as lab.url:
             yield lab
         lab.close()
 

@@ -9,9 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.questions.beliefs import beliefs
@@ -52,7 +52,7 @@ def client(solved, tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(client, solved, mine):
     rules, sources = local_sources([str(solved), str(mine)], None)
-    part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
     with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
         yield made
 
@@ -165,6 +165,7 @@ def test_the_merged_board_shows_a_class_on_its_first_square(pages, profile):
     assert rows == [("0, 2, 3, 5", probability(corners)), ("1, 4", probability(middles))]
 
 
+@pytest.mark.slow
 def test_json_of_a_snapshot_a_best_response_and_another_strategy(pages):
     offered = told(pages, ASKED)["offered"]
     assert [one["key"] for one in offered] == ["solution", "f1", "uniform"]
@@ -208,6 +209,7 @@ def test_the_interface_is_described(pages):
 # In a grader
 
 
+@pytest.mark.slow
 def test_only_its_own_team_reads_a_submission(course):
     number = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     course.run()

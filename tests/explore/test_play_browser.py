@@ -5,12 +5,12 @@ import re
 import pytest
 
 from pttt_ooc.explore import play
-from pttt_ooc.explore.answerer_client import Asked
+from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.explore.answerer_kit import answering
@@ -36,8 +36,8 @@ def url(solved, prepared, tmp_path_factory):
     rules, sources = local_sources([str(solved)], None)
     kept = tmp_path_factory.mktemp("kept")
     with answering(prepared, solved.parent.parent) as client:
-        games = Games(kept, Asked(rules, client, lambda: sources))
-        parts = [part_of(Explorer(rules, client, Fixed(tuple(sources)))), play.part_of(games)]
+        games = Games(kept, AskedOpponents(rules, client, lambda: sources))
+        parts = [part_of(Explorer(rules, client, FixedSources(tuple(sources)))), play.part_of(games)]
         with served(make_application(Shell("Explored", rules.name, parts))) as url:
             yield url
         games.close()

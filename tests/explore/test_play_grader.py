@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.course import submissions
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
 from pttt_ooc.service.wire import Client
@@ -21,7 +21,7 @@ def course(solved, prepared, tmp_path_factory):
     """A grader with this wing, a solution, and a submission of either player by two teams."""
     lab = Lab(tmp_path_factory.mktemp("grader"), solution=str(solved))
     with answering(prepared, solved.parent.parent) as client:
-        lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+        lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
         for n, name in enumerate(("Team A", "Team B")):
             lab.team(name)
             lab.submit(lab.tokens[name], n, strategy_zip(n, 1 + n))
@@ -52,6 +52,7 @@ def play_out(course, address):
     return page
 
 
+@pytest.mark.slow
 def test_only_what_a_team_has_opened_can_be_played_against(course):
     offered = r'name="opponent" value="(\w+)"'
     assert re.findall(offered, course.client.get("/play").text) == ["solution", "uniform"]
@@ -117,7 +118,9 @@ def test_games_are_in_a_backup_and_come_back(course, tmp_path):
     play_out(course, address)  # what comes later is not in it
     assert pttt("grader", "restore", copy, "--data", again).returncode == 0
     restored = Lab(again)
-    restored.client = TestClient(app_of(restored.grader, Client(tmp_path / "nobody")), base_url="http://grader")
+    restored.client = TestClient(
+        app_of(restored.grader, *parts_of(restored.grader, Client(tmp_path / "nobody"))), base_url="http://grader"
+    )
     restored.client.cookies = course.client.cookies
     without = re.compile(r'name="form_token" value="\w+"')
     assert without.sub("", restored.client.get(address).text) == without.sub("", page)

@@ -98,6 +98,7 @@ def test_others_games_are_not_there(app):
     assert me.get(f"{PLAY}/{game['id']}").json() == game
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_game_under_way_tells_nothing_but_the_infoset(in_memory, name, player):
@@ -124,6 +125,7 @@ def test_a_game_under_way_tells_nothing_but_the_infoset(in_memory, name, player)
     games.close()
 
 
+@pytest.mark.slow
 def test_a_thousand_hostile_requests_change_nothing(games, app):
     """Forged, replayed, out of turn, of others, of other sites, malformed: the table stays as it is."""
     rng = random.Random(4)

@@ -78,6 +78,7 @@ def test_the_cookie_is_secret_and_kept_as_a_hash_only(games, app):
         assert stranger.get(answer.headers["location"]).status_code == 404
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_pages_tell_nothing_but_the_infoset(in_memory, name, player):
@@ -104,6 +105,7 @@ def test_pages_tell_nothing_but_the_infoset(in_memory, name, player):
     games.close()
 
 
+@pytest.mark.slow
 def test_a_thousand_hostile_requests_change_nothing(games, app):
     """Forged, replayed, out of turn, of others, of other sites, malformed: the table stays as it is."""
     rng = random.Random(4)

@@ -53,6 +53,7 @@ def test_the_board_is_plain_lists_in_tuples():
     assert set(vars(board)) == {"big_boards_status", "small_boards_status"}  # copies and pickles know no more
 
 
+@pytest.mark.slow
 def test_games_by_the_board_are_those_of_the_bitboards_and_of_the_plain_implementation():
     extreme = by_name("extreme")
     moves, plies, _, results, scores = random_games(40, 11)

@@ -17,9 +17,11 @@ from pttt_ooc.extreme import analysis, curves
 from pttt_ooc.extreme.analyst import look_again_and_again
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
-from pttt_ooc.extreme.pages.web_process import app_of
+from pttt_ooc.extreme.pages.part import parts
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
 from tests.extreme.match_kit import begin, log_of, made, play_on
 from tests.extreme.naive_extreme import Game
 from tests.kits.patience import PATIENCE
@@ -29,7 +31,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    monkeypatch.setattr(shown_module, "FRESH", 0.0)
+    monkeypatch.setattr(shown_module, "FRESH_SECONDS", 0.0)
     shown_module._read.cache_clear()
 
 
@@ -39,6 +41,10 @@ def over(tmp_path_factory):
     record = made(tmp_path_factory.mktemp("made") / "t")
     curves.write_curve(record, record.state().played[0].pairing, curves.Analyst(nodes=200))
     return record
+
+
+def app_of(directory):
+    return make_application(Shell("Extreme TicTacToe", "", parts(str(directory))))
 
 
 @pytest.fixture
@@ -299,13 +305,16 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path):
     assert {row["name"] for row in rows(text)} == {"'=1+1", "fine"}
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(over):
     script = """
 import sys
 from pathlib import Path
-from pttt_ooc.extreme.pages.web_process import app_of
+from pttt_ooc.extreme.pages.part import parts
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
 from fastapi.testclient import TestClient
-client = TestClient(app_of(Path(sys.argv[1])))
+client = TestClient(make_application(Shell("Extreme TicTacToe", "", parts(sys.argv[1]))))
 name = client.get("/api/extreme/matches").json()[0]["match"]
 for page in ("standings", "matches", f"matches/{name}", "teams/team0"):
     assert client.get(f"/extreme/{page}").status_code == 200

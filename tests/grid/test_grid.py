@@ -8,7 +8,7 @@ import pytest
 
 from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.grid.comparison import compare, page_text, read_cell
+from pttt_ooc.grid.report import compare, page_text, read_cell
 from pttt_ooc.show.numbers import gap, interval
 from tests.stages.test_workflow import Workflow
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.grid import comparison
-from pttt_ooc.grid.comparison import Cell, compare, page_text
+from pttt_ooc.grid import report
+from pttt_ooc.grid.report import Cell, compare, page_text
 from pttt_ooc.show.comparison import RunFacts
 
 
@@ -40,8 +40,8 @@ def cell(name, bounds, gaps, game="mini-2x2k2-abrupt", stopped_by="target_nashco
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch):
     """They take longer than all else, and test_grid looks at them."""
-    monkeypatch.setattr(comparison, "comparison_figure", lambda curves, x: (curves, x))
-    monkeypatch.setattr(comparison, "inline_svg", lambda figure, name, label: f"{name}: {label}")
+    monkeypatch.setattr(report, "comparison_figure", lambda curves, x: (curves, x))
+    monkeypatch.setattr(report, "inline_svg", lambda figure, name, label: f"{name}: {label}")
 
 
 def text_of(page):
@@ -98,9 +98,9 @@ def test_a_sweep_of_nothing_is_a_sentence(tmp_path):
 
 
 def test_the_table_has_a_row_for_each_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(comparison, "read_cell", {"one": ONE, "other": OTHER}.get)
+    monkeypatch.setattr(report, "read_cell", {"one": ONE, "other": OTHER}.get)
     compare(["one", "other"], tmp_path)
-    head, *rows = (tmp_path / comparison.TABLE).read_text().splitlines()
+    head, *rows = (tmp_path / report.TABLE).read_text().splitlines()
     assert head.startswith("game,symmetry,algorithm,precision,iteration") and len(rows) == 2
     assert rows[0].startswith("mini-2x2k2-abrupt,full,dcfr,float64,30,1.5,1.0,3,0.2,0.25,0.75,target_nashconv,")
-    assert (tmp_path / comparison.PAGE).read_text() == page_text([ONE, OTHER])
+    assert (tmp_path / report.PAGE).read_text() == page_text([ONE, OTHER])

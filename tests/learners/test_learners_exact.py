@@ -265,6 +265,7 @@ def test_fictitious_play_mixes_plans():
 # Meta-games
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("solve", [metagame.nash, metagame.regret_matching, metagame.projected_replicator])
 def test_meta_solvers_find_equilibria_of_matrices(solve):
     if solve is metagame.nash:
@@ -320,10 +321,10 @@ def test_the_restricted_game_grows_and_stays_smaller_than_the_whole():
 @pytest.mark.parametrize("name", [MINI, HIDDEN, CLASSICAL])
 def test_classes_are_mirror_images(name, symmetry):
     pytest.importorskip("scipy")
-    from pttt_ooc.learners.exact.restricted import classes_of
+    from pttt_ooc.solving.restricted_game import classes_of
 
     ground, rng = small_ground(name, symmetry), np.random.default_rng(1)
-    classes = classes_of(ground)
+    classes = classes_of(ground.index)
     assert classes[0].min() == 1 and classes[1].min() == classes[0].max() + 1
     for p in (0, 1):
         numbers = rng.random(len(classes[p]))
@@ -337,7 +338,8 @@ def test_classes_are_mirror_images(name, symmetry):
 @pytest.mark.parametrize("name", [MINI, CLASSICAL, "mini-2x2k2-abrupt"])
 def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, symmetry):
     pytest.importorskip("scipy")
-    from pttt_ooc.learners.exact.restricted import RestrictedGames
+    from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
+    from pttt_ooc.solving.restricted_game import RestrictedGames
 
     def wins(history):
         return (
@@ -347,7 +349,7 @@ def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, s
         )
 
     ground = small_ground(name, symmetry)
-    games = RestrictedGames(ground)
+    games = RestrictedGames(ground.index, restricted_walk(ground.index))
     value, plans = games.solve(tuple(np.ones(i.sequences, bool) for i in ground.players))
     assert games.walked == wins(naive.History.start(ground.game))
     pair = [ground.strategy(p, plans[p]) for p in (0, 1)]

@@ -7,7 +7,7 @@ import pytest
 
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.environment import Games, random_state
+from pttt_ooc.learners.sampled.games import Games, random_state
 from pttt_ooc.learners.sampled.rules import rules_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.play import start
@@ -228,11 +228,10 @@ class Traversal:
         return kernels.Tables(regrets, np.zeros_like(regrets), self.baselines.copy(), self.second)
 
     def __call__(self, rules, tables, scratch, weight, random, counted):
-        if self.kind == "external":
-            return kernels.external(rules, tables, self.player, scratch, weight, False, random, counted)
-        if self.kind == "fixed":
-            return kernels.fixed(rules, tables, self.player, scratch, 1e-9, weight, False, random, counted)
-        return kernels.outcome(rules, tables, self.player, scratch, 0.6, 0.5, weight, False, random, counted)
+        rates = {"external": (0.0, 0.0), "fixed": (0.0, 1e-9)}.get(self.kind, (0.6, 0.5))
+        traverse = {"external": kernels.external, "fixed": kernels.fixed}.get(self.kind, kernels.outcome)
+        options = kernels.Options(0.0, False, *rates)
+        return traverse(rules, tables, self.player, scratch, options, weight, random, counted)
 
 
 @pytest.mark.slow_but_one
@@ -327,9 +326,9 @@ def test_values_that_are_learned_at_a_fixed_strategy_come_to_the_exact_ones(play
     rules, random, counted = rules_of(ground.index), random_state(7), np.zeros(1, np.int64)
     scratch, second = kernels.scratch_of(ground.game.squares), ground.players[0].sequences
     tables = kernels.Tables(regrets, np.zeros_like(regrets), np.zeros(len(regrets), np.float32), second)
-    mean = np.zeros(len(regrets))
+    mean, options = np.zeros(len(regrets)), kernels.Options(0.0, False, 0.0, 0.05)
     for k in range(60_000):
-        kernels.fixed(rules, tables, player, scratch, 0.05, 0.0, False, random, counted)
+        kernels.fixed(rules, tables, player, scratch, options, 0.0, random, counted)
         if k >= 20_000:
             mean += tables.baselines / 40_000
     mine = np.arange(len(values)) < second if player == 0 else np.arange(len(values)) >= second
@@ -348,11 +347,8 @@ def test_baselines_that_are_right_leave_less_variance():
         learner = started(algorithm, ground, 1)
         learner.step(20_000)
         rules, random, counted = learner.rules, random_state(1), np.zeros(1, np.int64)
-        scratch = kernels.scratch_of(ground.game.squares)
-        found = [
-            kernels.outcome(rules, learner.tables, 0, scratch, 0.6, 0.1, 0.0, False, random, counted)
-            for _ in range(3000)
-        ]
+        scratch, options = kernels.scratch_of(ground.game.squares), kernels.Options(0.0, False, 0.6, 0.1)
+        found = [kernels.outcome(rules, learner.tables, 0, scratch, options, 0.0, random, counted) for _ in range(3000)]
         spread[algorithm] = np.std(found)
     assert spread["vr-mccfr"] < 0.7 * spread["mccfr-outcome"]
 

@@ -322,6 +322,7 @@ def test_a_strategy_does_not_differ_from_itself():
 # Solutions
 
 
+@pytest.mark.slow
 def test_a_solution_on_disk_equals_the_one_in_memory(tmp_path):
     settings = {"algorithm": "dcfr", "target_nashconv": 0, "max_iterations": 30}
     rows = []
@@ -377,6 +378,7 @@ def test_a_big_game_is_kept_on_disk_and_read_from_there(tmp_path, monkeypatch):
     assert found.best_response_0 == pytest.approx(0.866667, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_solution_brings_its_own_structure(tmp_path, monkeypatch):
     pttt.solve(GAME, max_iterations=3, directory=tmp_path / "data")
     monkeypatch.setattr(structures, "BIG", 1)

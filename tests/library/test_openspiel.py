@@ -65,6 +65,7 @@ def test_every_infoset_has_a_state(spiel, name, player):
         assert state.legal_actions() == naive.legal_squares(game, text)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", EARLY)
 def test_deep_infosets_of_the_whole_game_have_states(spiel, name):
     game, rng = named_game(name), random.Random(name)

@@ -13,12 +13,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from pttt_ooc.cli.wings import found_match
 from pttt_ooc.course import serve
-from pttt_ooc.course.settings import Settings
 from pttt_ooc.errors import StoreError
-from pttt_ooc.smbc.pages.matches_file import MATCHES
+from pttt_ooc.service.local_server import processes_behind
 from pttt_ooc.smbc.solve import STORE
+from pttt_ooc.smbc.wing import MATCHES, found_match
 from tests.course.grader_kit import GAME, SERVE, make_settings, pttt
 from tests.explore.answerer_kit import solve_game
 from tests.kits.browsing import assert_accessible, in_browser, pages_of
@@ -48,7 +47,7 @@ def serving(*arguments, **options):
             _, told = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, told
         names = {line.get("child") for line in map(json.loads, told.splitlines())}
-        assert "answerer of secret goals" in names and not any('"died"' in line for line in told.splitlines()), told
+        assert "smbc answerer" in names and not any('"died"' in line for line in told.splitlines()), told
 
 
 def text(url):
@@ -89,23 +88,20 @@ def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
 def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, monkeypatch):
     """Its processes, without starting them."""
 
-    def served(data, game, host, port, make_web):
-        with make_web(data, Settings(game=GAME)) as web:
-            _, wing, wings, answerer = web.module
-            address, kept = json.loads(wings)["secret goals"]
-            told.append((web, wing, kept, Path(answerer).is_socket(), Path(address).is_socket()))
-
     told = []
-    monkeypatch.setattr(serve, "serve", served)
+    monkeypatch.setattr(serve, "serve", lambda data, game, host, port, pages: told.append(pages(data)))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "smbc").symlink_to(results / "smbc")
     assert pttt("serve", "--data", "grader").returncode == 0
     assert pttt("serve", "--data", "grader", "--secret-goals", results / "smbc").returncode == 0
-    for web, *others in told:
-        assert others == ["grader", "grader", True, True]
-        assert [child.name for child in web.others] == ["answerer", "answerer of secret goals"]
-    assert (tmp_path / "grader" / MATCHES).exists() and len(told) == 2
+    for [one], match in zip(told, ("data/smbc", str(results / "smbc")), strict=True):
+        assert one.name == "smbc" and one.parts[1:] == ("grader",) and one.answerer[1:] == (match,)
+        with processes_behind([one]) as (children, parts):
+            [[_, address, kept]] = json.loads(parts)
+            assert [child.name for child in children] == ["smbc answerer"] and Path(address).is_socket()
+            assert kept == "grader"
+    assert (tmp_path / "grader" / MATCHES).exists()
 
 
 @pytest.mark.full

@@ -16,12 +16,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from pttt_ooc.play.quotas import UNDER_WAY
+from pttt_ooc.play.game_store import UNDER_WAY
 from pttt_ooc.smbc import match_play
 from pttt_ooc.smbc.inspection import Lookouts
 from pttt_ooc.smbc.oriented_position import Place
-from pttt_ooc.smbc.pages.matches_file import MATCHES
 from pttt_ooc.smbc.rules import GOALS
+from pttt_ooc.smbc.wing import MATCHES
 from tests.kits.patience import PATIENCE, wait_until
 from tests.kits.terminals import MAIN
 from tests.smbc.web_kit import Browser, application
@@ -226,9 +226,10 @@ def test_places_that_do_not_exist(browser_of, query, status, sentence):
     assert answer.status_code == status and sentence in answer.text
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics():
     program = (
-        "import sys, pttt_ooc.smbc.pages.web_process\n"
+        "import sys, pttt_ooc.smbc.pages.part, pttt_ooc.web.local_process\n"
         "print([name for name in ('numpy', 'numba', 'zarr', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

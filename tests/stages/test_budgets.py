@@ -134,6 +134,7 @@ def run_stages(directory, threads, budgets, log):
     return {name: json.loads((directory / f"{name}.json").read_text()) for name in budgets}
 
 
+@pytest.mark.slow
 def test_stages_use_the_planned_threads_and_say_so_once(indexed, tmp_path, capsys):
     budgets, log = {"solve": 249, "evaluate": 249, "export": 325}, tmp_path / "log"
     plans = {

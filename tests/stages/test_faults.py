@@ -9,7 +9,7 @@ from benchmarks import faults
 from benchmarks.faults import Board, FaultError, Job, Killer
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
-from pttt_ooc.disk.commits import Current
+from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.sweep import engine
 from tests.kits import helpers
 from tests.kits.disks import in_memory_if_possible
@@ -62,6 +62,7 @@ def test_a_kill_at_steps_of_a_commit(killer, stride):
     assert killer.tally.finished and 5 < killer.tally.committing < killer.tally.killed
 
 
+@pytest.mark.slow
 def test_work_in_a_damaged_map_is_never_resumed(killer, monkeypatch):
     """The harness itself: it notices a solver that resumes without reading the saved state."""
     monkeypatch.setattr(commits, "_restore", lambda *arguments: None)
@@ -82,7 +83,7 @@ def test_threads_do_not_change_a_bit_of_slices_of_many_runs(in_memory, monkeypat
 
     def checksums(name, threads):
         faults.run(replace(wanted, threads=threads), in_memory / name, Board())
-        return Current.read(in_memory / name).checksums, faults.result(in_memory / name)
+        return SnapshotRecord.read(in_memory / name).checksums, faults.result(in_memory / name)
 
     whole = checksums("whole", 1)
     monkeypatch.setattr(engine, "RUN_WORK", 200)

@@ -226,6 +226,7 @@ def test_no_time_is_negative():
         assert 0 < found.iteration[0] < found.iteration[1]
 
 
+@pytest.mark.slow
 def test_measured_games_have_the_planned_sizes():
     plan, found = plan_of("mini-2x3k2-abrupt"), rates.measure("mini-2x3k2-abrupt")
     assert (found.pairs, found.sequences) == (plan.counts["pairs"], plan.sequences)
@@ -234,6 +235,7 @@ def test_measured_games_have_the_planned_sizes():
     assert many.work / many.sequences > 5 * few.work / few.sequences  # so that both rates can be computed
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     command = [sys.executable, "-m", "pttt_ooc.cli", "plan", "--game", "mini-2x3k2-abrupt", "--no-times"]
     run = {"capture_output": True, "text": True, "cwd": tmp_path, "env": {**os.environ}, "timeout": PATIENCE}

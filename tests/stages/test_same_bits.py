@@ -40,6 +40,7 @@ def both(tmp_path_factory):
     return [made(tmp_path_factory.mktemp("same"), threads, 400 + threads) for threads in (1, 2)]
 
 
+@pytest.mark.slow
 def test_equal_runs_leave_equal_products(both):
     names = {
         path.name for path in both[0].iterdir() if path.suffix in (".zip", ".txt", ".h5", ".zarr", ".svg", ".html")

@@ -86,6 +86,7 @@ def test_thinning_never_needs_a_deleted_snapshot():
         assert after <= before | {last + 1}
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_path):
     assert run(place) == until(14) == [1, 2, 3, 4, 6, 8, 12]
     for iteration in (2, 8):
@@ -98,6 +99,7 @@ def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_p
     assert fsck.check(place).problems == []
 
 
+@pytest.mark.slow
 def test_the_option_changes_nothing_else(place, fresh, tmp_path):
     run(place)
     other = fresh(tmp_path)
@@ -235,6 +237,7 @@ def test_snapshots_after_the_end_of_a_run_are_not_published(place):
     assert run(place, max_iterations=30) == until(30)
 
 
+@pytest.mark.slow
 def test_a_run_without_the_option_deletes_the_product(place):
     run(place)
     run(place, snapshot_every=None)
@@ -245,6 +248,7 @@ def test_a_run_without_the_option_deletes_the_product(place):
     assert len(list((work / SNAPSHOTS).glob("*.zarr"))) == len(until(14)), "the run can be gone on from"
 
 
+@pytest.mark.slow
 def test_files_are_shared_and_survive_the_work_directory(place):
     run(place)
     files = [file for file in (place / SNAPSHOTS).rglob("*") if file.is_file()]
@@ -264,6 +268,7 @@ def test_a_file_system_without_hard_links_gets_copies(place, monkeypatch):
     assert digest(place / SNAPSHOTS) == product(place, SNAPSHOTS)["digest"]
 
 
+@pytest.mark.slow
 def test_the_library_refuses_snapshots_without_a_directory(tmp_path):
     game = named_game(GAME)
     for call in (lambda: iterate(game, snapshot_every=2), lambda: library_solve(game, snapshot_every=2)):

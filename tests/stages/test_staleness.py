@@ -15,7 +15,7 @@ from pttt_ooc.config import Config, ExportConfig, SolveConfig, check_config
 from pttt_ooc.disk.files import digest as content_hash
 from pttt_ooc.disk.files import remove
 from pttt_ooc.errors import MemoryBudgetError, StoreError
-from pttt_ooc.solving.regret import RULES, Parameters, unread
+from pttt_ooc.solving.regret import RULES, Parameters, unread_keys
 from pttt_ooc.stages import (
     STAGES,
     directories,
@@ -103,6 +103,7 @@ def manifest(directory, stage):
     return json.loads(directories.manifest_of(directory, stage).read_text())
 
 
+@pytest.mark.slow
 def test_a_described_run_is_up_to_date(made):
     assert found(made) == {}
     assert status_lines(reasons(made, requested_stages(CONFIG, made)))[2] == "solve: up to date"
@@ -165,9 +166,10 @@ def test_rules_read_their_parameters_and_no_others(rule):
         others = replace(one.defaults, **{name: 0.7})
         changes = any(one.coefficients(t, one.defaults) != one.coefficients(t, others) for t in (2, 3, 4))
         assert changes == (name in one.reads)
-    assert ("horizon" in unread(rule)) == (one.drift == Parameters())
+    assert ("horizon" in unread_keys(rule)) == (one.drift == Parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Pydantic serializer")
 def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
     """Except memory_mb, which changes no product, and keys that the algorithm ignores."""
@@ -182,6 +184,7 @@ def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
     assert found(made, changed(memory_mb=500)) == {}
 
 
+@pytest.mark.slow
 def test_changed_infoset_files_are_noticed_by_their_content(made, tmp_path):
     rows = tmp_path / "rows.txt"
     rows.write_text((made / "player0-infosets.txt").read_text())
@@ -207,6 +210,7 @@ def test_products_of_another_version_are_made_anew(made, monkeypatch):
     assert found(made) == {"evaluate": "was made by another version of this program", **later("evaluate")}
 
 
+@pytest.mark.slow
 def test_products_made_from_other_products_are_made_anew_or_refused(made):
     """As after `pttt solve` with a smaller target, whatever the times of the files."""
     other = changed(solve={"max_iterations": 20})

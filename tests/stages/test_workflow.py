@@ -181,6 +181,7 @@ def test_memory_stays_below_the_projection(workflow):
         assert 50 < used <= memory["projected_mb"] <= 512, stage
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_touched(workflow):
     workflow.configure("solve", target_nashconv=0.001)
     content = yaml.safe_load((workflow.directory / "config.yaml").read_text())
@@ -195,12 +196,14 @@ def test_a_budget_that_is_too_small_is_refused_before_anything_is_touched(workfl
     assert workflow.contents() == before
 
 
+@pytest.mark.slow
 def test_another_budget_makes_nothing_stale(workflow):
     content = yaml.safe_load((workflow.directory / "config.yaml").read_text())
     (workflow.directory / "config.yaml").write_text(yaml.safe_dump({**content, "memory_mb": 400}))
     assert workflow.stale() == []
 
 
+@pytest.mark.slow
 def test_dry_run_explains_itself(workflow):
     workflow.configure("solve", algorithm="cfr+")
     told = workflow.succeed("--dry-run")
@@ -295,6 +298,7 @@ def test_runs_side_by_side(workflow):
     assert workflow.stale() == ["report"]
 
 
+@pytest.mark.slow
 def test_a_missing_run_is_not_compared(workflow):
     workflow.configure("report", compare=["default", "nobody"])
     done = workflow.run()
@@ -332,6 +336,7 @@ def test_a_dry_run_of_another_configuration_costs_nothing(workflow):
     assert workflow.stale() == []
 
 
+@pytest.mark.slow
 def test_raising_the_target_continues(workflow):
     reached = workflow.manifest("solve")["result"]["iteration"]
     workflow.configure("solve", target_nashconv=0.0, max_iterations=reached + 30, max_minutes=60)
@@ -381,6 +386,7 @@ def test_a_deleted_store_is_made_again_from_the_last_commit(workflow):
     assert workflow.stale() == [], "the same content again"
 
 
+@pytest.mark.slow
 def test_a_changed_product_is_refused(workflow):
     chunk = workflow.data / "solution.zarr/strategy/0/0/c/0"
     content, stat = bytearray(chunk.read_bytes()), chunk.stat()

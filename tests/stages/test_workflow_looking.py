@@ -24,6 +24,7 @@ def state(workflow):
     return {file: (stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in stats.items()}
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "arguments", [["--dry-run"], ["--summary"], ["--dag"], ["--lint"], ["--unlock"], ["--report", "report.zip"]]
 )
@@ -37,6 +38,7 @@ def test_looking_with_another_configuration_changes_nothing(workflow, arguments)
     assert state(workflow) == before
 
 
+@pytest.mark.slow
 def test_read_only_data(workflow, tmp_path_factory):
     try:
         disk = Disk(tmp_path_factory.mktemp("disk"), 8)
@@ -82,6 +84,7 @@ def test_after_a_run_no_product_is_read_again(workflow):
         }
 
 
+@pytest.mark.slow
 def test_a_copy_makes_nothing_anew(workflow):
     """Neither times nor Snakemake's records are copied."""
     shutil.rmtree(workflow.directory / ".snakemake")
@@ -96,12 +99,14 @@ def test_a_copy_makes_nothing_anew(workflow):
     assert {file.parent.name for file in changed} <= {".verified", "full"}, "only a note that all has been read"
 
 
+@pytest.mark.slow
 def test_equivalent_settings_make_nothing_stale(workflow):
     workflow.configure("solve", horizon=7, beta=3.0, alpha=2.3)
     workflow.configure("export", course=True)
     assert workflow.stale() == []
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(("product", "stage"), [("pttt_pl0.zip", "export"), ("report.html", "report")])
 def test_an_edit_of_the_same_size_is_repaired(workflow, product, stage):
     content = bytearray((workflow.data / product).read_bytes())
@@ -110,6 +115,7 @@ def test_an_edit_of_the_same_size_is_repaired(workflow, product, stage):
     assert workflow.stale() == list(STAGES[STAGES.index(stage) :])
 
 
+@pytest.mark.slow
 def test_only_requested_targets_run(workflow):
     """A stale stage is not a target by itself."""
     told = workflow.succeed("--dry-run", f"data/{GAME}/full/index.json", *OTHER)
@@ -118,6 +124,7 @@ def test_only_requested_targets_run(workflow):
     assert "stage solve runs again" in told and "rule evaluate" not in told and "Evaluate the solution" not in told
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("arguments", [["--forcerun", "evaluate"], ["--forcerun", f"data/{GAME}/full/evaluate.json"]])
 def test_a_forced_stage_forces_later_stages(workflow, arguments):
     counted = [line.split() for line in workflow.succeed("--dry-run", *arguments).splitlines()]

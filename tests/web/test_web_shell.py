@@ -294,6 +294,7 @@ def test_programs_send_a_token(tmp_path):
         assert operation["security"] == [{"token": []}] and "needs a token" in client.get("/api/docs").text
 
 
+@pytest.mark.slow
 def test_the_shell_needs_neither_grader_nor_database_nor_numerics(tmp_path):
     """As for an application of other parts alone."""
     script = """

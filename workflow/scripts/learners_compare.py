@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pttt_ooc.learners.comparison import compare
+from pttt_ooc.learners.report import compare
 from pttt_ooc.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):

@@ -1,6 +1,6 @@
 """What a game is: rules that kernels can play, and their small face in Python.
 
-The rules of a game are a module in ``arena/kernels/``, of pieces of kernels (see :mod:`pttt_ooc.arena.compiled`), with
+The rules of a game are a module in ``arena/kernels/``, of pieces of kernels (see :mod:`pttt_ooc.jit`), with
 these names:
 
 ``WORDS``

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, piece
 from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.minimax import CLOCK, CUT, DEADLINE, NODE_LIMIT, NODES, REACHED, STOPPED, VALUE
 from pttt_ooc.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT
+from pttt_ooc.jit import bare_kernel, piece
 
 WIN, INFINITY = np.int64(1 << 24), np.int64(1 << 30)
 ONE, ROOT = np.int64(1), np.int64(0)  # not literals: see `search`

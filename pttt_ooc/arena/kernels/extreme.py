@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
+from pttt_ooc.jit import piece
 
 WORDS, MOVES, WIDTH, LENGTH = 48, 162, 162, 162
 

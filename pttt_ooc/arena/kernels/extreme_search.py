@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, piece
 from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.extreme import (
     BOARD,
@@ -30,6 +29,7 @@ from pttt_ooc.arena.kernels.extreme import (
     legal,
     play,
 )
+from pttt_ooc.jit import bare_kernel, in_tree_kernel, piece
 
 WIN = np.int64(1_000_000)
 DECIDED = np.int64(900_000)
@@ -48,7 +48,7 @@ _WORTH = np.array((4, 6, 4, 6, 3, 6, 4, 6, 4), dtype=np.float64)
 _ZERO, _ONE = np.int64(0), np.int64(1)  # not literals: a recursive kernel must have one signature
 
 
-@bare_kernel
+@in_tree_kernel
 def fill_chances(chances):
     """Write both players' chances to win a small board, if they mark empty cells as in a draw from a hat.
 
@@ -220,7 +220,7 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
     return best
 
 
-@bare_kernel
+@in_tree_kernel
 def choose(state, deepest, states, moves, scores, table, history, chances, own, control):
     """Write the best move found to ``control[MOVE]``: searches of growing depth until the limits are reached.
 

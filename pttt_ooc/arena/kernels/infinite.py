@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
 from pttt_ooc.arena.kernels.rng import below, draw
+from pttt_ooc.jit import piece
 
 SIDE, MIDDLE = 63, 31
 WORDS, MOVES, WIDTH, LENGTH = 10 + 3 * SIDE, SIDE * SIDE, SIDE * SIDE, SIDE * SIDE

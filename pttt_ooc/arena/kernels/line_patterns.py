@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import kernel, piece
 from pttt_ooc.arena.kernels.rng import below, uniform
+from pttt_ooc.jit import kernel, piece
 
 LENGTH = 6
 PATTERNS = 4**LENGTH

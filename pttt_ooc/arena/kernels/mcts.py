@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, kernel
 from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.minimax import CLOCK, DEADLINE, NODE_LIMIT, NODES, REACHED, STOPPED
 from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.jit import bare_kernel, kernel
 
 _CHECK_EVERY = 8  # games played out between two looks at the clock
 

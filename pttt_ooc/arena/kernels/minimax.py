@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, piece
 from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.rng import below
 from pttt_ooc.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT, find, keep, mixed
+from pttt_ooc.jit import bare_kernel, piece
 
 MINIMAX, ALPHA_BETA, EXPECTIMAX = 0, 1, 2
 """Methods."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
 from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.jit import piece
 
 WORDS, MOVES, WIDTH, LENGTH = 11, 121, 121, 121
 

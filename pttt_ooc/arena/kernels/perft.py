@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, kernel
 from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.jit import bare_kernel, kernel
 
 
 class Counting(NamedTuple):

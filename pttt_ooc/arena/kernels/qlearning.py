@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, kernel
 from pttt_ooc.arena.kernels.rng import below, uniform
 from pttt_ooc.arena.kernels.transposition_table import mixed
+from pttt_ooc.jit import bare_kernel, kernel
 
 WON = 500.0
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.arena.compiled import kernel, piece
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.rng import below, uniform
 from pttt_ooc.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, IMAGE, LINES, MARKS, RESULT, TARGET, WON
 from pttt_ooc.arena.kernels.ultimate_values import TERNARY, sharp
+from pttt_ooc.jit import kernel, piece
 
 __all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted", "sharp", "train", "whole"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
 from pttt_ooc.arena.kernels.ultimate import HAS_LINE, LINES, MARKS, PLY, RESULT, SIZE, TARGET, WON
+from pttt_ooc.jit import piece
 
 HEURISTICS = (1, 2, 3, 4)
 WIN = 10_000

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import kernel, piece
 from pttt_ooc.arena.kernels.rng import below, uniform
+from pttt_ooc.jit import kernel, piece
 
 EXPLORE, STEP, WIN, LOSS, DRAW, SHUFFLE, CHAIN = 0, 1, 2, 3, 4, 5, 6
 """Places in `rates`: the chance of a random move; how far a value moves towards its target; the rewards of a win, a

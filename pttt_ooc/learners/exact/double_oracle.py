@@ -1,33 +1,42 @@
-"""Double oracle over sequences with linear programs: it comes to an exact equilibrium, and knows when.
+"""Double oracle over sequences with linear programs: it finds an exact equilibrium, and detects it.
 
-In a restricted game each player has some *allowed* actions at each infoset.  The game begins with best responses to
-uniform play.  In each iteration, a linear program finds an equilibrium of the restricted game, see :mod:`.restricted`.
-Where the plans of that equilibrium do not come, both play what they began with.  The best responses of the whole game
-to these strategies are exact, and what they do where they come is allowed from then on (Bosansky et al. 2014, section
-4).  When nothing is new, the best responses are worth no more than the equilibrium: it is one of the whole game.
+In a restricted game each player has some *allowed* actions at each infoset.  At the beginning, these are the best
+responses to uniform play.  In each iteration, a linear program finds an equilibrium of the restricted game, see
+:mod:`pttt_ooc.solving.restricted_game`.  At infosets that its plans do not reach, both play their first behaviour.
+The actions of the whole game's exact best responses to these strategies are then allowed where they are reached
+(Bosansky et al. 2014, section 4).  When nothing is new, the best responses gain nothing over the equilibrium, so it is
+an equilibrium of the whole game.
 
-The paper gives a player who leaves the other's restricted game a bound of what can be won there.  Here the other's
-first behaviour is met there.  So a program's value may be too high or too low for a while, and only the exact
-evaluation of the strategies proves anything.
+In the paper, a player who leaves the opponent's restricted game gets a bound on the payoff there.  Here they meet the
+opponent's first behaviour.  So a program's value may be too high or too low for a while, and only the exact evaluation
+of the strategies proves anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
+from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.exact.restricted import RestrictedGames
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
 from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
+from pttt_ooc.solving.restricted_game import RestrictedGames
 from pttt_ooc.structure.strategy import Strategy
 
 
 class DoubleOracleSettings(Settings):
     """There is nothing to set."""
+
+    @model_validator(mode="after")
+    def _has_its_library(self) -> Self:
+        check_extra("learners", "The learner double-oracle")
+        return self
 
 
 class DoubleOracle(Learner[DoubleOracleSettings]):
@@ -38,7 +47,7 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
 
     def start(self, ground: Ground, settings: DoubleOracleSettings, seed: int) -> None:
         """Allow what best responses to uniform play do, anywhere."""
-        self.ground, self.games = ground, RestrictedGames(ground)
+        self.ground, self.games = ground, RestrictedGames(ground.index, restricted_walk(ground.index))
         uniform = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]
         self.otherwise = [ground.best_response(p, uniform[1 - p])[1] for p in (0, 1)]
         self.behaviours = [found.copy() for found in self.otherwise]

@@ -11,12 +11,29 @@ action are one block with a number for each order.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from pttt_ooc.jit import kernel, piece
 
 ROUNDED = 1e-12  # reach below this is taken for zero that a linear program has rounded
 TINY = 1e-30  # visits below this are taken for none: nothing is learned there
+
+
+class Policy(NamedTuple):
+    """Probabilities, and their logarithms up to a constant at each infoset."""
+
+    probabilities: Any
+    logits: Any
+
+
+class Reference(NamedTuple):
+    """The reference of R-NaD: ``log ref = blend now + (1 - blend) before``, with logarithms of probabilities."""
+
+    now: Any
+    before: Any
+    blend: Any
 
 
 @piece
@@ -57,7 +74,7 @@ def _softmax(logits, policy, first, orders, actions):
 
 
 @kernel
-def mirror(first_view, last_view, tree, part, visits, policy, logits, magnet, eta, alpha, pull):
+def mirror(first_view, last_view, tree, part, visits, policy, magnet, sizes):
     """One step of magnetic mirror descent at each infoset: behavioural form, negative entropy.
 
     With ``Q = q / visits`` (Sokota et al. 2023, section 3, the closed form for negative entropy)::
@@ -70,9 +87,13 @@ def mirror(first_view, last_view, tree, part, visits, policy, logits, magnet, et
     ----------
     visits
         Reach of the opponent, summed over an infoset's histories, in the place of the infoset's first action.
-    policy, logits, magnet
-        Probabilities, their logarithms up to a constant, and logarithms of the magnet up to a constant.
+    policy, magnet
+        :class:`Policy`, and logarithms of the magnet up to a constant.
+    sizes
+        `eta`, `alpha` and `pull`.
     """
+    policy, logits = policy
+    eta, alpha, pull = sizes
     zero = logits.dtype.type(0)
     shrink = 1 / (1 + eta * alpha)
     for view in range(first_view, last_view):
@@ -99,7 +120,7 @@ def mirror(first_view, last_view, tree, part, visits, policy, logits, magnet, et
 
 
 @kernel
-def dilated(first_view, last_view, tree, part, policy, logits, eta, alpha):
+def dilated(first_view, last_view, tree, part, policy, eta, alpha):
     """One step of magnetic mirror descent with dilated entropy, in the sequence form; the magnet is uniform.
 
     The step maximises ``<g, x> - alpha E(x) - D(x, old x) / eta`` over realization plans, with the dilated entropy
@@ -112,6 +133,7 @@ def dilated(first_view, last_view, tree, part, policy, logits, eta, alpha):
 
     Values are therefore not those of the policy, and `logits` are always logarithms of probabilities.
     """
+    policy, logits = policy
     scale = alpha + 1 / eta
     for view in range(first_view, last_view):
         orders, actions, start = _shape(tree, view)
@@ -128,11 +150,10 @@ def dilated(first_view, last_view, tree, part, policy, logits, eta, alpha):
 
 
 @kernel
-def regularised(first_view, last_view, tree, part, visits, policy, logits, now, before, blend, eta, rate, bound):
+def regularised(first_view, last_view, tree, part, visits, policy, reference, sizes):
     """One step of neural replicator dynamics on regularised rewards, at each infoset.
 
-    With the reference ``log ref = blend now + (1 - blend) before`` and ``Q = q / visits`` (Perolat et al. 2022, R-NaD;
-    Hennes et al. 2020, equation 8)::
+    With ``Q = q / visits`` (Perolat et al. 2022, R-NaD; Hennes et al. 2020, equation 8)::
 
         Q(a)  <-  Q(a) - eta log(policy(a) / ref(a))
         V = sum over a of policy(a) Q(a)
@@ -143,12 +164,15 @@ def regularised(first_view, last_view, tree, part, visits, policy, logits, now, 
     Parameters
     ----------
     visits
-        As for :func:`mirror`.
-    policy, logits
-        Probabilities, and their logarithms up to a constant.
-    now, before
-        Logarithms of the two reference policies' probabilities.
+        See :func:`mirror`.
+    policy, reference
+        :class:`Policy` and :class:`Reference`.
+    sizes
+        `eta`, `rate` and `bound`.
     """
+    policy, logits = policy
+    now, before, blend = reference
+    eta, rate, bound = sizes
     for view in range(first_view, last_view):
         orders, actions, start = _shape(tree, view)
         node = tree.node_start[view] - part.first_node
@@ -178,8 +202,9 @@ def regularised(first_view, last_view, tree, part, visits, policy, logits, now, 
 
 
 @kernel
-def log_ratio(first_view, last_view, tree, first_sequence, policy, now, before, blend, sequences):
-    """Multiply reach by the logarithm of the policy over its reference, in place; arguments of :func:`regularised`."""
+def log_ratio(first_view, last_view, tree, first_sequence, policy, reference, sequences):
+    """Multiply reach by the logarithm of the policy's probabilities over their :class:`Reference`, in place."""
+    now, before, blend = reference
     for view in range(first_view, last_view):
         orders, actions, start = _shape(tree, view)
         for at in range(start - first_sequence, start - first_sequence + orders * actions):

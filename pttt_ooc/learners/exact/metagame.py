@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from pttt_ooc.solving.linear_program import maximin
+
 Matrix = NDArray[np.float64]
 Mixtures = tuple[Matrix, Matrix]
 
@@ -29,23 +31,7 @@ def uniform(payoffs: Matrix) -> Mixtures:
 
 def nash(payoffs: Matrix) -> Mixtures:
     """An equilibrium of the matrix game, by linear programming; then PSRO is a double oracle (McMahan et al. 2003)."""
-    return _maximin(payoffs), _maximin(-payoffs.T)
-
-
-def _maximin(payoffs: Matrix) -> Matrix:
-    """The mixture of the rows that gets most in the worst case."""
-    from scipy.optimize import linprog
-
-    m, n = payoffs.shape
-    # Variables: the mixture, and the value, which is maximised.
-    costs = np.append(np.zeros(m), -1.0)
-    below = np.hstack([-payoffs.T, np.ones((n, 1))])
-    total = np.append(np.ones(m), 0.0)[None]
-    bounds = [(0, None)] * m + [(None, None)]
-    found = linprog(costs, A_ub=below, b_ub=np.zeros(n), A_eq=total, b_eq=[1.0], bounds=bounds, method="highs")
-    if not found.success:
-        raise RuntimeError(f"the linear program of a matrix game failed: {found.message}")
-    return normalised(found.x[:m])
+    return normalised(maximin(payoffs)), normalised(maximin(-payoffs.T))
 
 
 def normalised(mixture: Matrix) -> Matrix:

@@ -101,15 +101,15 @@ class BehaviouralMirror(Mirror[Chosen]):
     def _update(self, player: int) -> None:
         ground, visits = self.ground, self.policies[player][:0]
         opponent = self.reaches[1 - player]
-        sizes = [ground.scalar(size) for size in self._step_sizes()]
+        sizes = tuple(ground.scalar(size) for size in self._step_sizes())
 
         def look(n: int, part: Slice) -> None:
             nonlocal visits
             visits = ground.visits_of(player, n, opponent).sequences
 
         def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
-            mine = (self.policies[player][part], self.logits[player][part])
-            return (visits, *mine, self._magnet(player, part), *sizes)
+            policy = kernels.Policy(self.policies[player][part], self.logits[player][part])
+            return (visits, policy, self._magnet(player, part), sizes)
 
         ground.upward(player, opponent, kernels.mirror, arguments, look)
 
@@ -184,6 +184,6 @@ class DilatedMirror(Mirror[DilatedSettings]):
         sizes = (self.ground.scalar(self.settings.eta), self.ground.scalar(strength))
 
         def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
-            return (self.policies[player][part], self.logits[player][part], *sizes)
+            return (kernels.Policy(self.policies[player][part], self.logits[player][part]), *sizes)
 
         self.ground.upward(player, self.reaches[1 - player], kernels.dilated, arguments)

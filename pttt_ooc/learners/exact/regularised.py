@@ -78,32 +78,33 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
 
     def _update(self, player: int, opponent: Reach, blend: Any) -> None:
         ground, visits = self.ground, self.policies[player][:0]
-        eta, rate, bound = (
-            ground.scalar(size) for size in (self.settings.eta, self.settings.rate, self.settings.bound)
-        )
+        settings = self.settings
+        sizes = tuple(ground.scalar(size) for size in (settings.eta, settings.rate, settings.bound))
 
         def look(n: int, part: Slice) -> None:
             nonlocal visits
             found = ground.visits_of(player, n, opponent)
             visits = found.sequences
-            part.nodes[:] -= eta * found.nodes
+            part.nodes[:] -= sizes[0] * found.nodes
 
         def arguments(part: slice, nodes: slice) -> tuple[Any, ...]:
-            mine = (self.policies[player][part], self.logits[player][part])
-            references = (self.now[player][part], self.before[player][part])
-            return (visits, *mine, *references, blend, eta, rate, bound)
+            policy = kernels.Policy(self.policies[player][part], self.logits[player][part])
+            return (visits, policy, self._reference(player, part, blend), sizes)
 
         ground.upward(player, self.reaches[1 - player], kernels.regularised, arguments, look)
+
+    def _reference(self, player: int, part: slice, blend: Any) -> kernels.Reference:
+        return kernels.Reference(self.now[player][part], self.before[player][part], blend)
 
     def _with_log_ratio(self, player: int, blend: Any) -> Reach:
         """A player's plan, whose sequences are multiplied by the logarithm of policy over reference."""
         plan, scaled = self.reaches[player], self._scaled[player]
         for mine, theirs in zip(scaled, plan, strict=True):
             mine[:] = theirs
-        arrays = (self.policies[player], self.now[player], self.before[player])
 
         def arguments(part: slice) -> tuple[Any, ...]:
-            return (part.start, *(array[part] for array in arrays), blend, scaled.sequences[part])
+            reference = self._reference(player, part, blend)
+            return (part.start, self.policies[player][part], reference, scaled.sequences[part])
 
         self.ground.run(player, kernels.log_ratio, arguments)
         return scaled

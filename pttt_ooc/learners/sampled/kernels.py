@@ -270,6 +270,27 @@ class Tables(NamedTuple):
     second: int
 
 
+class Options(NamedTuple):
+    """The variant of a learner.
+
+    Attributes
+    ----------
+    power
+        Iteration t has the weight ``t^power``.
+    floor
+        Whether sums of regrets below zero are set to zero.
+    explored
+        The part of the player's draws that is uniform, in outcome sampling.
+    rate
+        How fast baselines follow.
+    """
+
+    power: float
+    floor: bool
+    explored: float
+    rate: float
+
+
 @piece
 def _match(regrets, first, orders, actions, policy):
     """Regret matching: probabilities in proportion to the positive parts."""
@@ -332,7 +353,7 @@ def _go(rules, scratch, depth, action):
 
 
 @bare_kernel
-def external(rules, tables, player, scratch, weight, floor, random, counted):
+def external(rules, tables, player, scratch, options, weight, random, counted):
     """A traversal of external sampling (Lanctot et al. 2009, section 4.2); returns an estimate of `player`'s value.
 
     At the player's infosets all actions are followed and regrets updated.  At the opponent's infosets one is drawn, and
@@ -342,10 +363,8 @@ def external(rules, tables, player, scratch, weight, floor, random, counted):
     ----------
     weight
         Of the regrets and strategies that are added.
-    floor
-        Whether sums of regrets below zero are set to zero.
     counted
-        int64, shape (1,): histories that were come to.
+        int64, shape (1,): to it are added the visited histories.
     """
     # Numba's cache does not keep functions that call themselves, so the way back is in `scratch`.
     turns, policies, values = scratch.turns, scratch.policies, scratch.values
@@ -381,7 +400,7 @@ def external(rules, tables, player, scratch, weight, floor, random, counted):
             for a in range(infoset[2]):
                 at = infoset[0] + a * infoset[1]
                 regret = tables.regrets[at] + weight * (values[depth, a] - value)
-                tables.regrets[at] = max(regret, 0.0) if floor else regret
+                tables.regrets[at] = max(regret, 0.0) if options.floor else regret
         if depth == 0:
             return value
         depth -= 1
@@ -389,7 +408,7 @@ def external(rules, tables, player, scratch, weight, floor, random, counted):
 
 
 @bare_kernel
-def outcome(rules, tables, player, scratch, explored, rate, weight, floor, random, counted):
+def outcome(rules, tables, player, scratch, options, weight, random, counted):
     """A traversal of outcome sampling: one game; returns an unbiased estimate of player 0's value.
 
     Actions are drawn with the chances ``explored / actions + (1 - explored) policy`` at the player's infosets, and with
@@ -402,13 +421,6 @@ def outcome(rules, tables, player, scratch, explored, rate, weight, floor, rando
 
     The chance of the opponent's draws is its reach, and so cancels out of the regrets.  At the opponent's infosets the
     strategy is added to the sums, over the chance of the player's own draws before.
-
-    Parameters
-    ----------
-    explored
-        The part of the player's draws that is uniform.
-    rate
-        How fast baselines follow.
     """
     infosets, policies, chances, turns = scratch.infosets, scratch.policies, scratch.chances, scratch.turns
     begin(rules, scratch.places[0])
@@ -416,7 +428,7 @@ def outcome(rules, tables, player, scratch, explored, rate, weight, floor, rando
     while ended == GOES_ON:
         depth += 1
         p = _arrive(rules, tables, scratch, depth, counted)
-        actions, share = infosets[depth, 2], explored if p == player else 0.0
+        actions, share = infosets[depth, 2], options.explored if p == player else 0.0
         for a in range(actions):
             chances[depth, a] = share / actions + (1 - share) * policies[depth, a]
         drawn = _pick(chances[depth], actions, random)
@@ -446,16 +458,16 @@ def outcome(rules, tables, player, scratch, explored, rate, weight, floor, rando
                 at = first + a * orders
                 value = corrected if a == drawn else (np.float64(tables.baselines[at]) if known else 0.0)
                 regret = tables.regrets[at] + sign * (value - expected)
-                tables.regrets[at] = max(regret, 0.0) if floor else regret
+                tables.regrets[at] = max(regret, 0.0) if options.floor else regret
         if known:
-            tables.baselines[first + drawn * orders] += rate * (after - base)
+            tables.baselines[first + drawn * orders] += options.rate * (after - base)
         after = expected
         depth -= 1
     return after
 
 
 @bare_kernel
-def fixed(rules, tables, player, scratch, rate, weight, floor, random, counted):
+def fixed(rules, tables, player, scratch, options, weight, random, counted):
     """A traversal of ESCHER (McAleer et al. 2023, algorithm 2): one game, without importance sampling.
 
     At the player's infosets actions are drawn uniformly, whatever the policy, and at the opponent's with its policy.
@@ -502,39 +514,36 @@ def fixed(rules, tables, player, scratch, rate, weight, floor, random, counted):
             for a in range(actions):
                 at = first + a * orders
                 regret = tables.regrets[at] + sign * (tables.baselines[at] - expected)
-                tables.regrets[at] = max(regret, 0.0) if floor else regret
+                tables.regrets[at] = max(regret, 0.0) if options.floor else regret
             at = first + turns[at_depth, 0] * orders
-            change = rate * (after - tables.baselines[at])
+            change = options.rate * (after - tables.baselines[at])
             tables.baselines[at] += change
             after = expected + policies[at_depth, turns[at_depth, 0]] * change
     return after
 
 
 @bare_kernel
-def external_iterations(rules, tables, scratch, begun, iterations, power, floor, random, counted):
-    """Iterations of external sampling, `begun` of which were made before: a traversal for each player.
-
-    Iteration t has the weight ``t^power``.
-    """
+def external_iterations(rules, tables, scratch, begun, iterations, options, random, counted):
+    """Iterations of external sampling after the first `begun`: a traversal for each player."""
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
-            external(rules, tables, player, scratch, np.float64(t) ** power, floor, random, counted)
+            external(rules, tables, player, scratch, options, np.float64(t) ** options.power, random, counted)
 
 
 @bare_kernel
-def outcome_iterations(rules, tables, scratch, begun, iterations, power, floor, explored, rate, random, counted):
+def outcome_iterations(rules, tables, scratch, begun, iterations, options, random, counted):
     """The same of outcome sampling."""
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
-            outcome(rules, tables, player, scratch, explored, rate, np.float64(t) ** power, floor, random, counted)
+            outcome(rules, tables, player, scratch, options, np.float64(t) ** options.power, random, counted)
 
 
 @bare_kernel
-def fixed_iterations(rules, tables, scratch, begun, iterations, power, floor, rate, random, counted):
+def fixed_iterations(rules, tables, scratch, begun, iterations, options, random, counted):
     """The same of ESCHER."""
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
-            fixed(rules, tables, player, scratch, rate, np.float64(t) ** power, floor, random, counted)
+            fixed(rules, tables, player, scratch, options, np.float64(t) ** options.power, random, counted)
 
 
 # ---------------------------------------------------------------------------------------------

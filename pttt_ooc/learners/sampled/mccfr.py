@@ -15,9 +15,8 @@ sums (1: linear).
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,8 @@ from pydantic import Field
 from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
 from pttt_ooc.learners.learning_game import Ground
 from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.environment import random_state
-from pttt_ooc.learners.sampled.kernels import Tables
+from pttt_ooc.learners.sampled.games import random_state
+from pttt_ooc.learners.sampled.kernels import Options, Tables
 from pttt_ooc.learners.sampled.rules import rules_of
 
 
@@ -42,8 +41,10 @@ Chosen = TypeVar("Chosen", bound=SamplingSettings)
 
 
 class MonteCarlo(Learner[Chosen]):
-    """What both have in common: the tables, and the average strategy."""
+    """The tables and the average strategy, which all three have in common."""
 
+    iterate: ClassVar[Callable[..., None]]
+    """The kernel that makes iterations."""
     with_baselines = False
 
     def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
@@ -59,13 +60,13 @@ class MonteCarlo(Learner[Chosen]):
     def step(self, iterations: int) -> None:
         """A traversal for each player, as often as that."""
         counted = np.zeros(1, np.int64)
-        self._traverse(iterations, counted)
+        begun, last = self.counts.iterations, (self._options(), self.random, counted)
+        self.iterate(self.rules, self.tables, self.scratch, begun, iterations, *last)
         self.counts.iterations += iterations
         self.counts.states += int(counted[0])
 
-    @abstractmethod
-    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
-        """Make iterations, and add up the histories that were come to."""
+    def _options(self, explored: float = 0.0, rate: float = 0.0) -> Options:
+        return Options(self.settings.power, self.settings.plus, explored, rate)
 
     def _parts(self, numbers: NDArray[Any]) -> list[NDArray[Any]]:
         return [numbers[: self.tables.second], numbers[self.tables.second :]]
@@ -107,11 +108,7 @@ class ExternalSampling(MonteCarlo[SamplingSettings]):
 
     settings_model = SamplingSettings
     source = "Lanctot et al. 2009, Monte Carlo sampling for regret minimization in extensive games"
-
-    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
-        begun, chosen = self.counts.iterations, self.settings
-        rest = (chosen.power, chosen.plus, self.random, counted)
-        kernels.external_iterations(self.rules, self.tables, self.scratch, begun, iterations, *rest)
+    iterate = staticmethod(kernels.external_iterations)
 
 
 class OutcomeSettings(SamplingSettings):
@@ -126,13 +123,10 @@ class OutcomeSampling(MonteCarlo[OutcomeSettings]):
     settings_model = OutcomeSettings
     source = ExternalSampling.source
 
-    def _rate(self) -> float:
-        return 0.0
+    iterate = staticmethod(kernels.outcome_iterations)
 
-    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
-        begun, chosen = self.counts.iterations, self.settings
-        rest = (chosen.power, chosen.plus, chosen.epsilon, self._rate(), self.random, counted)
-        kernels.outcome_iterations(self.rules, self.tables, self.scratch, begun, iterations, *rest)
+    def _options(self, explored: float = 0.0, rate: float = 0.0) -> Options:
+        return super()._options(self.settings.epsilon, rate)
 
 
 class BaselineSettings(OutcomeSettings):
@@ -148,9 +142,9 @@ class BaselineSampling(OutcomeSampling):
     source = "Schmid et al. 2019, Variance reduction in Monte Carlo counterfactual regret minimization (VR-MCCFR)"
     with_baselines = True
 
-    def _rate(self) -> float:
+    def _options(self, explored: float = 0.0, rate: float = 0.0) -> Options:
         assert isinstance(self.settings, BaselineSettings)
-        return self.settings.baseline_rate
+        return super()._options(rate=self.settings.baseline_rate)
 
 
 class FixedSettings(SamplingSettings):
@@ -164,9 +158,8 @@ class FixedSampling(MonteCarlo[FixedSettings]):
 
     settings_model = FixedSettings
     source = "McAleer et al. 2023, ESCHER: eschewing importance sampling in games by computing a history value function"
+    iterate = staticmethod(kernels.fixed_iterations)
     with_baselines = True
 
-    def _traverse(self, iterations: int, counted: NDArray[np.int64]) -> None:
-        begun, chosen = self.counts.iterations, self.settings
-        rest = (chosen.power, chosen.plus, chosen.value_rate, self.random, counted)
-        kernels.fixed_iterations(self.rules, self.tables, self.scratch, begun, iterations, *rest)
+    def _options(self, explored: float = 0.0, rate: float = 0.0) -> Options:
+        return super()._options(rate=self.settings.value_rate)

@@ -18,7 +18,7 @@ from pttt_ooc.extreme.walls import ExtremeError
 
 if TYPE_CHECKING:  # the web process imports nothing that runs bots
     from pttt_ooc.extreme.bot_process import Conditions
-    from pttt_ooc.extreme.tournament import Settings
+    from pttt_ooc.extreme.tournament import TournamentSettings
 
 FILE = "extreme.yaml"
 """The file in the grader's directory that makes it hold a league too."""
@@ -65,11 +65,11 @@ class LeagueSettings(Terms):
         return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
 
     @property
-    def tournament(self) -> Settings:
+    def tournament(self) -> TournamentSettings:
         """What the tournament is made of."""
-        from pttt_ooc.extreme.tournament import Settings
+        from pttt_ooc.extreme.tournament import TournamentSettings
 
-        return Settings(self.stages, self.seed, self.conditions)
+        return TournamentSettings(self.stages, self.seed, self.conditions)
 
 
 class League:

@@ -11,8 +11,8 @@ from pathlib import Path
 from pttt_ooc.config import Config
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grid.settings import SweepConfig
+from pttt_ooc.imports import module_digest
 from pttt_ooc.stages.directories import results_of
-from pttt_ooc.stages.provenance import module_digest
 
 PAGE, TABLE = "report.html", "comparison.csv"
 """What compares the runs."""
@@ -47,4 +47,4 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
 
 def page_sources() -> str:
     """A digest of all that writes the page."""
-    return module_digest("grid/comparison")
+    return module_digest("grid/report")

@@ -13,7 +13,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.grid.cells import PAGE, TABLE
+from pttt_ooc.grid.pipeline import PAGE, TABLE
 from pttt_ooc.show.comparison import RunFacts, common_gap, compared
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import comparison_figure, inline_svg
