@@ -38,6 +38,12 @@ class Coefficients:
         Whether the newest regrets are added once more for the next strategy.
     look_ahead
         Factor of the sums for the next strategy.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> pttt.Coefficients(discount_positive=1, discount_negative=1, floor=True)  # CFR+
+    Coefficients(discount_positive=1, discount_negative=1, floor=True, predict=False, look_ahead=1)
     """
 
     discount_positive: float
