@@ -29,7 +29,7 @@ _EVALUATED = ("exploitability_0", "exploitability_1")
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweepRun:
     """One run of a sweep.
 
     Attributes
@@ -63,7 +63,7 @@ class Cell:
         }
 
 
-def read_cell(directory: Path) -> Cell:
+def read_run(directory: Path) -> SweepRun:
     """Read what the stages of a run wrote down.
 
     Raises
@@ -77,7 +77,7 @@ def read_cell(directory: Path) -> Cell:
     solved = manifests["solve"]
     check_product(directory, "solve", solved, CONVERGENCE)
     name = f"{solved['settings']['algorithm']}, {solved['settings']['precision']}"
-    return Cell(manifests["enumerate"]["counts"], run_facts(directory, name, solved), solved, manifests["evaluate"])
+    return SweepRun(manifests["enumerate"]["counts"], run_facts(directory, name, solved), solved, manifests["evaluate"])
 
 
 def compare(directories: Sequence[Path], into: Path) -> None:
@@ -97,14 +97,14 @@ def compare(directories: Sequence[Path], into: Path) -> None:
     """
     if not directories:
         raise ConfigError("The sweep has no runs; name games in sweep.games, as config/sweep.yaml does.")
-    runs = [read_cell(directory) for directory in directories]
+    runs = [read_run(directory) for directory in directories]
     atomic_write_text(into / TABLE, csv_text([run.columns() for run in runs]))
     atomic_write_text(into / PAGE, page_text(runs))
 
 
-def page_text(runs: Sequence[Cell]) -> str:
+def page_text(runs: Sequence[SweepRun]) -> str:
     """The page; the same runs give the same text."""
-    games: dict[str, list[Cell]] = {}
+    games: dict[str, list[SweepRun]] = {}
     for run in runs:
         games.setdefault(run.solved["game"], []).append(run)
     sections = [_section(game, cells) for game, cells in games.items()]
@@ -113,7 +113,7 @@ def page_text(runs: Sequence[Cell]) -> str:
     return rendered(_TEMPLATE, "grid", sections=sections, names=names, settings=settings)
 
 
-def _section(game: str, runs: Sequence[Cell]) -> dict[str, Any]:
+def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:
     """What the page says of one game."""
     facts = [run.facts for run in runs]
     curves = {each.name: each.rows for each in facts}

@@ -12,7 +12,7 @@ from pttt_ooc.extras import imports
 from pttt_ooc.stages.provenance import code_digest, dependencies
 
 if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numerics
-    from pttt_ooc.learners.learner import Learner, Settings
+    from pttt_ooc.learners.learner import Learner, LearnerSettings
 
 ALGORITHMS = {
     "xfp": ("exact.fictitious", "FictitiousPlay"),
@@ -70,6 +70,6 @@ def sources_of(algorithm: str) -> str:
     return code_digest(dependencies(module_of(algorithm)))
 
 
-def checked_settings(algorithm: str, settings: Mapping[str, Any], source: str = "The settings") -> Settings:
+def checked_settings(algorithm: str, settings: Mapping[str, Any], source: str = "The settings") -> LearnerSettings:
     """The settings of an algorithm; a ConfigError if a key or value is refused."""
     return check_section(learner_class(algorithm).settings_model, settings, source)

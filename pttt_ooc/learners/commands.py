@@ -55,7 +55,7 @@ def learn(
     from pttt_ooc.config import check_section
     from pttt_ooc.learners.catalogue import checked_settings
     from pttt_ooc.learners.loop import Ends
-    from pttt_ooc.learners.runs import Run
+    from pttt_ooc.learners.runs import LearnerRun
     from pttt_ooc.learners.runs import learn as run_learner
     from pttt_ooc.learners.settings import RunConfig
     from pttt_ooc.rules.catalogue import named_game
@@ -65,7 +65,7 @@ def learn(
     checked_settings(algorithm, chosen, "--set")
     asked = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
     checked = check_section(RunConfig, asked, "The options")
-    run = Run(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
+    run = LearnerRun(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     with interruptible():
         directory = run_learner(run, ends, data, threads or cores(), _tell)

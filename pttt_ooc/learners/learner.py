@@ -10,20 +10,20 @@ from typing import Any, ClassVar, Generic, TypeVar
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.structure.strategy import Strategy
 
 Pair = tuple[Strategy, Strategy]
 Arrays = dict[str, NDArray[Any]]
 
 
-class Settings(BaseModel):
+class LearnerSettings(BaseModel):
     """Settings of one algorithm; each algorithm has a model of its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Chosen = TypeVar("Chosen", bound=Settings)
+Chosen = TypeVar("Chosen", bound=LearnerSettings)
 
 
 @dataclass
@@ -63,14 +63,14 @@ class Learner(ABC, Generic[Chosen]):
         What has been done so far.  The loop keeps them with the state.
     """
 
-    settings_model: ClassVar[type[Settings]]
+    settings_model: ClassVar[type[LearnerSettings]]
     source: ClassVar[str]
 
     def __init__(self) -> None:
         self.counts = Counts()
 
     @abstractmethod
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
         """Get ready for the first iteration.
 
         Parameters

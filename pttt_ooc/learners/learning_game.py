@@ -31,7 +31,7 @@ from pttt_ooc.sweep.tree import Floats, Reach, Slice
 Bytes = NDArray[np.uint8]
 
 
-class Ground:
+class LearningGame:
     """One game for learners: exact gradients, best responses and values, on the views that the index keeps.
 
     Parameters
@@ -243,7 +243,9 @@ class Ground:
 
 
 @contextmanager
-def open_ground(data: Path, game: str, symmetry: Symmetry, precision: str, threads: int) -> Iterator[Ground]:
+def open_learning_game(
+    data: Path, game: str, symmetry: Symmetry, precision: str, threads: int
+) -> Iterator[LearningGame]:
     """A ground from the products of the stages "enumerate" and "index", which run if they are missing.
 
     Raises
@@ -253,4 +255,4 @@ def open_ground(data: Path, game: str, symmetry: Symmetry, precision: str, threa
     """
     directory = prepared(data, game, symmetry)
     with open_engine(directory, game, symmetry, np.dtype(precision).type, threads) as engine:
-        yield Ground(engine)
+        yield LearningGame(engine)

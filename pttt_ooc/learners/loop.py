@@ -12,7 +12,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.learner import Counts, Learner, Pair
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.solving.schedule import schedule
 
 Row = dict[str, Any]
@@ -61,7 +61,7 @@ class Loop:
     def __init__(
         self,
         learner: Learner[Any],
-        ground: Ground,
+        ground: LearningGame,
         ends: Ends,
         checkpoints: Checkpoints | None = None,
         log: Path | None = None,

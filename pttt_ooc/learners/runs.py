@@ -23,7 +23,7 @@ from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store, make_dir
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_of
 from pttt_ooc.learners.checkpoints import Checkpoints
-from pttt_ooc.learners.learning_game import Ground, open_ground
+from pttt_ooc.learners.learning_game import LearningGame, open_learning_game
 from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.stages.directories import results_of
@@ -37,7 +37,7 @@ MANIFEST = "learn.json"
 
 
 @dataclass(frozen=True)
-class Run:
+class LearnerRun:
     """One run of a learner.
 
     Attributes
@@ -76,12 +76,14 @@ class Run:
         return fingerprint({**self.described(), "learner": code})
 
 
-def directory_of(data: Path, run: Run) -> Path:
+def directory_of(data: Path, run: LearnerRun) -> Path:
     """The directory of a run."""
     return results_of(data, run.game, run.symmetry) / "learners" / run.name
 
 
-def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None) -> Path:
+def learn(
+    run: LearnerRun, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None
+) -> Path:
     """Run a learner until an end, or go on with it, and write its result.
 
     Returns
@@ -96,7 +98,7 @@ def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[
     """
     settings = checked_settings(run.algorithm, run.settings, f"The settings of the run {run.name}")
     directory, name = directory_of(data, run), run.fingerprint()
-    with open_ground(data, run.game, run.symmetry, run.precision, threads) as ground:
+    with open_learning_game(data, run.game, run.symmetry, run.precision, threads) as ground:
         work = directory / "work" / name
         with Checkpoints(work, name) as checkpoints:
             learner = learner_class(run.algorithm)()
@@ -107,7 +109,7 @@ def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[
     return directory
 
 
-def _write(run: Run, directory: Path, loop: Loop, stopped_by: str, ground: Ground) -> None:
+def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, ground: LearningGame) -> None:
     last = loop.rows[-1]
     make_directory(directory)
     (directory / MANIFEST).unlink(missing_ok=True)

@@ -20,11 +20,11 @@ from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.deep.game_batches import Movers, Plays, play
 from pttt_ooc.learners.deep.memory import Memory
 from pttt_ooc.learners.deep.observation import Sight
-from pttt_ooc.learners.learner import Arrays, Learner, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings
+from pttt_ooc.learners.learning_game import LearningGame
 
 
-class DeepSettings(Settings):
+class DeepSettings(LearnerSettings):
     """Settings of all deep learners."""
 
     hidden: tuple[Annotated[int, Field(ge=1, le=4096)], ...] = Field(
@@ -48,7 +48,7 @@ class DeepLearner(Learner[Chosen]):
         By name: decisions that are remembered.
     """
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
         """Make the networks."""
         self.ground, self.settings, self.seed = ground, settings, seed
         self.sight = Sight(ground.index)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.learner import Pair
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.orders import all_orders, order_counts
 
@@ -73,7 +73,7 @@ class Sight:
 
         return policies
 
-    def pair(self, ground: Ground, policies: Policies) -> Pair:
+    def pair(self, ground: LearningGame, policies: Policies) -> Pair:
         """The strategies of a policy at all infosets, block by block."""
         first, second = (ground.strategy(p, self.probabilities(p, policies)) for p in (0, 1))
         return first, second

@@ -17,7 +17,7 @@ from pttt_ooc.learners.deep.learner import DeepSettings
 from pttt_ooc.learners.deep.memory import Memory
 from pttt_ooc.learners.deep.observation import Sight
 from pttt_ooc.learners.exact.oracle import OracleSettings, PolicySpaceOracles
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Floats
 
 
@@ -39,7 +39,7 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
 
     settings_model = LearnedOracleSettings
 
-    def start(self, ground: Ground, settings: LearnedOracleSettings, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: LearnedOracleSettings, seed: int) -> None:
         """Begin with responses to uniform play."""
         super().start(ground, settings, seed)
         self.settings, self.seed, self.sight = settings, seed, Sight(ground.index)

@@ -23,14 +23,14 @@ from pydantic import model_validator
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
 from pttt_ooc.solving.restricted_game import RestrictedGames
 from pttt_ooc.structure.strategy import Strategy
 
 
-class DoubleOracleSettings(Settings):
+class DoubleOracleSettings(LearnerSettings):
     """There is nothing to set."""
 
     @model_validator(mode="after")
@@ -45,7 +45,7 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
     settings_model = DoubleOracleSettings
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
-    def start(self, ground: Ground, settings: DoubleOracleSettings, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: DoubleOracleSettings, seed: int) -> None:
         """Allow what best responses to uniform play do, anywhere."""
         self.ground, self.games = ground, RestrictedGames(ground.index, restricted_walk(ground.index))
         uniform = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 
 
-class FictitiousSettings(Settings):
+class FictitiousSettings(LearnerSettings):
     """Settings of fictitious play."""
 
     power: float = Field(default=0.0, ge=0, le=100, description="Response t weighs t^power in the average.")
@@ -38,7 +38,7 @@ class FictitiousPlay(Learner[FictitiousSettings]):
     settings_model = FictitiousSettings
     source = "Heinrich, Lanctot and Silver 2015, Fictitious self-play in extensive-form games"
 
-    def start(self, ground: Ground, settings: FictitiousSettings, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: FictitiousSettings, seed: int) -> None:
         """Begin with uniform play."""
         self.ground, self.settings = ground, settings
         self.total = 0.0

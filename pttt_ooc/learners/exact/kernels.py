@@ -3,7 +3,7 @@
 All kernels of the exact learners are here, and use nothing of other modules: numba's own stamp of this file is then
 enough to tell what has to be compiled anew.
 
-:meth:`pttt_ooc.learners.learning_game.Ground.upward` calls them with the part of the arrays that belongs to one slice.
+:meth:`pttt_ooc.learners.learning_game.LearningGame.upward` calls them with the arrays of one slice.
 ``part.sequences`` hold the counterfactual values ``q`` of actions, and each kernel adds the value of each infoset to
 ``part.nodes``.  All other arrays have a number for each of the slice's sequences.  Within a view, the sequences of an
 action are one block with a number for each order.

@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Slice
 
 SOURCE = "Sokota et al. 2023, A unified approach to reinforcement learning, quantal response equilibria, ..."
 
 
-class MirrorSettings(Settings):
+class MirrorSettings(LearnerSettings):
     """Settings of all three."""
 
     updates: Literal["simultaneous", "alternating"] = Field(
@@ -46,7 +46,7 @@ class Mirror(Learner[Chosen]):
 
     source = SOURCE
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
         """Begin with uniform play."""
         self.ground, self.settings = ground, settings
         self.policies = [ground.uniform(p) for p in (0, 1)]
@@ -144,7 +144,7 @@ class MagnetMirror(BehaviouralMirror[MagnetSettings]):
 
     settings_model = MagnetSettings
 
-    def start(self, ground: Ground, settings: MagnetSettings, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: MagnetSettings, seed: int) -> None:
         """Begin with uniform play and a uniform magnet."""
         super().start(ground, settings, seed)
         self.magnets = [ground.zeros(p) for p in (0, 1)]
@@ -173,7 +173,7 @@ class DilatedMirror(Mirror[DilatedSettings]):
 
     settings_model = DilatedSettings
 
-    def start(self, ground: Ground, settings: DilatedSettings, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: DilatedSettings, seed: int) -> None:
         """Begin with uniform play."""
         super().start(ground, settings, seed)
         for p in (0, 1):

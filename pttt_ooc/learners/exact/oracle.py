@@ -19,8 +19,8 @@ from pydantic import Field, model_validator
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact.metagame import META_SOLVERS
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Floats, Reach
 
 Sparse = tuple[NDArray[np.int32], Floats]
@@ -32,7 +32,7 @@ def _sparse(plan: Reach) -> Sparse:
     return sequences, plan.sequences[sequences]
 
 
-class OracleSettings(Settings):
+class OracleSettings(LearnerSettings):
     """Settings of PSRO."""
 
     meta_solver: Literal["nash", "uniform", "projected-replicator", "regret-matching"] = Field(
@@ -52,10 +52,10 @@ Chosen = TypeVar("Chosen", bound=OracleSettings)
 class PolicySpaceOracles(Learner[Chosen]):
     """PSRO with exact best responses; its strategies are the mixtures."""
 
-    settings_model: ClassVar[type[Settings]] = OracleSettings
+    settings_model: ClassVar[type[LearnerSettings]] = OracleSettings
     source = "Lanctot et al. 2017, A unified game-theoretic approach to multiagent reinforcement learning"
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
         """Begin with best responses to uniform play."""
         self.ground, self.solve = ground, META_SOLVERS[settings.meta_solver]
         self.populations: tuple[list[Sparse], list[Sparse]] = ([], [])

@@ -7,7 +7,7 @@ becomes the next reference (Perolat et al. 2022, section "Learning approach", an
 from the one before to the new one during the first half of a phase).
 
 Only what comes after an infoset matters there.  The opponent's own term needs sums over all its moves and not only over
-those that win, which :meth:`pttt_ooc.learners.learning_game.Ground.visits_of` gives.
+those that win, which :meth:`pttt_ooc.learners.learning_game.LearningGame.visits_of` gives.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Reach, Slice
 
 
-class RegularisedSettings(Settings):
+class RegularisedSettings(LearnerSettings):
     """Settings of R-NaD."""
 
     eta: float = Field(default=0.2, ge=0, le=100, description="Weight of the regularisation.")
@@ -40,7 +40,7 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
     settings_model = RegularisedSettings
     source = "Perolat et al. 2022, Mastering the game of Stratego with model-free multiagent reinforcement learning"
 
-    def start(self, ground: Ground, settings: RegularisedSettings, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: RegularisedSettings, seed: int) -> None:
         """Begin with uniform play, which is the first reference too."""
         self.ground, self.settings = ground, settings
         self.policies = [ground.uniform(p) for p in (0, 1)]

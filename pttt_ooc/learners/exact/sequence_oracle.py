@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 
 
-class SequenceOracleSettings(Settings):
+class SequenceOracleSettings(LearnerSettings):
     """Settings of the double oracle over sequences."""
 
     growth: float = Field(default=1.5, gt=1, le=10, description="Factor of iterations between two looks for responses.")
@@ -36,7 +36,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
     settings_model = SequenceOracleSettings
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
-    def start(self, ground: Ground, settings: SequenceOracleSettings, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: SequenceOracleSettings, seed: int) -> None:
         """Allow what best responses to uniform play do."""
         self.ground, self.settings = ground, settings
         self.allowed = [np.zeros(i.sequences, np.uint8) for i in ground.players]

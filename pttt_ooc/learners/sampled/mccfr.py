@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.learners.sampled import kernels
 from pttt_ooc.learners.sampled.games import random_state
 from pttt_ooc.learners.sampled.kernels import Options, Tables
 from pttt_ooc.learners.sampled.rules import rules_of
 
 
-class SamplingSettings(Settings):
+class SamplingSettings(LearnerSettings):
     """Settings of both."""
 
     power: float = Field(default=0.0, ge=0, le=10, description="Iteration t weighs t^power; 1: linear.")
@@ -47,7 +47,7 @@ class MonteCarlo(Learner[Chosen]):
     """The kernel that makes iterations."""
     with_baselines = False
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
         """Begin with uniform play."""
         self.ground, self.settings = ground, settings
         self.rules = rules_of(ground.index)
