@@ -1,6 +1,6 @@
-"""The page that compares the runs of a sweep, and the same as a table for other programs.
+"""The page that compares the runs of a sweep, and a table with the same data for other programs.
 
-Only what the stages wrote down is read: no game is searched, and no solution is opened.
+It reads only manifests and convergence: it searches no game and opens no solution.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class SweepRun:
     Attributes
     ----------
     counts
-        Of its game: ``infosets_0``, ... as the stage "enumerate" counted them.
+        Counts of its game by the stage "enumerate": ``infosets_0``, ...
     facts
-        How its gap closed.
+        The convergence of its gap.
     solved, evaluated
         The manifests of the stages "solve" and "evaluate".
     """
@@ -64,12 +64,12 @@ class SweepRun:
 
 
 def read_run(directory: Path) -> SweepRun:
-    """Read what the stages of a run wrote down.
+    """Read the manifests and the convergence of a run.
 
     Raises
     ------
     StoreError
-        If a manifest is missing, or the convergence is not the one that its manifest describes.
+        If a manifest is missing, or the convergence does not match its manifest.
     """
     manifests = {
         stage: read_manifest(manifest_of(directory, stage), stage) for stage in ("enumerate", "solve", "evaluate")
@@ -86,14 +86,14 @@ def compare(directories: Sequence[Path], into: Path) -> None:
     Parameters
     ----------
     directories
-        Of the runs' results, game by game.
+        Of the results of the runs, game by game.
     into
         An existing directory.
 
     Raises
     ------
     PtttError
-        If there is no run, one is not whole, or the disk cannot be written to.
+        If there is no run, one is incomplete, or the disk cannot be written to.
     """
     if not directories:
         raise ConfigError("The sweep has no runs; name games in sweep.games, as config/sweep.yaml does.")
@@ -114,7 +114,7 @@ def page_text(runs: Sequence[SweepRun]) -> str:
 
 
 def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:
-    """What the page says of one game."""
+    """The section of one game."""
     facts = [run.facts for run in runs]
     curves = {each.name: each.rows for each in facts}
     panels = [

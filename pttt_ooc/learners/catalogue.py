@@ -11,7 +11,7 @@ from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.extras import imports
 from pttt_ooc.stages.provenance import code_digest, dependencies
 
-if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numerics
+if TYPE_CHECKING:  # the Snakefile imports this module, and numerics are slow to import
     from pttt_ooc.learners.learner import Learner, LearnerSettings
 
 ALGORITHMS = {
@@ -56,7 +56,7 @@ def learner_class(algorithm: str) -> type[Learner[Any]]:
 
 
 def guess(algorithm: str) -> str:
-    """What was perhaps meant, or all names, to end a sentence about a wrong one."""
+    """The end of a sentence about an unknown name: the most similar name, or all names."""
     return did_you_mean(algorithm, ALGORITHMS) or f"; choose one of {', '.join(ALGORITHMS)}"
 
 
@@ -66,7 +66,7 @@ def module_of(algorithm: str) -> str:
 
 
 def sources_of(algorithm: str) -> str:
-    """A digest of the code of an algorithm and of all that it uses."""
+    """A digest of an algorithm's code and of its imports."""
     return code_digest(dependencies(module_of(algorithm)))
 
 

@@ -1,12 +1,12 @@
-"""Runs of learners on disk: where they are, what they depend on, and what they leave.
+"""Runs of learners on disk: their directories, dependencies and results.
 
 A run has the directory ``data/GAME/SYMMETRY/learners/NAME``:
 
 ========================= =================================================================================
-``work/<fingerprint>/``   its checkpoints and its log, as far as it has come
-``solution.zarr``         the pair of strategies at the end, which all commands read as a solution
+``work/<fingerprint>/``   its checkpoints and its log so far
+``solution.zarr``         the final pair of strategies, which all commands read as a solution
 ``log.jsonl``             one row for each exact evaluation
-``learn.json``            the manifest: what was run, and how it ended
+``learn.json``            the manifest: the run, and how it ended
 ========================= =================================================================================
 """
 
@@ -43,15 +43,15 @@ class LearnerRun:
     Attributes
     ----------
     game, symmetry
-        What is learned, and on which index.
+        The game, and the symmetry of its index.
     name
-        Of the run: of its directory, and in tables.
+        Of its directory, and in tables.
     algorithm
         A key of :data:`pttt_ooc.learners.catalogue.ALGORITHMS`.
     settings
-        Of the algorithm; what is left out has the paper's default.
+        Of the algorithm; missing ones have the defaults of the paper.
     seed
-        Of all that is random.
+        Of all random numbers.
     precision
         Of gradients, plans and policies.  Evaluations are always in double precision.
     """
@@ -65,13 +65,13 @@ class LearnerRun:
     precision: Precision = "float32"
 
     def described(self) -> dict[str, Any]:
-        """All that the iterates depend on besides the code, as JSON values."""
+        """Everything that the iterates depend on besides the code, as JSON values."""
         settings = checked_settings(self.algorithm, self.settings).model_dump(mode="json")
         facts = {"game": self.game, "symmetry": self.symmetry, "algorithm": self.algorithm}
         return {**facts, "settings": settings, "seed": self.seed, "precision": self.precision}
 
     def fingerprint(self) -> str:
-        """Names all that the iterates depend on, code included."""
+        """Names everything that the iterates depend on, code included."""
         code = code_digest(name for name in dependencies(module_of(self.algorithm)) if name.startswith(ITERATES))
         return fingerprint({**self.described(), "learner": code})
 
@@ -84,7 +84,7 @@ def directory_of(data: Path, run: LearnerRun) -> Path:
 def learn(
     run: LearnerRun, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None
 ) -> Path:
-    """Run a learner until an end, or go on with it, and write its result.
+    """Run a learner until an end, or continue it, and write its result.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def learn(
     Raises
     ------
     PtttError
-        If game, algorithm or settings are refused, the run is at work already, or the disk cannot be written to.
+        If game, algorithm or settings are refused, another process has the run, or the disk cannot be written to.
     """
     settings = checked_settings(run.algorithm, run.settings, f"The settings of the run {run.name}")
     directory, name = directory_of(data, run), run.fingerprint()
@@ -126,7 +126,7 @@ def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, ground
 
 
 def read_run(directory: Path) -> tuple[dict[str, Any], list[Row]]:
-    """Manifest and rows of a run that has ended; a StoreError if there is none."""
+    """Manifest and rows of a finished run; a StoreError if there is none."""
     manifest = read_manifest(directory / MANIFEST, STAGE)
     lines = (directory / LOG).read_text(encoding="utf-8").splitlines()
     return manifest, [json.loads(line) for line in lines]
