@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.extreme import analysis, curves
-from pttt_ooc.extreme.analyst import look_again_and_again
+from pttt_ooc.extreme.analyst import evaluate_matches
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.exports import parts
@@ -173,10 +173,10 @@ def test_the_analyst_evaluates_each_match_once_and_skips_a_damaged_one(tmp_path,
     log["moves"][2]["cell"] = log["moves"][1]["cell"]
     record.log(first).write_text(json.dumps(log))
     monkeypatch.setattr("pttt_ooc.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
-    look_again_and_again(record.directory, Stopping(200))
+    evaluate_matches(record.directory, Stopping(200))
     assert not record.curve(first).exists() and record.curve(second).exists()
     before = record.curve(second).stat().st_mtime_ns
-    look_again_and_again(record.directory, Stopping(200))
+    evaluate_matches(record.directory, Stopping(200))
     assert record.curve(second).stat().st_mtime_ns == before
 
 
