@@ -25,8 +25,8 @@ from pttt_ooc.web.shell import Shell
 Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]
 _FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
-_STALLED = 60.0  # seconds without a byte
-_SLOWEST = 20_000  # least bytes a second on average: promises of room on the disk must end
+_SILENT_SECONDS = 60.0  # seconds without a byte
+_BYTES_PER_SECOND = 20_000  # least bytes a second on average: promises of room on the disk must end
 
 
 class _Form:
@@ -234,7 +234,7 @@ async def receive(
     grader.in_flight.promise(flight, length)
     form = _Form(boundary, grader.storage, intake.largest, check_all, flight)
     try:
-        await _feed(request.stream(), form, _STALLED + length / _SLOWEST)
+        await _feed(request.stream(), form, _SILENT_SECONDS + length / _BYTES_PER_SECOND)
         if not form.ended or form.incoming is None:
             raise HTTPException(400, "The form has no file, or is cut off.")
         return form.fields, form.incoming
@@ -264,7 +264,7 @@ async def _feed(stream: Any, form: _Form, seconds: float) -> None:
     end = time.monotonic() + seconds
     try:
         while True:
-            data = await asyncio.wait_for(anext(stream), _STALLED)
+            data = await asyncio.wait_for(anext(stream), _SILENT_SECONDS)
             # Parsing and writing small pieces takes less time than handing them to a thread.
             form.write(data)
             if time.monotonic() > end:
@@ -272,7 +272,7 @@ async def _feed(stream: Any, form: _Form, seconds: float) -> None:
     except StopAsyncIteration:
         return
     except TimeoutError:
-        raise HTTPException(408, f"Nothing has come for {_STALLED:.0f} seconds; send it again.") from None
+        raise HTTPException(408, f"Nothing has come for {_SILENT_SECONDS:.0f} seconds; send it again.") from None
     except FormParserError:
         raise HTTPException(400, "The form is damaged; send it again.") from None
     except ClientDisconnect:
