@@ -193,7 +193,7 @@ def mistakes(
     [own], rules = _given([strategy], player, [infosets], game)
     name = equilibrium or str(strategy_reader.best_solution(rules, data))
     given, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
-    value = asked or strategy_reader.told_value(rules, given, data)
+    value = asked or strategy_reader.required_value(rules, given, data)
     symmetry = strategy_reader.common_symmetry(given)
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:

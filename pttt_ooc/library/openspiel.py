@@ -109,7 +109,7 @@ class _OpponentSearch:
         self.squares = found + [s for s in range(game.squares) if s not in tried] + mine
 
     def extend(self, mover: int, placed0: int, placed1: int, done: int, theirs: int) -> list[int] | None:
-        """The rest of a history, after `done` own attempts; `theirs` is what the opponent has attempted."""
+        """The rest of a history, after `done` own attempts; `theirs` are the opponent's attempted squares."""
         placed = [placed0, placed1]
         if mover == self.player:
             if done == len(self.own):

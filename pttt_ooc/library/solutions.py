@@ -15,7 +15,7 @@ from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.library.games import as_record, of_record
-from pttt_ooc.library.solver_session import ConvergenceRow, begun, checked_settings, checked_symmetry
+from pttt_ooc.library.solver_session import ConvergenceRow, checked_settings, checked_symmetry, start_solver
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.strategy_names import SOLUTION, named_strategy
 from pttt_ooc.library.structures import checked_player, engine_of, index_of, is_named, remember, threads
@@ -217,7 +217,7 @@ def solve(
     asked = {"target_nashconv": target_nashconv, **settings}
     config, symmetry = checked_settings(algorithm, asked), checked_symmetry(game, symmetry)
     if directory is None:
-        made = begun(game, algorithm, config, symmetry, on_progress)
+        made = start_solver(game, algorithm, config, symmetry, on_progress)
         found = made.run()
         strategies = (Strategy.of(found.strategies[0].whole()), Strategy.of(found.strategies[1].whole()))
         facts = {"algorithm": _name(algorithm), "symmetry": symmetry, **found.rows[-1], "stopped_by": found.stopped_by}

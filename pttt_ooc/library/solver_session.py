@@ -106,11 +106,11 @@ def iterate(
     True
     """
     config = checked_settings(algorithm, {**ENDLESS, **settings})
-    solver = begun(game, algorithm, config, checked_symmetry(game, symmetry))
+    solver = start_solver(game, algorithm, config, checked_symmetry(game, symmetry))
     return SolverSession(game, "A custom rule" if isinstance(algorithm, Rule) else algorithm, solver)
 
 
-def begun(
+def start_solver(
     game: Game,
     algorithm: str | Rule,
     config: SolveConfig,

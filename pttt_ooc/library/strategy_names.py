@@ -237,7 +237,7 @@ def _check_shape(one: NamedStrategy, game: Game) -> None:
 
 
 def _refuse_shape(one: NamedStrategy, expected: str, game: Game | None = None) -> None:
-    """Refuse a tensor that has not the shape of the player's tensors in the game; say what the shape fits."""
+    """Refuse a tensor whose shape does not fit the player in the game; say what the shape fits."""
     own, other = games_of_shape(one.shape, one.player), games_of_shape(one.shape, 1 - one.player)
     where = f" for player {one.player}" + (f" in {game.name}" if game else "")
     hint = ""

@@ -185,11 +185,11 @@ def known_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Inter
 
     Sources are the package, the given solutions and bundles, and the solutions of the game in `data`.
     """
-    said = [_said_value(one.metadata) for one in given]
+    said = [_value_in(one.metadata) for one in given]
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):  # most games have not been solved here
-                said.append(_said_value(solution_attrs(results / SOLUTION)))
+                said.append(_value_in(solution_attrs(results / SOLUTION)))
     known = reference_value(game)
     for interval in said:
         if interval is not None:
@@ -197,7 +197,7 @@ def known_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Inter
     return known
 
 
-def told_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Interval:
+def required_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Interval:
     """Like :func:`known_value`, but raises a ConfigError if nothing is known."""
     known = known_value(game, given, data)
     if known is None:
@@ -217,7 +217,7 @@ def best_solution(game: Game, data: Path) -> Path:
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):
-                said = _said_value(solution_attrs(results / SOLUTION))
+                said = _value_in(solution_attrs(results / SOLUTION))
                 found.append((said[1] - said[0] if said else math.inf, results))
     if not found:
         raise StoreError(
@@ -227,7 +227,7 @@ def best_solution(game: Game, data: Path) -> Path:
     return min(found)[1]
 
 
-def _said_value(said: Mapping[str, Any]) -> Interval | None:
+def _value_in(said: Mapping[str, Any]) -> Interval | None:
     """The interval in the metadata of a solution, or of a bundle made from one."""
     solve = said.get("solve")
     for place in (said, said.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):

@@ -188,7 +188,7 @@ def walk(own, side, probabilities, alike, some):
     """
     size = side.squares
     full = (1 << size) - 1
-    mine = np.empty(len(own.squares) + 1, np.int64)  # the player's marks after so many attempts
+    mine = np.empty(len(own.squares) + 1, np.int64)  # the player's marks after each number of attempts
     tried = mine[0] = own.setup
     for k in range(len(own.squares)):
         bit = 1 << own.squares[k]

@@ -45,15 +45,18 @@ def common_gap(runs: Sequence[RunFacts]) -> float | None:
     return max(map(min, gaps)) if gaps and all(gaps) else None
 
 
-def first_at(run: RunFacts, gap: float | None) -> ConvergenceRow:
+def first_evaluation(run: RunFacts, gap: float | None) -> ConvergenceRow:
     """The first evaluation of a run whose gap is at most `gap`; empty if there is none."""
     return next((row for row in run.rows if gap is not None and row["nashconv"] <= gap), {})
 
 
-def compared(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
+def comparison_rows(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
     """A row of the report's table for each run: settings, last evaluation, and first evaluation at the common gap."""
     gap = common_gap(runs)
-    return [{**vars(run), "last": run.last, "reached": first_at(run, gap), "settings": _settings(run)} for run in runs]
+    return [
+        {**vars(run), "last": run.last, "reached": first_evaluation(run, gap), "settings": _settings(run)}
+        for run in runs
+    ]
 
 
 def _settings(run: RunFacts) -> str:

@@ -10,9 +10,6 @@ from typing import Any
 from pttt_ooc.show.numbers import decimals, duration, gap, interval, thousands
 from pttt_ooc.show.pictures import PALETTE
 
-STYLE = "style.html.j2"
-"""A template for others to include; it needs a `palette`."""
-
 FILTERS = {"decimals": decimals, "gap": gap, "interval": interval, "duration": duration, "thousands": thousands}
 
 

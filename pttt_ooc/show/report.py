@@ -19,7 +19,7 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.rules.catalogue import aim
 from pttt_ooc.rules.game import Game
-from pttt_ooc.show.comparison import RunFacts, common_gap, compared
+from pttt_ooc.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import (
@@ -176,7 +176,7 @@ def _curves(data: ReportData, x: str) -> dict[str, Any]:
     if runs:
         figure = comparison_figure({run.name: run.rows for run in runs}, x)
         found["comparison"] = inline_svg(figure, f"compared-{x}", f"Gaps of {len(runs)} runs over {x}")
-    return {**found, "runs": compared(runs), "common_gap": common_gap(runs)}
+    return {**found, "runs": comparison_rows(runs), "common_gap": common_gap(runs)}
 
 
 def _context(data: ReportData) -> dict[str, Any]:

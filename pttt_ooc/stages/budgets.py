@@ -18,7 +18,7 @@ _PROCESS = 245  # MB: Python, libraries, compiled code
 _THREAD = 20  # MB: for each thread, besides its cells: a stack, and rows of an export
 _REST = 90  # MB: more than pictures, or the rows of an export on one thread
 _PAIR = {"full": 200, "none": 450}  # bytes for each pair of views, in the stage that needs most of them
-_CELL = 140  # bytes for each cell of an operator, of which there are fewer than orders of all squares
+_CELL = 140  # bytes for each cell of an operator; there are fewer cells than orders of all squares
 
 
 def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.show.comparison import RunFacts, common_gap, compared
+from pttt_ooc.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.show.pictures import comparison_figure, figure_bytes
 from pttt_ooc.stages import comparison, directories
 from pttt_ooc.stages.stage_context import stage
@@ -47,17 +47,19 @@ def test_runs_work_at_the_same_time_but_not_while_the_index_is_made(tmp_path):
 def test_the_common_gap_is_one_that_all_runs_reached():
     runs = [facts("a", [0.5, 0.02, 0.03]), facts("b", [0.2, 0.1, 0.05, 0.01])]
     assert common_gap(runs) == 0.02
-    table = compared(runs)
+    table = comparison_rows(runs)
     assert [row["reached"]["iteration"] for row in table] == [20, 40]
     assert [row["last"]["nashconv"] for row in table] == [0.03, 0.01]
     assert common_gap([facts("a", []), runs[0]]) is None
-    assert compared([facts("a", [])])[0]["reached"] == {}
+    assert comparison_rows([facts("a", [])])[0]["reached"] == {}
 
 
 def test_settings_in_words():
     told = {"alpha": 1.5, "beta": 0.0, "restart_average": None, "updates": "alternating"}
-    assert compared([facts("a", [1], **told)])[0]["settings"] == "alpha 1.5, beta 0"
-    assert compared([facts("a", [1], **{**told, "updates": "simultaneous"})])[0]["settings"].endswith(", simultaneous")
+    assert comparison_rows([facts("a", [1], **told)])[0]["settings"] == "alpha 1.5, beta 0"
+    assert comparison_rows([facts("a", [1], **{**told, "updates": "simultaneous"})])[0]["settings"].endswith(
+        ", simultaneous"
+    )
 
 
 def test_every_run_has_a_curve_and_a_name():
