@@ -128,19 +128,19 @@ class Intake(Generic[Row]):
         Bytes that a file may have.
     fields
         The fields of the form, as a sentence names them.
-    check_fields
-        Called with the fields before the file; what it raises ends the request.
     check_limits
         Raises a SubmissionError if the team may not submit now, while so many other files of it are being received.
     take
         Makes a row of a received file; returns it, and whether it is new.
+    check_fields
+        Called with the fields before the file; what it raises ends the request.
     """
 
     largest: int
     fields: str
-    check_fields: Callable[[Fields], object]
     check_limits: Callable[[Team, int], None]
     take: Callable[[Team, Fields, Incoming], tuple[Row, bool]]
+    check_fields: Callable[[Fields], object] = lambda fields: None
 
 
 def strategies(grader: Grader) -> Intake[Submission]:
@@ -150,7 +150,7 @@ def strategies(grader: Grader) -> Intake[Submission]:
         return grader.take(team, player_of(fields), incoming)
 
     largest = grader.settings.max_upload_bytes
-    return Intake(largest, "the fields player and file", player_of, grader.check_limits, take)
+    return Intake(largest, "the fields player and file", grader.check_limits, take, player_of)
 
 
 async def from_browser(
