@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.arena.pages.answerer_client import AskedArena
 from pttt_ooc.arena.pages.part import part_of as arena_part
+from pttt_ooc.course import teams
 from pttt_ooc.course.kinds.bots import parts as league
 from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
 from pttt_ooc.course.kinds.bots.submissions import Bot
@@ -143,9 +144,9 @@ def course(tmp_path_factory):
         session.add(StrategyGame(id=GAME, owner=owner, attempts="", result=None, resigned=False, **played, **times))
     with matches.store.database.writing() as session:
         session.add(MatchRow(id=MATCH, owner=owner, solution="", match="{}", first=0, result=None, **times))
-    bots = lab.app.state.league.bots
     with lab.database.reading() as session:
-        bots.hand_in(session.get(Team, int(owner.partition(":")[2])), "team1.py", CODE)
+        team = teams.find_team(session, "Team A")
+        lab.app.state.league.bots.hand_in(team, "team1.py", CODE)
         lab.secrets = [session.get(Submission, number).file, *lab.tokens.values(), "mulberry", GAME, MATCH]
     yield lab
     matches.close()
