@@ -148,7 +148,8 @@ def _given(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, An
         except ValueError:  # its own name, before it has got one: it calls itself
             continue
         value = getattr(value, "py_func", value)
-        if isinstance(value, ModuleType | int):
+        numbers = value if isinstance(value, tuple) else (value,)
+        if isinstance(value, ModuleType) or all(isinstance(number, int) for number in numbers):
             found.add((name, value))
         elif not hasattr(value, "__code__"):
             raise TypeError(f"{function.__qualname__}: a factory gives kernels modules, whole numbers and functions.")

@@ -30,7 +30,7 @@ TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  
 _REFUSALS: dict[int | str, dict[str, object]] = {
     400: {"model": ErrorOut, "description": "The form is incomplete or damaged."},
     401: {"model": ErrorOut, "description": "No token, or one that is not known."},
-    408: {"model": ErrorOut, "description": "The body has stopped, or comes too slowly."},
+    408: {"model": ErrorOut, "description": "The body has stopped, or is too slow."},
     413: {"model": ErrorOut, "description": "The file is too large."},
     415: {"model": ErrorOut, "description": "The body is no multipart form."},
     429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
@@ -133,7 +133,7 @@ def download(grader: UsedGrader, number: Number, team: Bearer) -> FileResponse:
 
 
 def file_of(grader: UsedGrader, number: int, team: Team | None) -> FileResponse:
-    """The file of a submission, if `team` may have it."""
+    """The file of a submission, if `team` may download it."""
     with grader.database.reading() as session:
         found = _submission(submissions.find(session, number), number)
     if found.team.name != BASELINE and (team is None or team.id != found.team_id):

@@ -1,8 +1,8 @@
-"""A copy of a grader in one tar file: settings, the tables as JSON lines, uploads, and what other parts keep.
+"""A copy of a grader in one tar file: settings, tables as JSON lines, uploads, and the databases of other parts.
 
-Other parts keep their tables, such as those of the games that people play, in SQLite databases of their own in the
-grader's directory; these are copied whole.  Gradients and the index are left out, as they can be made again; so are
-sessions, as the copy has a key of its own.
+Other parts, such as the games that people play, have SQLite databases of their own in the grader's directory, which are
+copied whole.  Gradients and the index are left out, as they can be made again; so are sessions, as the copy gets a
+secret of its own.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _DAMAGE = (
 
 
 def write_backup(database: Database, storage: Storage, file: Path) -> int:
-    """Write a copy; returns the number of submissions in it.  Submissions that come meanwhile are not in it.
+    """Write a copy; returns the number of its submissions.  Submissions received meanwhile are not in it.
 
     Raises
     ------
     StoreError
         If it cannot be written.
     """
-    # In one transaction, so that all tables are of one moment; uploads never change once they are there.
+    # One transaction, so that all tables are of the same moment; whole uploads never change.
     with database.reading() as session:
         rows = read_rows(session)
     with replacing(file) as temporary, tarfile.open(temporary, "w") as archive:
@@ -81,7 +81,7 @@ def _others(database: Database, storage: Storage) -> list[Path]:
 
 
 def _content_of(file: Path) -> bytes:
-    """An SQLite database as it is between two transactions, while others go on writing."""
+    """The content of an SQLite database between two transactions; other processes may go on writing."""
     try:
         with closing(sqlite3.connect(file, timeout=_WAIT)) as source, closing(sqlite3.connect(":memory:")) as copy:
             source.backup(copy)
@@ -108,12 +108,12 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
     Parameters
     ----------
     database_url
-        Where the tables go; None: where the copy's settings say.
+        Database for the tables; None: the one in the copy's settings.
 
     Raises
     ------
     GraderError
-        If `data` already holds something, or the file is no copy.
+        If `data` is not empty, or the file is no copy.
     """
     if data.exists() and any(data.iterdir()):
         raise GraderError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
@@ -178,7 +178,7 @@ def _check_end(file: Path, archive: tarfile.TarFile) -> None:
 def _restore_upload(
     archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo], row: dict[str, Any], storage: Storage
 ) -> None:
-    # Names in the copy name nothing: the row's own name is checked to be one of ours.
+    # Names of members are not trusted: the row's name must have the form of the server's names.
     if not row["file"].removesuffix(".zip").isalnum():
         raise ValueError(f"{row['file']!r} is no name of an upload")
     target = storage.upload(row["file"])

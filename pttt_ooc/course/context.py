@@ -1,4 +1,4 @@
-"""What all requests share: the settings, the files, the database, and what is known of the game."""
+"""The state that all requests share: settings, files, database, and the value of the game."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Grader:
     Attributes
     ----------
     taking
-        How many files are kept at the same time: the disk is the limit.
+        Limits how many files are stored at the same time, as the disk is the bottleneck.
     """
 
     settings: CourseSettings
@@ -70,7 +70,7 @@ class Grader:
         return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team)
 
     def check_limits(self, team: Team, ahead: int) -> None:
-        """As :func:`~pttt_ooc.course.limits.check_limits`, of strategies."""
+        """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies."""
         with self.database.reading() as session:
             check_limits(session, Submission, team, self.limits, ahead)
 
@@ -79,7 +79,7 @@ class Grader:
         return quota(session, Submission, team, self.limits)
 
     def take(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-        """Make a submission of a strategy that has come in; errors as :func:`accept`."""
+        """Make a submission of a received strategy; raises what :func:`accept` raises."""
         submission, new = accept(self.database, self.limits, team, player, incoming)
         facts = {"submission": submission.id, "team": team.name, "player": player, "bytes": incoming.size, "new": new}
         log.info("received", extra=facts)

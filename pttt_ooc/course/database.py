@@ -24,7 +24,7 @@ DEFAULT = "grader.sqlite"
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
 _PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
-_OURS = (IntegrityError, ProgrammingError, DataError)  # of what is asked, not of the database
+_OURS = (IntegrityError, ProgrammingError, DataError)  # errors of a statement, not of the database
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
@@ -36,12 +36,12 @@ class Database:
     url
         An SQLAlchemy URL.
     game
-        The tables are made if they are missing, and are bound to this game; those of an older format are upgraded.
+        Missing tables are made, for this game; tables of an older format are upgraded.
 
     Raises
     ------
     GraderError
-        If it cannot be opened, or is of another game or of a later version.
+        If it cannot be opened, or is of another game or another version.
     """
 
     def __init__(self, url: str, game: str) -> None:
@@ -85,8 +85,7 @@ class Database:
         CourseTables.metadata.create_all(connection)
         write_rows(session, rows)
         print(
-            f"The database {self._shown} is upgraded from format {form} to {FORMAT}; whoever was signed in has to "
-            "sign in again.",
+            f"The database {self._shown} is upgraded from format {form} to {FORMAT}; everybody has to sign in again.",
             file=sys.stderr,
         )
 
@@ -97,7 +96,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session to read in; what it returns stays usable afterwards.  Errors as :meth:`writing`."""
+        """A session for reading; its results stay usable afterwards.  Raises what :meth:`writing` raises."""
         with self._explaining(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
@@ -119,7 +118,7 @@ class Database:
             yield
         except _OURS:
             raise
-        except DatabaseError as error:  # SQLite tells damage by the class itself, PostgreSQL by another one below it
+        except DatabaseError as error:  # SQLite reports damage by this class, PostgreSQL by a subclass
             raise self._explained(error) from error
 
     def _explained(self, error: SQLAlchemyError) -> GraderError:
@@ -129,11 +128,11 @@ class Database:
         return GraderError(f"The database {self._shown} cannot be used: {what}.")
 
     def _has_no_room(self) -> bool:
-        """Whether SQLite's files have no room, which it also tells as "disk I/O error" or "unable to open"."""
+        """Whether SQLite's disk is full, which it also reports as "disk I/O error" or "unable to open"."""
         return any(shutil.disk_usage(file).free < _ROOM for file in self.files()[:1])
 
     def files(self) -> list[Path]:
-        """The files that it is kept in, if it is one of SQLite's."""
+        """Its files, if it is an SQLite database."""
         if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
             return []
         file = Path(self.engine.url.database)

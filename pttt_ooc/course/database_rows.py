@@ -1,7 +1,7 @@
-"""All rows of a grader's database as JSON values: for copies, and for tables of an older format.
+"""All rows of a grader's database as JSON values: for copies, and for upgrades of an older format.
 
 A row is a pair of its table's name and its columns.  Sessions are left out.  The row ``numbers`` has the highest
-numbers that were ever given; their rows may have been deleted.
+numbers ever used; their rows may have been deleted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read_rows(session: Session) -> list[TableRow]:
     for table in CourseTables.metadata.sorted_tables:
         if table.name == BrowserSession.__tablename__ or not there.has_table(table.name):
             continue
-        columns = {column["name"] for column in there.get_columns(table.name)}  # an older format has less
+        columns = {column["name"] for column in there.get_columns(table.name)}  # an older format has fewer
         found = session.execute(select(*(column for column in table.columns if column.name in columns)))
         rows += [(table.name, dict(row)) for row in found.mappings()]
     return [*rows, (NUMBERS, _highest(session))]
@@ -76,7 +76,7 @@ def _is_format(table: str, row: dict[str, Any]) -> bool:
 
 
 def _with_keys(rows: list[TableRow]) -> list[TableRow]:
-    """Format 1 has no keys; two of its names may be the same by now, and both teams stay."""
+    """Rows of format 1 with keys.  Two of its names may be the same now; both teams stay."""
     taken: set[str] = set()
     keys: dict[int, str] = {}
     teams = [row for table, row in rows if table == "teams"]
@@ -94,11 +94,11 @@ def _with_keys(rows: list[TableRow]) -> list[TableRow]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Highest numbers: each kind of database records them in its own way
+# Highest numbers: each kind of database stores them in its own way
 
 
 def _highest(session: Session) -> dict[str, int]:
-    """The highest number that each table has given, as far as the database knows."""
+    """The highest number that each table has used, as far as the database knows."""
     dialect = session.connection().dialect.name
     if dialect == "postgresql":
         query = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {}"

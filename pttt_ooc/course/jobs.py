@@ -1,7 +1,7 @@
 """Judging a submission, from the queue to the verdict.
 
-Every step can be broken off by anything: without a verdict in the database the submission is judged again, from
-its file.  The verdict and all that follows from it are one commit.
+Judging may be interrupted at any step: without a verdict in the database the submission is judged again, from its
+file.  The verdict and all its consequences are one commit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Judge:
     Parameters
     ----------
     stopping
-        When it is set, the work under way is broken off.
+        When it is set, judging is interrupted.
     """
 
     def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
@@ -44,7 +44,7 @@ class Judge:
         self._queue = Queue(database, Submission, _given_up)
 
     def judge_next(self) -> bool:
-        """Judge the next submission that has no verdict; whether there was one.  Errors as :meth:`judge`."""
+        """Judge the next submission without a verdict; returns whether there was one."""
         with self.database.reading() as session:
             number = queue.next_up(session)
         if number is None:
@@ -53,12 +53,12 @@ class Judge:
         return True
 
     def judge(self, number: int) -> None:
-        """Judge a submission, unless it has a verdict already or is gone.
+        """Judge a submission, unless it has a verdict or was removed.
 
         Raises
         ------
         Stopped
-            If the worker is to stop.
+            If `stopping` is set.
         """
         submission = self._claim(number)
         if submission is None:
@@ -112,7 +112,7 @@ class Judge:
         return outcome
 
     def _values(self, submission: Submission, assessment: Assessment, exploitability: float) -> dict[int, float]:
-        """Value for player 0 against all opposing bests, if the submission is going to be among the bests."""
+        """Value for player 0 against all opposing bests, if the submission is its team's new best."""
         with self.database.reading() as session:
             bests = standings.bests(session)
         former = bests[submission.player].get(submission.team_id)
@@ -128,7 +128,7 @@ class Judge:
         return values
 
     def _telling(self, number: int, status: str, begin: float, end: float) -> Callable[[float], None]:
-        """A function that writes down the progress now and then, and breaks the work off when it is to stop."""
+        """A function that stores the progress now and then, and raises Stopped when `stopping` is set."""
         told = time.monotonic()
 
         def tell(share: float) -> None:
@@ -164,7 +164,7 @@ class Judge:
             self.forget()
 
     def forget(self) -> None:
-        """Delete the gradients that no match will need."""
+        """Delete the gradients that no future match needs."""
         with self.database.reading() as session:
             keep = [submission for best in standings.bests(session) for submission in best.values()]
         self.assessor.forget(keep)

@@ -1,7 +1,7 @@
 """The tables: teams, their sessions, submissions, the matrix of values, and a few facts.
 
-Times are seconds since 1970 in UTC, so that every database keeps them alike.  Numbers of teams and submissions never
-return: what is gone leaves links, tasks and log lines behind, which must not lead to somebody else.
+Times are seconds since 1970 in UTC, which all databases store alike.  Numbers of teams and submissions are never used
+again: links and log lines of deleted rows must not lead to other teams.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class CourseTables(DeclarativeBase):
     """All tables."""
 
 
-_NEVER_AGAIN = {"sqlite_autoincrement": True}  # SQLite gives the highest number a second time unless it is told
+_NEVER_AGAIN = {"sqlite_autoincrement": True}  # else SQLite uses the highest number again
 
 
 class Team(CourseTables):
-    """Who submits.  The baseline has no token, so that nobody can submit for it.
+    """A team.  The baseline has no token, so that nobody can submit for it.
 
     Attributes
     ----------
     key
-        The name in the form in which names are compared and sorted.
+        The form of the name for comparing and sorting.
     """
 
     __tablename__ = "teams"
@@ -52,7 +52,7 @@ class BrowserSession(CourseTables):
     Attributes
     ----------
     digest
-        SHA-256 of the cookie, in hex: who reads the table cannot sign in with it.
+        SHA-256 of the cookie, in hex: a reader of the table cannot sign in with it.
     """
 
     __tablename__ = "sessions"
@@ -71,7 +71,7 @@ class Judged:
     changed_at
         Time of the last change of anything that pages show.
     attempts
-        How often a judgement was begun.
+        Number of judgements begun.
     """
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -101,11 +101,11 @@ class Submission(Judged, CourseTables):
     progress
         Share of the present status's work that is done.
     note, detail
-        Why it was rejected: the course's words, and what else helps.
+        The reason for a rejection: the course's words, and further help.
     best
         Whether it is the team's best of this player now.
     improved
-        Whether it was when it was judged; with the former best's exploitability in `before`.
+        Whether it was the best when it was judged; `before` is the former best's exploitability.
     opening
         Probabilities of all squares at the player's first attempt.
     open_to_play
@@ -152,7 +152,7 @@ class Entry(CourseTables):
 
 
 class Fact(CourseTables):
-    """What is known of the grader as a whole: ``format``, ``game``, ``value``, ``revision``."""
+    """Facts of the whole grader: ``format``, ``game``, ``value``, ``revision``."""
 
     __tablename__ = "facts"
     name: Mapped[str] = mapped_column(String(20), primary_key=True)

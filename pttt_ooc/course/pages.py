@@ -1,4 +1,4 @@
-"""The pages that people see, and the parts of them that are renewed while they look."""
+"""The pages of the grader, and their parts that are renewed while they are open."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def submissions_part(
 
 
 def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
-    """Changes whenever a submission does, or what `team` may still submit."""
+    """A text that changes whenever a submission or the quota of `team` does."""
     left = grader.quota(session, team) if team else None
     return submissions.stamp(session) + (f"-{left.hourly}-{left.places}" if left else "")
 
@@ -236,7 +236,7 @@ def one_submission(request: Request, grader: UsedGrader, team: Signed, number: N
 
 @router.get("/parts/submissions/{number}")
 def submission_part(request: Request, grader: UsedGrader, team: Signed, number: Number, seen: Seen = "") -> Response:
-    """What changes of it, if it has changed."""
+    """Its part that changes, if it has changed."""
     return renewed(request, "grader/parts/submission.html", team, _one(grader, number), seen)
 
 
@@ -285,7 +285,7 @@ def _quota(grader: Grader, team: Team | None) -> Quota | None:
 async def open_to_play(
     request: Request, grader: UsedGrader, shell: UsedShell, team: Signed, number: Number
 ) -> Response:
-    """Let everybody play against one of the team's own submissions, or no longer."""
+    """Open one of the team's own submissions for everybody to play against, or close it."""
     fields = await own_form(request, shell)
     if team is None:
         raise HTTPException(401, "You are not signed in, or no longer; sign in and try again.")
@@ -300,7 +300,7 @@ async def open_to_play(
 
 @router.get("/teams/{number}")
 def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
-    """A team: how its best came down."""
+    """A team, and the history of its best."""
     with grader.database.reading() as session:
         found = session.get(Team, number)
         if found is None:

@@ -30,14 +30,14 @@ def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[P
     data
         The grader's directory; made if it is missing.
     game
-        What it is for; None: what it has been for, or else the course's game.
+        Its game; None: the game that it has, or else the course's.
     pages
         Gives the pages of wings beside the grader's own; they keep games of people in its directory.
 
     Raises
     ------
     PtttError
-        If it cannot start, as when another process serves this directory.
+        If it cannot start, for example as another process serves this directory.
     """
     with private():  # the children see to themselves
         settings = make_settings(data, game)

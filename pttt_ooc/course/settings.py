@@ -1,4 +1,4 @@
-"""What a grader is told: its game and its limits, in ``settings.yaml`` of its data directory."""
+"""The settings of a grader, such as its game and limits, in ``settings.yaml`` of its data directory."""
 
 from __future__ import annotations
 
@@ -61,30 +61,30 @@ class CourseSettings(BaseModel):
     game_value: Annotated[Interval | None, BeforeValidator(_ordered)] = Field(
         default=None, description="[LOW, HIGH] that holds the value of the game; null: what the package knows or finds."
     )
-    submissions_per_hour: Whole = Field(default=20, ge=1, description="Of one team.")
-    waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions of one team without a verdict.")
+    submissions_per_hour: Whole = Field(default=20, ge=1, description="Submissions allowed per team and hour.")
+    waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions per team that may wait for a verdict.")
     max_upload_mb: Real | None = Field(
-        default=None, gt=0, description="Size of a file; null: that of the uncompressed tensor in float64."
+        default=None, gt=0, description="Maximum size of a file; null: the size of the uncompressed tensor in float64."
     )
     database_url: Annotated[str | None, BeforeValidator(lambda v: None if v is None else _database(v))] = Field(
         default=None, description="Any SQLAlchemy URL; null: an SQLite file in the data directory."
     )
-    threads: Whole | None = Field(default=None, ge=1, description="Of the evaluation; null: all cores.")
+    threads: Whole | None = Field(default=None, ge=1, description="Threads of the evaluation; null: all cores.")
     trusted_proxies: Annotated[tuple[str, ...], BeforeValidator(_networks)] = Field(
         default=(),
         description="Addresses or networks of reverse proxies, such as [127.0.0.1], whose X-Forwarded-For and "
         "X-Forwarded-Proto are believed.",
     )
     connections_per_address: Whole = Field(
-        default=256, ge=1, description="Open at the same time; trusted proxies have no such limit."
+        default=256, ge=1, description="Simultaneous connections of an address; trusted proxies have no limit."
     )
     wrong_tokens_per_hour: Whole = Field(
-        default=60, ge=1, description="From one address, before it is told to wait; right tokens always pass."
+        default=60, ge=1, description="Wrong tokens from one address; then it must wait, but valid tokens still pass."
     )
     solution: str | None = Field(
         default=None,
-        description="Directory of a solution of the game, for the pages that look inside strategies; null: what the "
-        "grader has solved itself, if the game is small, or else data/GAME/full, if it is there; none: no solution.",
+        description="Directory of a solution of the game, for the pages that look inside strategies; null: the "
+        "grader's own solution of a small game, or else data/GAME/full, if it is there; none: no solution.",
     )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
 
@@ -115,7 +115,7 @@ class CourseSettings(BaseModel):
 
     @cached_property
     def max_upload_bytes(self) -> int:
-        """The largest file that is taken."""
+        """Bytes of the largest file that is accepted."""
         if self.max_upload_mb is not None:
             return int(self.max_upload_mb * 1e6)
         return max(self.infosets) * self.rules.squares * 8 + _HEADROOM
@@ -147,12 +147,12 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
     Parameters
     ----------
     game
-        What the grader is for; None: the one that it has, or else the course's.
+        The grader's game; None: the one that it has, or else the course's.
 
     Raises
     ------
     GraderError
-        If there already is a grader of another game: results of two games do not mix.
+        If there already is a grader of another game.
     """
     if (data / SETTINGS).exists():
         settings = read_settings(data)
@@ -168,7 +168,7 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
 
 
 def settings_text(settings: BaseModel) -> str:
-    """The settings as YAML, with a line on what each key means."""
+    """The settings as YAML, with a comment on each key."""
     lines = ["# The grader's settings; a change takes effect when it starts again.", ""]
     for name, field in type(settings).model_fields.items():
         value = settings.model_dump(mode="json")[name]

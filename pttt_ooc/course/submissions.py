@@ -1,4 +1,4 @@
-"""Taking in submissions, and looking them up."""
+"""Submissions of strategies: accepting, finding and listing them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pttt_ooc.errors import GraderError
 
 
 def kept(incoming: Incoming, team: Team, player: int) -> Submission:
-    """Keep a file that has come in, and make the submission of it, which is still to be added to the database."""
+    """Keep a received file; returns its submission, which is not yet in the database."""
     incoming.keep()
     now = time.time()
     return Submission(
@@ -34,7 +34,7 @@ def kept(incoming: Incoming, team: Team, player: int) -> Submission:
 
 @dataclass(frozen=True)
 class Page:
-    """Part of a list: its rows, the number of all rows, and which part it is (from 1) of how many."""
+    """A page of a list: its rows, the number of all rows, the page's number from 1, and the number of pages."""
 
     rows: Sequence[Submission]
     total: int
@@ -52,7 +52,7 @@ def twin_of(session: Session, team: Team, player: int, digest: str) -> Submissio
 
 
 def accept(database: Database, limits: Limits, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-    """Make a submission of a file that has come in; returns it, and whether it is new.
+    """Make a submission of a received file; returns it, and whether it is new.
 
     The file is on disk before the row is committed: what was confirmed is never lost.
 
@@ -87,12 +87,12 @@ def accept(database: Database, limits: Limits, team: Team, player: int, incoming
 
 
 def open_to_play(database: Database, number: int, opened: bool, team: int | None = None) -> None:
-    """Let everybody play against an accepted submission, or no longer.
+    """Open an accepted submission for everybody to play against, or close it.
 
     Parameters
     ----------
     team
-        The number of the team that asks; None: those who run the grader, who may open every submission.
+        The number of the team that asks; None: an instructor, who may open every submission.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def open_to_play(database: Database, number: int, opened: bool, team: int | None
 
 
 def opened(session: Session) -> list[Submission]:
-    """The submissions that everybody may play against: by team, and of each team the latest first."""
+    """The submissions that everybody may play against: by team, latest first."""
     query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED)
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
 
@@ -135,7 +135,7 @@ def listed(session: Session, page: int = 1, size: int = 25, team: int | None = N
 
 
 def positions(session: Session) -> dict[int, int]:
-    """Place in the queue of every submission without a verdict; the one that is being judged has 0."""
+    """Place in the queue of every submission without a verdict; 0: it is being judged."""
     rows = session.execute(
         select(Submission.id, Submission.status).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
     )
@@ -148,7 +148,7 @@ def positions(session: Session) -> dict[int, int]:
 
 
 def stamp(session: Session) -> str:
-    """Changes whenever anything changes that is shown of any submission, also after the clock was put back."""
+    """A text that changes whenever a submission does, also after the clock was put back."""
     changed = Submission.changed_at
     count, latest, total = session.execute(select(func.count(changed), func.max(changed), func.sum(changed))).one()
     return f"{count}-{latest or 0:.3f}-{total or 0:.2f}"

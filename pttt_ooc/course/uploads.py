@@ -26,7 +26,7 @@ Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]
 _FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
 _STALLED = 60.0  # seconds without a byte
-_SLOWEST = 20_000  # bytes a second, on average: room on the disk is not promised for ever
+_SLOWEST = 20_000  # least bytes a second on average: promises of room on the disk must end
 
 
 class _Form:
@@ -47,7 +47,7 @@ class _Form:
         self.parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
-        """Parse the next bytes of the body; those before, between and after the parts count as well."""
+        """Parse the next bytes of the body; bytes before, between and after the parts count too."""
         self._whole += len(data)
         if self._whole > _longest_body(self._limit):
             raise _too_large(self._limit)
@@ -112,7 +112,7 @@ def _too_large(limit: int) -> HTTPException:
 
 
 def player_of(fields: Fields) -> int:
-    """The player that a form names; 400 if it names none."""
+    """The player in a form; 400 if there is none."""
     if fields.get("player") not in ("0", "1"):
         raise HTTPException(400, "The field player must be 0 or 1, and come before the file.")
     return int(fields["player"])
@@ -133,7 +133,7 @@ class Intake(Generic[Row]):
     check_limits
         Raises a SubmissionError if the team may not submit now, while so many other files of it are being received.
     take
-        Makes a row of a file that has come in; returns it, and whether it is new.
+        Makes a row of a received file; returns it, and whether it is new.
     """
 
     largest: int
@@ -156,7 +156,7 @@ def strategies(grader: Grader) -> Intake[Submission]:
 async def from_browser(
     request: Request, shell: Shell, grader: Grader, intake: Intake[Row], team: Team | None
 ) -> tuple[Row, bool]:
-    """Take in a file from the form of a page; errors as of :func:`take_in`, 401 and 403."""
+    """Take in a file from the form of a page; see :func:`take_in`.  401 or 403 if the form is not the team's own."""
     check_origin(request)
     if team is None:
         raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
@@ -210,7 +210,7 @@ async def receive(
     Parameters
     ----------
     check
-        As of :func:`take_in`.
+        See :func:`take_in`.
     flight
         The upload, to which room on the disk is promised.
 
@@ -245,14 +245,14 @@ async def receive(
 
 
 def form_schema(file: str, **fields: dict[str, Any]) -> dict[str, Any]:
-    """What the API's documentation says of a form: these fields, and then a file, of which `file` tells what it is."""
+    """A form for the API's documentation: these fields, and then a file, described by `file`."""
     properties = {**fields, "file": {"type": "string", "format": "binary", "description": file}}
     schema = {"type": "object", "required": list(properties), "properties": properties}
     return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
 def _length_of(request: Request, limit: int) -> int:
-    """Bytes that the body may have."""
+    """Length of the body, at most."""
     text = request.headers.get("content-length", "")
     length = int(text) if text.isdecimal() and len(text) < 19 else _longest_body(limit)
     if length > _longest_body(limit):
@@ -268,7 +268,7 @@ async def _feed(stream: Any, form: _Form, seconds: float) -> None:
             # Parsing and writing small pieces takes less time than handing them to a thread.
             form.write(data)
             if time.monotonic() > end:
-                raise HTTPException(408, f"It has not come within {seconds:.0f} seconds, which is too slow.")
+                raise HTTPException(408, f"It did not arrive within {seconds:.0f} seconds, which is too slow.")
     except StopAsyncIteration:
         return
     except TimeoutError:

@@ -26,12 +26,12 @@ MakeApp = Callable[[Grader], FastAPI]
 
 
 def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp = create_app) -> uvicorn.Server:
-    """The server of a grader, which is still to be run.
+    """The server of a grader, not yet running.
 
     Parameters
     ----------
     connections
-        How many there may be at the same time.
+        Maximum number of simultaneous connections.
     make_app
         Makes the application; default: of the grader alone.
     """
@@ -47,14 +47,14 @@ def run(data: str, descriptor: str, make_app: MakeApp) -> None:
     data, descriptor
         Its directory, and the number of the open socket.
     make_app
-        As of :func:`server_of`.
+        See :func:`server_of`.
     """
     keep_private()
     start_logging("web")
     watch_parent()
     try:
         grader = Grader.open(Path(data))
-        grader.storage.sweep_incoming()  # what a predecessor that was killed has left
+        grader.storage.sweep_incoming()  # of a process that was killed
         server = server_of(grader, prepare_process(), make_app)
     except PtttError as error:
         log.error(str(error))

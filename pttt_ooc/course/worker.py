@@ -34,8 +34,7 @@ _NICE = 10  # the pages come first
 def run(data: Path, stopping: threading.Event) -> None:
     """Judge submissions until `stopping` is set.
 
-    While it gets ready, a signal interrupts it wherever it is.  Afterwards a judgement that is broken off goes back
-    into the queue.
+    Before it is ready, a signal interrupts it anywhere.  Afterwards an interrupted judgement goes back into the queue.
 
     Raises
     ------

@@ -12,7 +12,7 @@ _SECRET_GOALS = re.compile(r"(?:to([1-9]\d?))?\+?(fill)?")
 
 
 def environment(text: str, render_mode: str | None = None) -> Any:
-    """A PettingZoo environment, in which players take turns (AEC).
+    """A PettingZoo environment in which players take turns (AEC).
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def environment(text: str, render_mode: str | None = None) -> Any:
 
     Notes
     -----
-    An observation has ``observation``, int8, shape (actions, 2): for each action a 1 if the player who observes, and if
-    the opponent, has made it; in a phantom game the second column has the attempts that failed.  For secret goals see
-    :class:`~pttt_ooc.environments.secret_goals.SecretGoalsEnvironment`.  Further, ``action_mask``, int8, shape
-    (actions,): 1 for what is legal; all zero for who is not to move.  The winner gets 1, the loser -1.  An action that
-    is not legal loses the game.
+    An observation has two arrays.  ``observation``, int8, shape (actions, 2): column 0 has a 1 for each action that the
+    observer has made, column 1 for each action of the opponent; in a phantom game column 1 has the observer's failed
+    attempts.  For secret goals see :class:`~pttt_ooc.environments.secret_goals.SecretGoalsEnvironment`.
+    ``action_mask``, int8, shape (actions,): 1 for each legal action; all zero if the observer is not to move.  The
+    winner gets 1, the loser -1.  An illegal action loses the game.
     """
     check_extra("environments", "An environment")
     name, _, rest = text.partition(":")

@@ -10,7 +10,7 @@ from pttt_ooc.rules.play import start
 
 
 class PhantomEnvironment(TurnEnvironment):
-    """A phantom game: a player sees its own marks, and which of its attempts failed."""
+    """A phantom game: a player sees their own marks and their failed attempts."""
 
     def __init__(self, game: Game, render_mode: str | None = None) -> None:
         self.game = game

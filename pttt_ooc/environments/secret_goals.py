@@ -10,24 +10,24 @@ from pttt_ooc.smbc.rules import GOALS, SQUARES, Rules
 
 
 class SecretGoalsEnvironment(TurnEnvironment):
-    """A match: `player_0` moves first in its first round, then the players take turns to do so.
+    """A match: `player_0` moves first in the first round, then the players alternate.
 
-    A round ends as soon as its outcome is the same whatever is still played, and the next one begins at once.
+    A round ends as soon as its outcome is forced, and the next one begins at once.
 
     Parameters
     ----------
     winning_score
         The points that win the match.
     fill_board
-        Whether a round goes on until the board is full or its outcome is certain, as in the comic.
+        Whether a round goes on until the board is full or its outcome is forced, as in the comic.
     render_mode
         None or ``"ansi"``.
 
     Notes
     -----
-    An observation is int8, shape (13, 2).  Column 0 is about the player who observes, column 1 about the opponent.
-    Rows 0 to 8 are the squares: the number of the move, counted from 1 in the round, that took it for the player, or 0.
-    Rows 9 to 11 have a 1 for the player's own goal, win, tie or lose, and nothing about the opponent's.  Row 12 has the
+    An observation is int8, shape (13, 2).  Column 0 is about the observer, column 1 about the opponent.
+    Rows 0 to 8 are the squares: the number of the move in the round, from 1, by which the player took the square, or 0.
+    Rows 9 to 11 have a 1 for the observer's own goal (win, tie or lose), and zeros for the opponent's.  Row 12 has the
     points before the round.
     """
 

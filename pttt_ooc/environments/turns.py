@@ -1,4 +1,4 @@
-"""What the environments have in common: PettingZoo's bookkeeping of turns, rewards and ends."""
+"""The base class of the environments: PettingZoo's bookkeeping of turns, rewards and ends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new game; what chance does follows from the last seed that was given, and from the games since."""
+        """Begin a new game; random numbers depend on the last given seed and on the games since."""
         if seed is not None or not hasattr(self, "random"):
             self.random = np.random.default_rng(seed)
         self.agents = list(self.possible_agents)
@@ -86,7 +86,7 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """What a player sees, and may do."""
+        """A player's observation and legal actions."""
         space = self.observation_space(agent)
         mask = np.zeros(space["action_mask"].shape, dtype=np.int8)
         if agent == self.agent_selection and not self.terminations[agent]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from fastapi import APIRouter
+from pydantic import TypeAdapter
 
 from pttt_ooc.explore import api, differences, pages, play
 from pttt_ooc.explore.answerer_client import AskedOpponents
@@ -44,7 +44,7 @@ def local_parts(address: str, game: str, sources: str, kept: str) -> list[Part]:
     kept
         The directory of people's games.
     """
-    known = tuple(Source.of_record(record) for record in json.loads(sources))
+    known = TypeAdapter(tuple[Source, ...]).validate_json(sources)
     rules, client = named_game(game), Client(Path(address))
     games = Games(Path(kept), AskedOpponents(rules, client, lambda: known))
     return [part_of(Explorer(rules, client, FixedSources(known))), play.part_of(games)]

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.play_context import Playing, UsedPlaying
+from pttt_ooc.explore.play_api import Playing, UsedPlaying
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners

@@ -7,6 +7,7 @@ shows can act for a team here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
@@ -15,8 +16,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 
 from pttt_ooc.explore.api import waiting
+from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.play_context import UsedPlaying
 from pttt_ooc.explore.play_schemas import (
     AttemptIn,
     BeginIn,
@@ -34,9 +35,24 @@ from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
 from pttt_ooc.web.accounts import known_bearer
 from pttt_ooc.web.forms import own_json
+from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.schemas import ErrorOut
 from pttt_ooc.web.shell import Account
+from pttt_ooc.web.throttle import Throttle
 
+BEGUN_PER_HOUR = 2000
+"""Most games begun from one address; a whole campus may share one."""
+
+
+@dataclass
+class Playing:
+    """The state of the handlers of Play, of pages and JSON."""
+
+    games: Games
+    begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
+
+
+UsedPlaying = Annotated[Playing, state_of("play")]
 router = APIRouter(prefix="/api/play")
 Known = Annotated[Account | None, Depends(known_bearer)]
 Sent = TypeVar("Sent", bound=BaseModel)

@@ -7,31 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History
-
-
-@dataclass(frozen=True)
-class ViewSquare:
-    """A square as a player sees it.
-
-    Attributes
-    ----------
-    state
-        ``"free"`` (not attempted), ``"mine"`` or ``"theirs"``.
-    key
-        The digit that attempts it.
-    words
-        The words for a screen reader.
-    latest
-        Whether it was the player's latest attempt.
-    """
-
-    square: int
-    state: str
-    key: str
-    words: str
-    latest: bool
 
 
 @dataclass(frozen=True)

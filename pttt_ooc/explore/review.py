@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
-from pttt_ooc.explore.player_view import ViewSquare, cells, known_attempts
+from pttt_ooc.explore.player_view import cells, known_attempts
 from pttt_ooc.explore.results import FinishedGame
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.play import Attempt, History, replay
 
 _EQUAL = 1e-9  # smaller differences of values count as none

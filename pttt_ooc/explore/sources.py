@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -61,13 +61,6 @@ class Source:
     players: tuple[int, ...] = (0, 1)
     snapshots: tuple[Snapshot, ...] = ()
     curve: tuple[tuple[int, float], ...] = ()
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Source:
-        """The source from `dataclasses.asdict` of it, after JSON."""
-        snapshots = tuple(Snapshot(**one) for one in record["snapshots"])
-        curve = tuple((iteration, gap) for iteration, gap in record["curve"])
-        return cls(**{**record, "players": tuple(record["players"]), "snapshots": snapshots, "curve": curve})
 
     def after(self, iteration: int | None) -> Source:
         """The source after an earlier iteration; itself if there is no such snapshot."""

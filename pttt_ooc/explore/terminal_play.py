@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from rich.console import RenderableType
 
 from pttt_ooc.explore.opponents import Opponents
-from pttt_ooc.explore.player_view import Seat, ViewSquare, seat_of
+from pttt_ooc.explore.player_view import Seat, seat_of
 from pttt_ooc.explore.results import FinishedGame, Tally, answered
 from pttt_ooc.explore.review import Review, Step, review_of, step_of
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals
@@ -107,7 +108,7 @@ class TerminalGame:
 
     def _asked(self, seat: Seat) -> int | None:
         """The square that the person attempts; None if the person resigns."""
-        keys = {cell.key: cell.square for cell in seat.cells}
+        keys = {cell.text: cell.square for cell in seat.cells}
         while True:
             typed = self.dialogue.ask(f"Attempt {seat.made + 1} at {seat.infoset} >").lower()
             if typed in ("q", "quit", "exit"):
@@ -124,7 +125,7 @@ class TerminalGame:
                 self.dialogue.say(self._why_not(seat, typed, named))
 
     def _why_not(self, seat: Seat, typed: str, named: int | None) -> str:
-        free = ", ".join(cell.key for cell in seat.cells if cell.square in seat.legal)
+        free = ", ".join(cell.text for cell in seat.cells if cell.square in seat.legal)
         if named is not None and named < len(seat.cells):
             return f"You have attempted square {named} already; the keys of the others are {free}."
         shown = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
@@ -188,7 +189,7 @@ class TerminalGame:
 
     def _known(self, known: Sequence[ViewSquare], title: str = "") -> RenderableType:
         squares = [
-            Square(f"[{cell.key}]", style="dim") if cell.state == "free" and not title else _sign(cell.state, self.me)
+            Square(f"[{cell.text}]", style="dim") if cell.state == "free" and not title else _sign(cell.state, self.me)
             for cell in known
         ]
         return self.dialogue.board(self.opponents.game, squares, title)

@@ -1,4 +1,4 @@
-"""A look at a bot that is handed in: does it load, and does it play ten moves?"""
+"""The check of a bot that is handed in: does it load, and does it play ten moves?"""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from pttt_ooc.extreme.bot_programs import NAMES, BotProgram, read_program
 from pttt_ooc.extreme.match import BotMatch, play_match
 
 ENOUGH = 10
-"""Moves that a bot has to play."""
+"""Moves that a bot must play."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check has found.
+    """The result of a check.
 
     Attributes
     ----------
     accepted
         Whether the bot plays.
     python, why
-        The Python that runs it, and what says that it is written in that one.
+        The Python that runs it, and the reason for this one.
     message, detail
-        How it failed: a message of the course's, and more; empty if it plays.
+        How it failed: the course's message, and more; empty if it plays.
     moves
-        How many it played; fewer than ten if the game ended before.
+        Number of moves it played; fewer than ten for each side if a game ended before.
     load_seconds, slowest
-        For making the player, and for its slowest move.
+        Seconds for making the player, and for its slowest move.
     printed
         The beginning of what it printed.
     changes
-        Of a file that was converted from Python 2: the lines that are other ones now, as a unified diff.
+        The changes of a conversion from Python 2, as a unified diff.
     """
 
     accepted: bool
@@ -48,7 +48,7 @@ class Finding:
 
 
 def check(program: BotProgram, conditions: Conditions) -> Finding:
-    """Let a bot play ten moves as x and ten as o against our random one, or to the end of the game.
+    """Let a bot play ten moves as x and ten as o against the random bot, or to the end of the game.
 
     Raises
     ------

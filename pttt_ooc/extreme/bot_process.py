@@ -182,5 +182,5 @@ class BotProcess:
         return ForfeitError("THREW AN EXCEPTION", detail)
 
     def end(self) -> str:
-        """End the process with all that it may have started; returns what it printed.  May be called twice."""
+        """End the process and all that it started; returns what it printed.  May be called twice."""
         return self.enclosed.end()

@@ -26,7 +26,7 @@ BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bo
 SandboxOption = Annotated[
     bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
 ]
-TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="For each move.")]
+TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Seconds for each move.")]
 MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
 
 extreme = group("The Extreme TicTacToe tournament: matches between bots in files, and a league.")
@@ -111,7 +111,7 @@ def _opening(text: str) -> list[Cell]:
 
 
 def _short(played: BotMatch) -> dict[str, object]:
-    """What scripts want to know of a match."""
+    """A match in short, for scripts."""
     return {
         "winner": played.winner,
         "message": played.message,
@@ -139,7 +139,7 @@ def _show(played: BotMatch) -> None:
 
 
 def _complain(detail: str) -> None:
-    """Print what a bot has done wrong; it may have chosen the words."""
+    """Print what a bot did wrong; the words may be its own, and are escaped."""
     for line in detail.splitlines():
         print(on_one_line(line), file=sys.stderr)
 
@@ -186,7 +186,7 @@ def tournament(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="The directory to write to.  [default: DIR/tournament]"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draw of the pools; publish it.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draw of the pools; publish it.")] = 0,
     pools: Annotated[str, typer.Option(metavar="N,N,N", help="Pools of each stage.")] = "10,3,1",
     qualify: Annotated[str, typer.Option(metavar="N,N,N", help="Teams of each pool that go on.")] = "3,3,3",
     marks: Annotated[str, typer.Option(metavar="M,M,M", help="Marks of the best of a pool, by stage.")] = "30,10,10",
@@ -240,7 +240,7 @@ def tournament(
 
 
 def serve(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a tournament that is played, or has been.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a tournament.")],
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
     browser: BrowserOption = True,

@@ -1,4 +1,4 @@
-"""One match between two bots, of which the referee believes nothing but their answers."""
+"""One match between two bots; the referee believes nothing but their answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pttt_ooc.extreme.walls import ExtremeError
 
 log = logging.getLogger("pttt.extreme.match")
 TRIES = 4
-"""So often a match is begun that the machine breaks off."""
+"""Maximum starts of a match that the machine breaks off."""
 
 
 @dataclass
@@ -29,7 +29,7 @@ class BotMatch:
     Attributes
     ----------
     names
-        The bots' files; the first one has played x.
+        The bots' files; the first one played x.
     winner
         ``P1``, ``P2`` or ``NONE``.
     message
@@ -37,9 +37,9 @@ class BotMatch:
     detail
         More about a forfeit, for the team.
     points
-        Of both.
+        Points of both.
     moves
-        In their order.
+        All moves, in order.
     seconds
         From the first question to the last answer.
     load_seconds
@@ -74,7 +74,7 @@ class BotMatch:
         return [move.seconds for move in self.moves if move.player == player]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+        """The match as a JSON object."""
         return {**asdict(self), "plies": self.plies}
 
 
@@ -85,7 +85,7 @@ def play_match(
     opening: Sequence[Cell] = (),
     tried: int | None = None,
 ) -> BotMatch:
-    """Play one match; what the machine breaks off is played again, a few times, and the log tells.
+    """Play one match.  If the machine breaks it off, it is played again, a few times, and the log says so.
 
     A program that may be Python 2 or 3, and raises an error as Python 3, is taken for Python 2, and the match begins
     anew; so does a match in which a Python 2 that is installed lacks a module that the program imports.
@@ -95,12 +95,12 @@ def play_match(
     programs
         The bots; the first one plays x and begins.
     watch
-        Sees the match after each move, and says whether to go on; a match that is left has no message.
+        Called with the match after each move; returns whether to go on.  A match that is left has no message.
     opening
         Moves that are made for the players, before they are asked.
     tried
-        After so many moves of its own, nothing begins anew for a program: it might raise an error to try again.
-        None: whenever it raises its first error.
+        Own moves after which a program does not get another match in another Python: it might raise an error in order
+        to try again.  None: no limit.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def _play_moves(
     watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
 ) -> int | None:
-    """Play to the end; returns who has forfeited."""
+    """Play to the end; returns who has forfeited, if anybody."""
     referee = Referee()
     known = [0, 0]  # moves that each bot has been told
     told: list[tuple[Cell, Cell, str]] = []  # the move before, the move, the flag
@@ -196,7 +196,7 @@ def _play_moves(
         told.append((referee.old_move, cell, FLAGS[referee.player]))
         match.moves.append(TimedMove(referee.player, cell, referee.bonus, 0.0))
         if not referee.play(cell):
-            raise ExtremeError(f"The opening is against the rules: {cell} cannot be its move {len(told)}.")
+            raise ExtremeError(f"The opening is against the rules: {cell} cannot be move {len(told)}.")
     while referee.result()[1] == "-":
         player, flag, before = referee.player, FLAGS[referee.player], referee.old_move
         request = {"moves": told[known[player] :], "old_move": before, "flag": flag}
@@ -243,14 +243,14 @@ def _forfeit(match: BotMatch, loser: int, error: ForfeitError) -> BotMatch:
 
 
 def check_walls() -> None:
-    """Refuse to go on where bots cannot be shut in.
+    """Raise an error if bots cannot be shut in on this machine.
 
     Raises
     ------
     MissingExtraError
         If the Python binding of libseccomp is missing.
     ExtremeError
-        That says why, and what the switch is called that allows bots without walls.
+        With the reason, and the option that allows bots without walls.
     """
     check_extra("extreme", "The wall around bots")
     bot = BotProgram("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")

@@ -1,6 +1,6 @@
 """A tournament on disk: every match is played once, whatever interrupts it, and logged move by move.
 
-What the directory holds is told in :mod:`.record`.
+:mod:`.tournament_record` describes the directory.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 @dataclass(frozen=True)
 class TournamentSettings:
-    """What a tournament is made of.
+    """The settings of a tournament.
 
     Attributes
     ----------
     stages
-        In their order.
+        All stages, in order.
     seed
-        Of the lots, published before the first match.
+        Seed of the lots, published before the first match.
     conditions
-        How the bots are run; the core is chosen for each match.
+        How bots are run; the core is chosen for each match.
     """
 
     stages: tuple[Stage, ...]
@@ -59,9 +59,9 @@ class Entry:
     Attributes
     ----------
     key
-        Names the team in files: letters, digits and underscores.
+        The team's name in files: letters, digits and underscores.
     name
-        That people see.
+        Its name for people.
     file, content
         The bot's file.
     """
@@ -94,7 +94,7 @@ def entries_of(files: Iterable[Path], walls: bool = True) -> list[Entry]:
 
 
 def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
-    """Make a tournament in a directory, or see to it that the one that is there is this one.
+    """Make a tournament in a directory, or check that the one that is there is this one.
 
     Raises
     ------
@@ -152,14 +152,14 @@ class Player:
         self._programs: dict[str, BotProgram] = {}
 
     def play(self, pairing: Pairing, cores: Sequence[int], stopping: threading.Event | None = None) -> Any:
-        """Play a match on one of these cores and write it down; returns what its file holds.
+        """Play a match on one of these cores and write its file; returns the file's content.
 
-        The core is waited for, if other timed bots run on it.  None if `stopping` was set before there was one.
+        It waits for a core on which no other timed bots run.  None if `stopping` is set before there is one.
 
         Raises
         ------
         PtttError
-            If bots cannot be run on this machine, or the file cannot be written; it costs nobody a match.
+            If bots cannot be run on this machine, or the file cannot be written; no team loses a match by that.
         """
         programs = self._program(pairing.first), self._program(pairing.second)
         with taken_core(cores, stopping) as core:
@@ -181,16 +181,16 @@ class Player:
 
 
 class Tournament:
-    """A tournament in a directory, which this process alone plays.
+    """A tournament in a directory, played by this process alone.
 
     Parameters
     ----------
     directory
-        Where it is, or is made.
+        Made if it is missing.
     entries
         The teams.
     settings
-        Must be those of the tournament that is there.
+        They must be the ones of the tournament that is there.
 
     Raises
     ------
@@ -212,7 +212,7 @@ class Tournament:
             raise
 
     def close(self) -> None:
-        """Let others play it."""
+        """Release the lock."""
         self._lock.close()
 
     def play(
@@ -221,16 +221,16 @@ class Tournament:
         tell: Callable[[Pairing, dict[str, Any]], None],
         stopping: threading.Event | None = None,
     ) -> list[PoolTable]:
-        """Play all that has not been played, as many matches at a time as there are `cores`, one on each.
+        """Play all remaining matches, one at a time on each of the `cores`.
 
         Parameters
         ----------
         stopping
-            When it is set, no other match is begun or waited for.
+            When it is set, no further match is begun or waited for.
 
         Returns
         -------
-        The standings in the end.
+        The final standings.
 
         Raises
         ------

@@ -1,8 +1,8 @@
-"""What a tournament's directory holds, read: its settings, its matches, and the standings that follow from them.
+"""A tournament's directory, read: settings, matches, and the standings that follow from them.
 
 The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots), ``bots/`` (their
 files as they were handed in), ``matches/`` (one file of JSON for each match, there when the match has been played),
-``curves/`` (what our strong bot thinks of the positions of a match) and, made anew from these, ``standings.json``,
+``curves/`` (the strong bot's evaluation of each position) and, made anew from these, ``standings.json``,
 ``standings.csv`` and ``marks.csv``.
 """
 
@@ -19,7 +19,7 @@ from pttt_ooc.extreme.league import Pairing, PoolTable, Score, Stage
 from pttt_ooc.extreme.walls import ExtremeError
 
 FACTS = "tournament.json"
-"""The file that makes a directory a tournament."""
+"""The file that marks a directory as a tournament."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Team:
     Attributes
     ----------
     key
-        Names it in files and addresses.
+        Its name in files and addresses.
     name
-        That people see.
+        Its name for people.
     file
         The name under which its bot was handed in.
     digest
-        Of the bot's file: SHA-256, in hex.
+        SHA-256 of the bot's file, in hex.
     """
 
     key: str
@@ -46,7 +46,7 @@ class Team:
 
 @dataclass(frozen=True)
 class PlayedMatch:
-    """A match that has been played, in short.
+    """Summary of a match that has been played.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class PlayedMatch:
     message
         How it ended.
     plies, seconds
-        How many moves it had, and how long it took.
+        Number of moves, and duration.
     """
 
     score: Score
@@ -74,7 +74,7 @@ class PlayedMatch:
 
 @dataclass(frozen=True)
 class TournamentState:
-    """How far a tournament has come.
+    """The progress of a tournament.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class TournamentState:
     waiting
         The matches that can be played now.
     played
-        All matches that have been played, in their order.
+        All matches that have been played, in order.
     """
 
     tables: list[PoolTable]
@@ -97,15 +97,15 @@ class Record:
     Attributes
     ----------
     seed
-        Of the lots.
+        Seed of the lots.
     stages
-        In their order.
+        All stages, in order.
     conditions
         How the bots are run.
     teams
-        By their keys.
+        Teams by key.
     lots
-        Of the teams.
+        Lots by key.
 
     Raises
     ------
@@ -133,7 +133,7 @@ class Record:
         return self.directory / "matches" / f"{pairing.name}.json"
 
     def curve(self, pairing: Pairing) -> Path:
-        """The file of what our strong bot thinks of a match."""
+        """The file of the strong bot's evaluation of a match."""
         return self.directory / "curves" / f"{pairing.name}.json"
 
     def bot(self, key: str) -> Path:
@@ -141,7 +141,7 @@ class Record:
         return self.directory / "bots" / f"{key}.py"
 
     def played(self, pairing: Pairing) -> PlayedMatch | None:
-        """What a match gave; None if it has not been played."""
+        """The summary of a match; None if it has not been played."""
         if pairing not in self._played:
             file = self.log(pairing)
             if not file.exists():
@@ -158,11 +158,11 @@ class Record:
         return self._played[pairing]
 
     def match(self, pairing: Pairing) -> dict[str, Any]:
-        """All that is known of a match that has been played."""
+        """The content of the file of a match that has been played."""
         return read_json(self.log(pairing))
 
     def state(self) -> TournamentState:
-        """How far it has come."""
+        """Its progress."""
         tables: list[PoolTable] = []
         before: list[PoolTable] = []
         there: list[PlayedMatch] = []
@@ -184,7 +184,7 @@ class Record:
         return TournamentState(tables, [], there)
 
     def marks(self, tables: Sequence[PoolTable]) -> dict[str, dict[str, float]]:
-        """Each team's marks by stage, and their sum."""
+        """Each team's marks by stage, and the total."""
         found: dict[str, dict[str, float]] = {team: {} for team in self.teams}
         for table in tables:
             for row in table.rows:

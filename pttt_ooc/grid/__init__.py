@@ -3,5 +3,5 @@
 Modules: ``settings`` (the section of the configuration), ``pipeline`` (the run of each combination),
 ``report`` (the page, and a table for other programs), ``wing`` (its description).
 
-Snakemake runs them all: a cell of the grid is a named run, made by the workflow's own rules.
+Snakemake runs them all: each combination is a named run, made by the workflow's own rules.
 """

@@ -1,6 +1,6 @@
 """The runs of a sweep: one for each game, update rule and precision.
 
-The Snakefile imports this module, so it imports nothing that takes long.
+The Snakefile imports this module, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pttt_ooc.imports import module_digest
 from pttt_ooc.stages.directories import results_of
 
 PAGE, TABLE = "report.html", "comparison.csv"
-"""What compares the runs."""
+"""The files that compare the runs."""
 
 _PARAMETERS = ("alpha", "beta", "gamma", "asymmetry")
 
@@ -26,7 +26,7 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
     Raises
     ------
     ConfigError
-        If the configuration's own run is one of them, or one value of a parameter is to serve several update rules.
+        If the configuration's own run is one of them, or one value of a parameter is given for several update rules.
     """
     given = next((key for key in _PARAMETERS if getattr(config.solve, key) is not None), None)
     if sweep.games and given and len(sweep.algorithms) > 1:
@@ -46,5 +46,5 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
 
 
 def page_sources() -> str:
-    """A digest of all that writes the page."""
+    """A digest of the code that writes the page."""
     return module_digest("grid/report")

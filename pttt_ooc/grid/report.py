@@ -1,6 +1,6 @@
-"""The page that compares the runs of a sweep, and the same as a table for other programs.
+"""The page that compares the runs of a sweep, and a table with the same data for other programs.
 
-Only what the stages wrote down is read: no game is searched, and no solution is opened.
+It reads only manifests and convergence: it searches no game and opens no solution.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _EVALUATED = ("exploitability_0", "exploitability_1")
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweepRun:
     """One run of a sweep.
 
     Attributes
     ----------
     counts
-        Of its game: ``infosets_0``, ... as the stage "enumerate" counted them.
+        Counts of its game by the stage "enumerate": ``infosets_0``, ...
     facts
-        How its gap closed.
+        The convergence of its gap.
     solved, evaluated
         The manifests of the stages "solve" and "evaluate".
     """
@@ -63,13 +63,13 @@ class Cell:
         }
 
 
-def read_cell(directory: Path) -> Cell:
-    """Read what the stages of a run wrote down.
+def read_run(directory: Path) -> SweepRun:
+    """Read the manifests and the convergence of a run.
 
     Raises
     ------
     StoreError
-        If a manifest is missing, or the convergence is not the one that its manifest describes.
+        If a manifest is missing, or the convergence does not match its manifest.
     """
     manifests = {
         stage: read_manifest(manifest_of(directory, stage), stage) for stage in ("enumerate", "solve", "evaluate")
@@ -77,7 +77,7 @@ def read_cell(directory: Path) -> Cell:
     solved = manifests["solve"]
     check_product(directory, "solve", solved, CONVERGENCE)
     name = f"{solved['settings']['algorithm']}, {solved['settings']['precision']}"
-    return Cell(manifests["enumerate"]["counts"], run_facts(directory, name, solved), solved, manifests["evaluate"])
+    return SweepRun(manifests["enumerate"]["counts"], run_facts(directory, name, solved), solved, manifests["evaluate"])
 
 
 def compare(directories: Sequence[Path], into: Path) -> None:
@@ -86,25 +86,25 @@ def compare(directories: Sequence[Path], into: Path) -> None:
     Parameters
     ----------
     directories
-        Of the runs' results, game by game.
+        Of the results of the runs, game by game.
     into
         An existing directory.
 
     Raises
     ------
     PtttError
-        If there is no run, one is not whole, or the disk cannot be written to.
+        If there is no run, one is incomplete, or the disk cannot be written to.
     """
     if not directories:
         raise ConfigError("The sweep has no runs; name games in sweep.games, as config/sweep.yaml does.")
-    runs = [read_cell(directory) for directory in directories]
+    runs = [read_run(directory) for directory in directories]
     atomic_write_text(into / TABLE, csv_text([run.columns() for run in runs]))
     atomic_write_text(into / PAGE, page_text(runs))
 
 
-def page_text(runs: Sequence[Cell]) -> str:
+def page_text(runs: Sequence[SweepRun]) -> str:
     """The page; the same runs give the same text."""
-    games: dict[str, list[Cell]] = {}
+    games: dict[str, list[SweepRun]] = {}
     for run in runs:
         games.setdefault(run.solved["game"], []).append(run)
     sections = [_section(game, cells) for game, cells in games.items()]
@@ -113,8 +113,8 @@ def page_text(runs: Sequence[Cell]) -> str:
     return rendered(_TEMPLATE, "grid", sections=sections, names=names, settings=settings)
 
 
-def _section(game: str, runs: Sequence[Cell]) -> dict[str, Any]:
-    """What the page says of one game."""
+def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:
+    """The section of one game."""
     facts = [run.facts for run in runs]
     curves = {each.name: each.rows for each in facts}
     panels = [

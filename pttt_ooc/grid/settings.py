@@ -26,7 +26,7 @@ class SweepConfig(Section):
         default="sweep", description="The runs are called NAME-ALGORITHM-PRECISION; the page is in data/sweeps/NAME."
     )
     games: Annotated[tuple[Name, ...], _Once] = Field(
-        default=(), description="Their names, which also say the turn rule, or rows, columns, k and turn_rule."
+        default=(), description="Names of games, which include the turn rule; or rows, columns, k and turn_rule."
     )
     algorithms: Annotated[tuple[Algorithm, ...], _Once] = Field(
         default=("sapdcfr+",), min_length=1, description="Update rules, as in the section solve."

@@ -3,9 +3,8 @@
 Learners that use exact gradients are in the folder exact/, learners that play games in sampled/, and learners with
 networks, which need the extra ``deep``, in deep/.
 
-Modules: ``learning_game``: one game's index and engine, and what learners make of them. ``learner``: the verbs of an
-algorithm. ``catalogue``: the algorithms by name. ``loop``: evaluations, saving, stopping. ``checkpoints``: through the
-core's commits. ``runs``: runs on disk. ``settings``: the section of the configuration. ``findings``: what several runs
-show, as sentences. ``report``: the page that compares them. ``commands``: the command line. ``wing``: its
-description.
+Modules: ``learning_game``: gradients, best responses and values of one game. ``learner``: the interface of an
+algorithm. ``catalogue``: the algorithms by name. ``loop``: evaluations, saving, stopping. ``checkpoints``: saved by the
+core's commits. ``runs``: runs on disk. ``settings``: the section of the configuration. ``findings``: sentences
+about several runs. ``report``: the page that compares them. ``commands``: the command line. ``wing``: its description.
 """

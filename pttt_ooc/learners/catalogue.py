@@ -12,8 +12,8 @@ from pttt_ooc.extras import imports
 from pttt_ooc.imports import dependencies
 from pttt_ooc.stages.provenance import code_digest
 
-if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numerics
-    from pttt_ooc.learners.learner import Learner, Settings
+if TYPE_CHECKING:  # the Snakefile imports this module, and numerics are slow to import
+    from pttt_ooc.learners.learner import Learner, LearnerSettings
 
 ALGORITHMS = {
     "xfp": ("exact.fictitious", "FictitiousPlay"),
@@ -57,7 +57,7 @@ def learner_class(algorithm: str) -> type[Learner[Any]]:
 
 
 def guess(algorithm: str) -> str:
-    """What was perhaps meant, or all names, to end a sentence about a wrong one."""
+    """The end of a sentence about an unknown name: the most similar name, or all names."""
     return did_you_mean(algorithm, ALGORITHMS) or f"; choose one of {', '.join(ALGORITHMS)}"
 
 
@@ -67,10 +67,10 @@ def module_of(algorithm: str) -> str:
 
 
 def sources_of(algorithm: str) -> str:
-    """A digest of the code of an algorithm and of all that it uses."""
+    """A digest of an algorithm's code and of its imports."""
     return code_digest(dependencies(module_of(algorithm)))
 
 
-def checked_settings(algorithm: str, settings: Mapping[str, Any], source: str = "The settings") -> Settings:
+def checked_settings(algorithm: str, settings: Mapping[str, Any], source: str = "The settings") -> LearnerSettings:
     """The settings of an algorithm; a ConfigError if a key or value is refused."""
     return check_section(learner_class(algorithm).settings_model, settings, source)

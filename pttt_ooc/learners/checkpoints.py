@@ -23,14 +23,14 @@ Shapes = dict[str, Any]
 
 
 class Checkpoints:
-    """The saved states of one run; a context manager, which no other process can enter meanwhile.
+    """The saved states of one run; a context manager that locks out other processes.
 
     Parameters
     ----------
     path
         The directory; made if missing.
     fingerprint
-        Names all that the states depend on.
+        Names everything that the states depend on.
 
     Raises
     ------
@@ -63,12 +63,12 @@ class Checkpoints:
         return sorted((place for place in self._path.iterdir() if place.name.isdigit()), reverse=True)
 
     def latest(self) -> tuple[Arrays, dict[str, Any]] | None:
-        """What was saved last: arrays and JSON values; None if nothing was.
+        """The newest saved arrays and JSON values; None if there are none.
 
         Raises
         ------
         StoreError
-            If it is damaged.
+            If they are damaged.
         """
         for place in self._places():
             if not (place / "CURRENT.json").exists():
@@ -81,12 +81,12 @@ class Checkpoints:
         return None
 
     def save(self, iteration: int, arrays: Arrays, values: dict[str, Any]) -> None:
-        """Make these the ones that :meth:`latest` finds; a kill at any instant leaves them or the ones before.
+        """Save a state; a kill at any instant leaves this state or the one before.
 
         Raises
         ------
         StoreError
-            If the disk is full or cannot be written to; the ones before are then intact.
+            If the disk is full or cannot be written to; the state before is then intact.
         """
         shapes = {name: [list(array.shape), array.dtype.str] for name, array in arrays.items()}
         if self._state is None or shapes != self._shapes:

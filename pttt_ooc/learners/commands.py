@@ -1,6 +1,6 @@
 """The command ``pttt learn``.
 
-What it needs is imported when it runs, so that ``pttt --help`` comes at once.
+It imports what it needs when it runs, so that ``pttt --help`` is fast.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ from pttt_ooc.options import DATA, DataOption, GameOption, ThreadsOption
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the command to the command line."""
+    """Add the command to the command line."""
     app.command(epilog="Example: pttt learn xfp --game pttt-abrupt --max-minutes 10 --set power=1")(learn)
 
 
 def learn(
-    algorithm: Annotated[str, typer.Argument(metavar="ALGORITHM", help="Its name; a wrong one lists all.")],
+    algorithm: Annotated[
+        str, typer.Argument(metavar="ALGORITHM", help="The name of the algorithm; an unknown name lists all.")
+    ],
     game: GameOption = "pttt-abrupt",
     max_minutes: Annotated[
-        float, typer.Option(min=0, help="Stop after so many minutes of the processor, all threads together.")
+        float, typer.Option(min=0, help="Stop after this much processor time of all threads together, in minutes.")
     ] = 10.0,
-    max_iterations: Annotated[int, typer.Option(min=1, help="Stop after so many iterations.")] = 10**12,
-    target_nashconv: Annotated[float, typer.Option(min=0, help="Stop at this gap; 0: never for that.")] = 0.0,
+    max_iterations: Annotated[int, typer.Option(min=1, help="Stop after this many iterations.")] = 10**12,
+    target_nashconv: Annotated[float, typer.Option(min=0, help="Stop at this gap; 0: no such limit.")] = 0.0,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting of the algorithm; may be repeated."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")] = 0,
     name: Annotated[
         str | None, typer.Option("--run", metavar="NAME", help="The name of the run.  [default: the algorithm's]")
     ] = None,
-    symmetry: Annotated[Symmetry, typer.Option(help="full: 7 times less work.")] = "full",
-    precision: Annotated[Precision, typer.Option(help="Of gradients, plans and policies.")] = "float32",
+    symmetry: Annotated[Symmetry, typer.Option(help="full: seven times less work.")] = "full",
+    precision: Annotated[Precision, typer.Option(help="Precision of gradients, plans and policies.")] = "float32",
     evaluate_every: Annotated[float, typer.Option(help="Factor of iterations between two exact evaluations.")] = 1.25,
-    commit_seconds: Annotated[float, typer.Option(min=0, help="Save the state this often.")] = 60.0,
+    commit_seconds: Annotated[float, typer.Option(min=0, help="Seconds between two saves.")] = 60.0,
     threads: ThreadsOption = None,
     data: DataOption = DATA,
 ) -> None:
-    """Let an algorithm learn a game, or go on learning it, and measure it by exact best responses.
+    """Learn a game, or continue learning it, and measure the result by exact best responses.
 
     After an interruption, or with larger budgets, the same command continues.  `pttt export` writes the result in the
     course's format, and all other commands read it like a solution.  Results go to DATA/GAME/SYMMETRY/learners/NAME.
@@ -55,7 +57,7 @@ def learn(
     from pttt_ooc.config import check_section
     from pttt_ooc.learners.catalogue import checked_settings
     from pttt_ooc.learners.loop import Ends
-    from pttt_ooc.learners.runs import Run
+    from pttt_ooc.learners.runs import LearnerRun
     from pttt_ooc.learners.runs import learn as run_learner
     from pttt_ooc.learners.settings import RunConfig
     from pttt_ooc.rules.catalogue import named_game
@@ -65,7 +67,7 @@ def learn(
     checked_settings(algorithm, chosen, "--set")
     asked = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
     checked = check_section(RunConfig, asked, "The options")
-    run = Run(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
+    run = LearnerRun(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     with interruptible():
         directory = run_learner(run, ends, data, threads or cores(), _tell)
@@ -81,7 +83,7 @@ def _setting(text: str) -> tuple[str, Any]:
     try:
         return key, yaml.safe_load(value)
     except yaml.YAMLError:
-        raise ConfigError(f"--set {key} has the value {value!r}, which is no number, word or list.") from None
+        raise ConfigError(f"--set {key} has the value {value!r}, which is not a number, word or list.") from None
 
 
 def _tell(row: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What the runs of a comparison show, as sentences: read off their rows, so they hold for any game and any runs."""
+"""Sentences about the runs of a comparison; computed from their rows, for any game and any runs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from pttt_ooc.show.numbers import listed
 
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
 """Manifest and rows of each run, by its name."""
-SHORT = 1.0  # seconds; the gap of a run that ended before says nothing about how it goes with time
-STEEP = 4.0  # what falls faster than time to the power of minus this came to an end, and no power describes it
-STILL = 0.1  # what falls more slowly than time to the power of minus this counts as standing still
+SHORT = 1.0  # seconds; no power of time is fitted to a shorter run
+STEEP = 4.0  # a gap that falls faster than time to the power of minus this has ended; no power describes it
+STILL = 0.1  # a gap that falls more slowly than time to the power of minus this counts as constant
 
 
 def brief(seconds: float) -> str:
-    """A number of seconds: whole ones, or the first two digits of less than ten."""
+    """Seconds as text: a whole number, or two digits if less than ten."""
     return f"{seconds:.0f}" if seconds >= 9.5 else f"{seconds:.2g}"
 
 
 def half_gap(rows: Sequence[Row], axis: str, most: float) -> float | None:
-    """Half of NashConv at the last evaluation where `axis` was not above `most`; None if there was none."""
+    """Half of NashConv at the last evaluation with `axis` at most `most`; None if there was none."""
     before = [row["nashconv"] for row in rows if row[axis] <= most]
     return before[-1] / 2 if before else None
 
 
 def exponent(rows: Sequence[Row]) -> float | None:
-    """The power of time with which the gap falls in the last three quarters of the run's time, by least squares.
+    """The power of time with which the gap falls in the last three quarters of the run, by least squares.
 
-    None, if there are fewer than three evaluations there, or it ended within :data:`SHORT`.
+    None if there are fewer than three evaluations, or the run was shorter than :data:`SHORT`.
     """
     end = rows[-1]["seconds"]
     if end < SHORT:
@@ -57,7 +57,7 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
     Parameters
     ----------
     runs
-        Not empty, and each has been evaluated.
+        At least one; each has been evaluated.
     uniform
         Half of NashConv of uniform play.
     """
@@ -83,7 +83,7 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
 
 
 def _slopes(runs: Runs) -> list[str]:
-    """Who still gets closer, and who stands still."""
+    """Which gaps still fall, and which are constant."""
     slopes = {name: exponent(rows) for name, (_, rows) in runs.items()}
     known = sorted((slope, name) for name, slope in slopes.items() if slope is not None)
     steep = [name for slope, name in known if slope < -STEEP]
@@ -102,7 +102,7 @@ def _slopes(runs: Runs) -> list[str]:
 
 
 def _averages(lasts: Mapping[str, Row]) -> list[str]:
-    """Whether averages are needed."""
+    """The gaps of averages and of last iterates."""
     known = {name: row for name, row in lasts.items() if "last_nashconv" in row}
     if not known:
         return []
@@ -111,7 +111,7 @@ def _averages(lasts: Mapping[str, Row]) -> list[str]:
 
 
 def _value(runs: Runs) -> str:
-    """Bounds of the value: what the best responses to any strategy get is a bound, whoever learned it."""
+    """Bounds of the value: the best response to any strategy gives one."""
     rows = [row for _, rows in runs.values() for row in rows]
     upper, above = min((row["best_response_0"], name) for name, (_, rows) in runs.items() for row in rows)
     lower = max(-row["best_response_1"] for row in rows)

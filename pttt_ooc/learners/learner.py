@@ -1,4 +1,4 @@
-"""A learner: the few verbs that every algorithm has, exact or sampled, tabular or deep."""
+"""The interface of every algorithm, exact or sampled, tabular or deep."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any, ClassVar, Generic, TypeVar
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.structure.strategy import Strategy
 
 Pair = tuple[Strategy, Strategy]
 Arrays = dict[str, NDArray[Any]]
 
 
-class Settings(BaseModel):
+class LearnerSettings(BaseModel):
     """Settings of one algorithm; each algorithm has a model of its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-Chosen = TypeVar("Chosen", bound=Settings)
+Chosen = TypeVar("Chosen", bound=LearnerSettings)
 
 
 @dataclass
 class Counts:
-    """What a learner has done so far.
+    """The work of a learner so far.
 
     Attributes
     ----------
@@ -37,8 +37,8 @@ class Counts:
     gradients
         Exact gradients, each of all sequences of one player.
     states
-        Touched states.  A sampled learner touches each history that it comes to.  An exact one touches, with each
-        gradient, all nodes of both players that its index has.
+        Touched states.  A sampled learner touches each history that it visits.  An exact learner touches, with each
+        gradient, all nodes of both players in its index.
     """
 
     iterations: int = 0
@@ -49,9 +49,9 @@ class Counts:
 class Learner(ABC, Generic[Chosen]):
     """An algorithm at work on one game.
 
-    The loop calls :meth:`start` once, then perhaps :meth:`restore`, and then :meth:`step` and :meth:`strategy` again
-    and again.  Two runs with the same game, settings and seed give the same bits, however their iterations are cut into
-    steps, and whether or not a run was restored on the way.
+    The loop calls :meth:`start` once, then :meth:`restore` if a state was saved, and then :meth:`step` and
+    :meth:`strategy` repeatedly.  Two runs with the same game, settings and seed give the same bits, however their
+    iterations are divided into steps, and whether or not a run was restored.
 
     Attributes
     ----------
@@ -60,18 +60,18 @@ class Learner(ABC, Generic[Chosen]):
     source
         The paper.
     counts
-        What has been done so far.  The loop keeps them with the state.
+        The work so far.  The loop saves them with the state.
     """
 
-    settings_model: ClassVar[type[Settings]]
+    settings_model: ClassVar[type[LearnerSettings]]
     source: ClassVar[str]
 
     def __init__(self) -> None:
         self.counts = Counts()
 
     @abstractmethod
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
-        """Get ready for the first iteration.
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+        """Prepare the first iteration.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Learner(ABC, Generic[Chosen]):
         settings
             An instance of :attr:`settings_model`.
         seed
-            Of all that is random; without effect where nothing is.
+            Of all random numbers.
         """
 
     @property
@@ -94,19 +94,19 @@ class Learner(ABC, Generic[Chosen]):
 
     @abstractmethod
     def strategy(self) -> Pair:
-        """The pair that the algorithm recommends: the average for those that average, else the last iterate."""
+        """The pair that the algorithm recommends: its average, if it has one, else the last iterate."""
 
     def last(self) -> Pair | None:
-        """The last iterate, where :meth:`strategy` is an average and the last iterate is a pair of strategies too."""
+        """The last iterate, if :meth:`strategy` is an average and this is a pair of strategies too; else None."""
         return None
 
     @abstractmethod
     def state(self) -> Arrays:
-        """All that the next iterations depend on, by name.
+        """Everything that the next iterations depend on, by name.
 
         The arrays have one dimension or more, and may be the learner's own.
         """
 
     @abstractmethod
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what :meth:`state` gave, perhaps in another process; the arrays are copied."""
+        """Restore a result of :meth:`state`, also of another process; the arrays are copied."""

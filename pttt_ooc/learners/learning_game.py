@@ -1,4 +1,4 @@
-"""The ground that learners stand on: one game's index and engine, and what is made of them."""
+"""One game for learners: its index and engine, with gradients, best responses and values."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from pttt_ooc.sweep.tree import Floats, Reach, Slice
 Bytes = NDArray[np.uint8]
 
 
-class Ground:
-    """One game for learners: exact gradients, best responses and values, on the views that the index keeps.
+class LearningGame:
+    """Exact gradients, best responses and values of one game, on the views of its index.
 
     Parameters
     ----------
     engine
-        Its precision is the one of all reach, gradients and values.
+        Its precision is that of reach, gradients and values.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -60,16 +60,16 @@ class Ground:
 
     @property
     def nodes(self) -> int:
-        """Nodes of both players: what one gradient touches."""
+        """Nodes of both players, which one gradient touches."""
         return sum(i.nodes for i in self.players)
 
     def scalar(self, number: float) -> np.floating[Any]:
-        """A number in the engine's precision: a kernel that is given a Python float computes in double precision."""
+        """A number in the engine's precision: kernels compute in double precision if they get a Python float."""
         scalar: np.floating[Any] = self.dtype.type(number)
         return scalar
 
     def zeros(self, player: int) -> Floats:
-        """A number for each of a player's sequences."""
+        """A zero for each of a player's sequences."""
         return np.zeros(self.players[player].sequences, self.dtype)
 
     def uniform(self, player: int) -> Floats:
@@ -99,19 +99,19 @@ class Ground:
         extra: Callable[[int, Slice], None] | None = None,
         with_children: bool = True,
     ) -> float:
-        """Take values up a player's tree, slice by slice, with a kernel that does what the algorithm does at infosets.
+        """Pass values up a player's tree, slice by slice; a kernel makes the algorithm's step at each infoset.
 
         Parameters
         ----------
         opponent
-            The realization plan that the values are against.
+            The opponent's realization plan.
         kernel
             Called as ``kernel(first_view, last_view, tree, part, *arguments)``.  The part's sequences hold the
             counterfactual values of actions; the kernel adds the value of each node to the part's nodes.
         arguments
-            Gives the other arguments for the slice's sequences and nodes.
+            Returns the other arguments for the slice's sequences and nodes.
         extra
-            Called with the slice's number and part when the gradient is known: it may add payoffs of another kind.
+            Called with the slice's number and part after the gradient: it may add other payoffs.
         with_children
             If false, the kernel itself adds the values of the nodes after each action.
 
@@ -137,8 +137,8 @@ class Ground:
         Returns
         -------
         value, probabilities
-            The probabilities are 0 and 1, except where a view is symmetric itself: there they are the mean of mirror
-            images, as in :meth:`pttt_ooc.solving.best_response.BestResponse.strategy`.
+            The probabilities are 0 and 1, except in views that are symmetric themselves: there they are means over
+            mirror images, as in :meth:`pttt_ooc.solving.best_response.BestResponse.strategy`.
         """
         i, probabilities = self.players[player], self.zeros(player)
         choices = np.zeros(i.nodes, np.uint8)
@@ -174,7 +174,7 @@ class Ground:
         return found[0], found[1]
 
     # -----------------------------------------------------------------------------------------
-    # How often histories are reached
+    # Visits of histories
 
     @cached_property
     def visits(self) -> Engine:
@@ -188,7 +188,7 @@ class Ground:
         tried = [pairs.placed[p] | pairs.failed[p] | self.game.setup_mask(p) for p in (0, 1)]
         legal = [~mask & ((1 << size) - 1) for mask in tried]
         keys = [pairs.placed[p] << size | pairs.failed[p] for p in (0, 1)]
-        # Views that the index leaves out are of a player who moves no more, where nobody can win at once.
+        # The index leaves out views of a player who moves no more, where nobody can win at once.
         kept = (self.index.orbits[0].find(keys[0]) >= 0) & (self.index.orbits[1].find(keys[1]) >= 0)
         timings = []
         for player in (0, 1):
@@ -213,7 +213,7 @@ class Ground:
         -------
         Slice
             The sequence of an infoset's first action has the sum of the opponent's reach over the infoset's histories,
-            where anybody can win from there on.
+            if anybody can still win.
             A node has minus the sum of the opponent's `sequences` over the opponent's moves at that node.
         """
         part = self._visit_arrays.of(self.players[player], n)
@@ -224,17 +224,17 @@ class Ground:
     # Strategies
 
     def reach(self, player: int, weights: Floats, into: Reach | None = None) -> Reach:
-        """Realization plan of a behaviour, or of a plan that is given by its sequences alone."""
+        """Realization plan of a behaviour, or of a plan given by its sequences only."""
         return self.engine.reach(player, weights, into)
 
     def symmetrise(self, player: int, numbers: Floats) -> None:
-        """Replace numbers of sequences by their means over mirror images within a view that is symmetric itself."""
+        """Replace numbers of sequences by means over mirror images, in views that are symmetric themselves."""
         self._symmetrisers[player](numbers)
 
     def strategy(self, player: int, weights: Floats) -> Strategy:
         """Strategy, in single precision, of a behaviour or of a sum of realization plans.
 
-        Where the weights of all actions are zero, the strategy is uniform.
+        It is uniform where the weights of all actions are zero.
         """
         probabilities = np.empty(self.players[player].sequences, np.float32)
         self.run(player, tree.average_strategy, lambda part: (part.start, weights[part], probabilities[part]))
@@ -243,14 +243,16 @@ class Ground:
 
 
 @contextmanager
-def open_ground(data: Path, game: str, symmetry: Symmetry, precision: str, threads: int) -> Iterator[Ground]:
-    """A ground from the products of the stages "enumerate" and "index", which run if they are missing.
+def open_learning_game(
+    data: Path, game: str, symmetry: Symmetry, precision: str, threads: int
+) -> Iterator[LearningGame]:
+    """A game from the products of the stages "enumerate" and "index", which run if they are missing.
 
     Raises
     ------
     PtttError
-        If the game is unknown, or the products can be neither read nor made.
+        If the game is unknown, or its products can be neither read nor made.
     """
     directory = prepared(data, game, symmetry)
     with open_engine(directory, game, symmetry, np.dtype(precision).type, threads) as engine:
-        yield Ground(engine)
+        yield LearningGame(engine)

@@ -12,12 +12,12 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.learner import Counts, Learner, Pair
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.solving.schedule import schedule
 
 Row = dict[str, Any]
 LOG = "log.jsonl"
-STEP_SECONDS = 0.5  # the loop looks at the clock about this often
+STEP_SECONDS = 0.5  # about this much time between two looks at the clock
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Ends:
     Attributes
     ----------
     max_minutes
-        Minutes of the processor, all threads together; evaluations and saving are not counted.
+        Processor time of all threads together, in minutes; without evaluations and saves.
     max_iterations, target_nashconv
-        The other two ends; a target of 0 is never reached.
+        Further limits; a target of 0 is never reached.
     evaluate_every
-        The pair is evaluated after iteration 1, and each time that their number has grown by this factor.
+        The pair is evaluated after iteration 1, and whenever the number of iterations has grown by this factor.
     commit_seconds
-        Seconds between two savings.
+        Seconds between two saves.
     """
 
     max_minutes: float = 10.0
@@ -44,16 +44,16 @@ class Ends:
 
 
 class Loop:
-    """A learner at work until one of its ends.
+    """Runs a learner until one of its ends.
 
     Parameters
     ----------
     learner
         Started.
     checkpoints
-        Where it is saved, and where its last state is taken from; None: nowhere.
+        Where its states are saved and restored from; None: nowhere.
     log
-        A file for the rows, written anew with each of them; None: no file.
+        A file of all rows, rewritten for each new row; None: no file.
     on_row
         Called with each row.
     """
@@ -61,7 +61,7 @@ class Loop:
     def __init__(
         self,
         learner: Learner[Any],
-        ground: Ground,
+        ground: LearningGame,
         ends: Ends,
         checkpoints: Checkpoints | None = None,
         log: Path | None = None,
@@ -87,7 +87,7 @@ class Loop:
         """Learn until an end; return its name.
 
         It is ``max_minutes``, ``max_iterations``, ``target_nashconv``, or ``settled``: more iterations change nothing.
-        The last row is then of the learner as it is.
+        The last row then describes the learner's present state.
         """
         saved = time.monotonic()
         for due in self._looks():
@@ -110,7 +110,7 @@ class Loop:
                 yield due
 
     def _learn(self, due: int) -> str:
-        """Step up to an iteration; the name of an end that comes before or at it, or an empty text."""
+        """Step up to an iteration; return the name of an end that is reached by then, or an empty text."""
         size, saved = 1, time.monotonic()
         while True:
             if self.iteration >= self.ends.max_iterations:

@@ -1,4 +1,4 @@
-"""The page *Comparison*: what several runs show, one table and one figure of their exact gaps."""
+"""The page *Comparison*: findings, a table and a figure of the exact gaps of several runs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import PALETTE, figure_bytes
 
 AXES = {"seconds": "seconds of the processor", "iteration": "iterations", "states": "touched states"}
-TIMES = (1, 10, 60, 600, 3600)  # seconds at which the table tells the gap, if a run came so far
+TIMES = (1, 10, 60, 600, 3600)  # seconds at which the table shows the gap, if a run was that long
 _COLOURS = ("accent", "warm", "muted", "shade", "ink")
 _STYLES = ("-", "--", ":", "-.")
-LOWEST = 1e-6  # the figure ends here: a run that comes to an exact equilibrium falls out of it
+LOWEST = 1e-6  # the lower end of the figure: a run that reaches an exact equilibrium leaves it
 FIGURE = "comparison.svg"
 PAGE = "comparison.html"
 
 
 def half_gap_at(rows: Sequence[Row], seconds: float) -> float | None:
-    """Half of NashConv at the last evaluation that was not later; None if the run ended much before, or began later.
+    """Half of NashConv at the last evaluation by that time; None if the run ended much earlier, or began later.
 
-    A run counts as one of that length if it came to nine tenths of it.
+    A run counts as long enough if it reached nine tenths of the time.
     """
     if not rows or rows[-1]["seconds"] < 0.9 * seconds:
         return None
@@ -36,7 +36,7 @@ def half_gap_at(rows: Sequence[Row], seconds: float) -> float | None:
 
 
 def times_of(runs: Runs) -> list[int]:
-    """The last three of :data:`TIMES` at which there is a gap to tell; none on a game that all have learnt before."""
+    """The last three of :data:`TIMES` at which a run has a gap; none if all runs ended earlier."""
     known = [t for t in TIMES if any(half_gap_at(rows, t) is not None for _, rows in runs.values())]
     return known[-3:]
 
@@ -99,14 +99,14 @@ def compare(directories: Sequence[Path], into: Path) -> None:
     Parameters
     ----------
     directories
-        Of runs that have ended, in the order of the table.
+        Of finished runs, in the order of the table.
     into
         An existing directory.
 
     Raises
     ------
     StoreError
-        If there is no run, one has not ended, or the runs are of different games.
+        If there is no run, one is unfinished, or the runs are of different games.
     """
     runs = {}
     for directory in directories:

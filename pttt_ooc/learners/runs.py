@@ -1,12 +1,12 @@
-"""Runs of learners on disk: where they are, what they depend on, and what they leave.
+"""Runs of learners on disk: their directories, dependencies and results.
 
 A run has the directory ``data/GAME/SYMMETRY/learners/NAME``:
 
 ========================= =================================================================================
-``work/<fingerprint>/``   its checkpoints and its log, as far as it has come
-``solution.zarr``         the pair of strategies at the end, which all commands read as a solution
+``work/<fingerprint>/``   its checkpoints and its log so far
+``solution.zarr``         the final pair of strategies, which all commands read as a solution
 ``log.jsonl``             one row for each exact evaluation
-``learn.json``            the manifest: what was run, and how it ended
+``learn.json``            the manifest: the run, and how it ended
 ========================= =================================================================================
 """
 
@@ -24,7 +24,7 @@ from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.imports import dependencies
 from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_of
 from pttt_ooc.learners.checkpoints import Checkpoints
-from pttt_ooc.learners.learning_game import Ground, open_ground
+from pttt_ooc.learners.learning_game import LearningGame, open_learning_game
 from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.stages.directories import results_of
@@ -38,21 +38,21 @@ MANIFEST = "learn.json"
 
 
 @dataclass(frozen=True)
-class Run:
+class LearnerRun:
     """One run of a learner.
 
     Attributes
     ----------
     game, symmetry
-        What is learned, and on which index.
+        The game, and the symmetry of its index.
     name
-        Of the run: of its directory, and in tables.
+        Of its directory, and in tables.
     algorithm
         A key of :data:`pttt_ooc.learners.catalogue.ALGORITHMS`.
     settings
-        Of the algorithm; what is left out has the paper's default.
+        Of the algorithm; missing ones have the defaults of the paper.
     seed
-        Of all that is random.
+        Of all random numbers.
     precision
         Of gradients, plans and policies.  Evaluations are always in double precision.
     """
@@ -66,24 +66,26 @@ class Run:
     precision: Precision = "float32"
 
     def described(self) -> dict[str, Any]:
-        """All that the iterates depend on besides the code, as JSON values."""
+        """Everything that the iterates depend on besides the code, as JSON values."""
         settings = checked_settings(self.algorithm, self.settings).model_dump(mode="json")
         facts = {"game": self.game, "symmetry": self.symmetry, "algorithm": self.algorithm}
         return {**facts, "settings": settings, "seed": self.seed, "precision": self.precision}
 
     def fingerprint(self) -> str:
-        """Names all that the iterates depend on, code included."""
+        """Names everything that the iterates depend on, code included."""
         code = code_digest(name for name in dependencies(module_of(self.algorithm)) if name.startswith(ITERATES))
         return fingerprint({**self.described(), "learner": code})
 
 
-def directory_of(data: Path, run: Run) -> Path:
+def directory_of(data: Path, run: LearnerRun) -> Path:
     """The directory of a run."""
     return results_of(data, run.game, run.symmetry) / "learners" / run.name
 
 
-def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None) -> Path:
-    """Run a learner until an end, or go on with it, and write its result.
+def learn(
+    run: LearnerRun, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[Row], None] = lambda row: None
+) -> Path:
+    """Run a learner until an end, or continue it, and write its result.
 
     Returns
     -------
@@ -93,11 +95,11 @@ def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[
     Raises
     ------
     PtttError
-        If game, algorithm or settings are refused, the run is at work already, or the disk cannot be written to.
+        If game, algorithm or settings are refused, another process has the run, or the disk cannot be written to.
     """
     settings = checked_settings(run.algorithm, run.settings, f"The settings of the run {run.name}")
     directory, name = directory_of(data, run), run.fingerprint()
-    with open_ground(data, run.game, run.symmetry, run.precision, threads) as ground:
+    with open_learning_game(data, run.game, run.symmetry, run.precision, threads) as ground:
         work = directory / "work" / name
         with Checkpoints(work, name) as checkpoints:
             learner = learner_class(run.algorithm)()
@@ -108,7 +110,7 @@ def learn(run: Run, ends: Ends, data: Path, threads: int = 1, on_row: Callable[[
     return directory
 
 
-def _write(run: Run, directory: Path, loop: Loop, stopped_by: str, ground: Ground) -> None:
+def _write(run: LearnerRun, directory: Path, loop: Loop, stopped_by: str, ground: LearningGame) -> None:
     last = loop.rows[-1]
     make_directory(directory)
     (directory / MANIFEST).unlink(missing_ok=True)
@@ -125,7 +127,7 @@ def _write(run: Run, directory: Path, loop: Loop, stopped_by: str, ground: Groun
 
 
 def read_run(directory: Path) -> tuple[dict[str, Any], list[Row]]:
-    """Manifest and rows of a run that has ended; a StoreError if there is none."""
+    """Manifest and rows of a finished run; a StoreError if there is none."""
     manifest = read_manifest(directory / MANIFEST, STAGE)
     lines = (directory / LOG).read_text(encoding="utf-8").splitlines()
     return manifest, [json.loads(line) for line in lines]

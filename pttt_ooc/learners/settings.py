@@ -28,7 +28,7 @@ class RunConfig(BaseModel):
     name: Run = Field(description="Of the run: of its directory, and in the comparison.")
     algorithm: Algorithm = Field(description="The learner.")
     settings: dict[str, Any] = Field(default={}, description="Of the learner; what is left out is as in the paper.")
-    seed: int = Field(default=0, ge=0, le=2**63, description="Of all that is random.")
+    seed: int = Field(default=0, ge=0, le=2**63, description="Seed of all random numbers.")
     precision: Precision = Field(default="float32", description="Of gradients, plans and policies.")
     max_minutes: Real = Field(
         default=10.0, gt=0, le=1e9, description="Minutes of the processor, all threads together; then it stops."

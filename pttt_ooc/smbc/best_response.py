@@ -15,13 +15,13 @@ import numpy as np
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.smbc.match import Scores, both_ways, following, levels, settle
-from pttt_ooc.smbc.round import Floats, Payoffs, Profile, best_response, mixed, outcomes, scoring
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.round import Floats, Payoffs, RoundProfile, best_response, mixed, outcomes, scoring
+from pttt_ooc.smbc.tree import RoundTree
 
 _MOST_STEPS = 1000  # policy iteration takes a handful
 ACCURACY = 1e-14  # a policy that is better by less is as good: rounding moves values by as much
 
-State = tuple[Scores, int]
+ResponseState = tuple[Scores, int]
 """Scores ``(a, b)`` of who moves first and second, and whether the responder is the first (0) or the second (1)."""
 
 
@@ -39,12 +39,12 @@ class MatchResponse:
         Of policy iteration, in the pair of states that took the most.
     """
 
-    values: dict[State, float]
-    tables: dict[State, Floats]
+    values: dict[ResponseState, float]
+    tables: dict[ResponseState, Floats]
     steps: int
 
 
-def profile_values(tree: Tree, winning_score: int, profiles: Mapping[Scores, Profile]) -> dict[Scores, float]:
+def profile_values(tree: RoundTree, winning_score: int, profiles: Mapping[Scores, RoundProfile]) -> dict[Scores, float]:
     """Exact values of all scores, for who moves first, if both players play given strategies."""
     values: dict[Scores, float] = {}
     for level in levels(winning_score):
@@ -54,7 +54,7 @@ def profile_values(tree: Tree, winning_score: int, profiles: Mapping[Scores, Pro
     return values
 
 
-def respond(tree: Tree, winning_score: int, profiles: Mapping[Scores, Profile]) -> MatchResponse:
+def respond(tree: RoundTree, winning_score: int, profiles: Mapping[Scores, RoundProfile]) -> MatchResponse:
     """The best response to the strategies of a match, for both sides.
 
     Raises
@@ -71,7 +71,7 @@ def respond(tree: Tree, winning_score: int, profiles: Mapping[Scores, Profile]) 
     return MatchResponse(found.values, found.tables, most)
 
 
-def _circles(pair: Scores) -> list[list[State]]:
+def _circles(pair: Scores) -> list[list[ResponseState]]:
     """The states of scores and of their mirror image, those that can follow each other together."""
     a, b = pair
     mirrored = [[((a, b), 0), ((b, a), 1)], [((a, b), 1), ((b, a), 0)]]
@@ -79,7 +79,11 @@ def _circles(pair: Scores) -> list[list[State]]:
 
 
 def _solve(
-    tree: Tree, winning_score: int, profiles: Mapping[Scores, Profile], states: list[State], found: MatchResponse
+    tree: RoundTree,
+    winning_score: int,
+    profiles: Mapping[Scores, RoundProfile],
+    states: list[ResponseState],
+    found: MatchResponse,
 ) -> int:
     """Add values and tables of some states to those found; the number of steps that it took."""
     tables = {state: outcomes(tree, profiles[state[0]]) for state in states}
@@ -102,7 +106,7 @@ def _solve(
     raise GameError("Policy iteration does not come to an end; this is a bug.")
 
 
-def _payoffs(state: State, winning_score: int, known: Mapping[State, float]) -> Payoffs:
+def _payoffs(state: ResponseState, winning_score: int, known: Mapping[ResponseState, float]) -> Payoffs:
     """Values of a round's outcomes for its first player, if a responder gets what is known in what follows."""
     scores, player = state
     sign = 1 if player == 0 else -1
@@ -114,7 +118,9 @@ def _payoffs(state: State, winning_score: int, known: Mapping[State, float]) -> 
     )
 
 
-def _values_of(winning_score: int, tables: Mapping[State, Floats], later: Mapping[State, float]) -> dict[State, float]:
+def _values_of(
+    winning_score: int, tables: Mapping[ResponseState, Floats], later: Mapping[ResponseState, float]
+) -> dict[ResponseState, float]:
     """The responder's values of states whose rounds have given outcomes: the solution of linear equations."""
     states = list(tables)
     matrix, right = np.eye(len(states)), np.zeros(len(states))

@@ -11,13 +11,13 @@ from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.match_play import ME, Expectation
 from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.rules import Rules
-from pttt_ooc.smbc.solve import Solution
+from pttt_ooc.smbc.solve import MatchSolution
 
 
 class SolutionBot:
     """As :class:`pttt_ooc.smbc.match_play.Bot`: plays the average strategies of a solved match."""
 
-    def __init__(self, solution: Solution) -> None:
+    def __init__(self, solution: MatchSolution) -> None:
         self.solution = solution
 
     @property

@@ -79,10 +79,10 @@ def solve(
         raise ConfigError("--algorithm and --discount or --no-discount exclude each other; leave one of them out.")
     from pttt_ooc.disk.resources import cores
     from pttt_ooc.smbc import solve as solving
-    from pttt_ooc.smbc.settings import Settings
+    from pttt_ooc.smbc.settings import SolveSettings
 
     chosen = algorithm or {None: "sapdcfr+", True: "dcfr", False: "cfr"}[discount]
-    settings = Settings(
+    settings = SolveSettings(
         winning_score=winning_score,
         fill_board=fill_board,
         maximum_subgame_exploitability=maximum_subgame_exploitability,

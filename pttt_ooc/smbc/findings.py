@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.smbc.best_response import MatchResponse, State, profile_values, respond
+from pttt_ooc.smbc.best_response import MatchResponse, ResponseState, profile_values, respond
 from pttt_ooc.smbc.goals import Equilibria, by_goals, equilibria
 from pttt_ooc.smbc.match import Scores, all_scores, following, payoffs
 from pttt_ooc.smbc.programs import Range
-from pttt_ooc.smbc.round import PAIRS, Payoffs, Profile, best_response, fresh, outcomes, scoring
+from pttt_ooc.smbc.round import PAIRS, Payoffs, RoundProfile, best_response, fresh, outcomes, scoring
 from pttt_ooc.smbc.rules import GOALS
-from pttt_ooc.smbc.settings import Settings
-from pttt_ooc.smbc.solve import Solution, name_of
+from pttt_ooc.smbc.settings import SolveSettings
+from pttt_ooc.smbc.solve import MatchSolution, name_of
 
 TOLD = 1e-7
 """Ranges that are narrower are told as one number: linear programs are no more accurate."""
 
 
-def best_responses(solution: Solution) -> dict[str, Any]:
+def best_responses(solution: MatchSolution) -> dict[str, Any]:
     """Values and best responses of a match and of each of its rounds, as JSON values.
 
     The losses of the whole match are told by scores, the role of the player who is exploited, and the goal of the
@@ -76,7 +76,7 @@ def score_numbers(text: str | None, winning_score: int) -> Scores | None:
     return known[text]
 
 
-def goals_of_round(solution: Solution, scores: Scores | None, all_equilibria: bool) -> dict[str, Any]:
+def goals_of_round(solution: MatchSolution, scores: Scores | None, all_equilibria: bool) -> dict[str, Any]:
     """What a round of a match is worth by the goals of both players, as JSON values.
 
     Parameters
@@ -89,7 +89,7 @@ def goals_of_round(solution: Solution, scores: Scores | None, all_equilibria: bo
     tree = solution.tree
     if scores is None:
         worth = Payoffs()
-        solver = fresh(tree, Settings(algorithm="hs-pcfr+", fill_board=solution.settings.fill_board), worth)
+        solver = fresh(tree, SolveSettings(algorithm="hs-pcfr+", fill_board=solution.settings.fill_board), worth)
         solver.run(400)
         profile = solver.average()
     else:
@@ -111,7 +111,7 @@ def goals_of_round(solution: Solution, scores: Scores | None, all_equilibria: bo
     return found
 
 
-def _match_of(solution: Solution) -> tuple[int, dict[Scores, Profile]]:
+def _match_of(solution: MatchSolution) -> tuple[int, dict[Scores, RoundProfile]]:
     return solution.settings.winning_score, solution.profiles
 
 
@@ -138,7 +138,7 @@ def _sentences(ranges: Equilibria) -> list[str]:
     return lines
 
 
-def _losses(solution: Solution, values: dict[Scores, float], response: MatchResponse) -> list[dict[str, Any]]:
+def _losses(solution: MatchSolution, values: dict[Scores, float], response: MatchResponse) -> list[dict[str, Any]]:
     """What is lost by scores, role of the exploited player and goal of the responder, the most first."""
     n = solution.settings.winning_score
     found: dict[tuple[str, int, str], float] = {}
@@ -162,7 +162,7 @@ def _worst(losses: list[dict[str, Any]], key: str) -> str:
     return max(sums, key=lambda name: sums[name])
 
 
-def expected_visits(winning_score: int, response: MatchResponse, start: State) -> dict[State, float]:
+def expected_visits(winning_score: int, response: MatchResponse, start: ResponseState) -> dict[ResponseState, float]:
     """How often each state comes up in a match between the best response and the strategies that it responds to."""
     states = list(response.tables)
     where = {state: row for row, state in enumerate(states)}

@@ -16,8 +16,8 @@ import numpy as np
 from pttt_ooc.extras import check_extra
 from pttt_ooc.smbc import programs
 from pttt_ooc.smbc.programs import Range
-from pttt_ooc.smbc.round import Floats, Payoffs, Profile, outcomes
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.round import Floats, Payoffs, RoundProfile, outcomes
+from pttt_ooc.smbc.tree import RoundTree
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Equilibria:
     entries: list[list[Range]]
 
 
-def by_goals(tree: Tree, profile: Profile, payoffs: Payoffs) -> Floats:
+def by_goals(tree: RoundTree, profile: RoundProfile, payoffs: Payoffs) -> Floats:
     """What the first player expects: shape (3, 3), by its own goal and by the other player's."""
     table: Floats = (outcomes(tree, profile) * payoffs.table()).sum(axis=2)
     return table
 
 
-def equilibria(tree: Tree, payoffs: Payoffs) -> Equilibria:
+def equilibria(tree: RoundTree, payoffs: Payoffs) -> Equilibria:
     """Ranges in all equilibria of a round, by fourteen linear programs of some seconds each.
 
     Raises

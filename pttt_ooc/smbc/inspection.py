@@ -12,13 +12,13 @@ from pttt_ooc.smbc import snapshots
 from pttt_ooc.smbc.best_response import profile_values
 from pttt_ooc.smbc.match import Scores, payoffs
 from pttt_ooc.smbc.oriented_position import Place
-from pttt_ooc.smbc.round import PAIRS, Floats, Payoffs, Profile, best_response, profile_of
-from pttt_ooc.smbc.solve import Solution, load, name_of
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.round import PAIRS, Floats, Payoffs, RoundProfile, best_response, profile_of
+from pttt_ooc.smbc.solve import MatchSolution, load, name_of
+from pttt_ooc.smbc.tree import RoundTree
 
 
 @dataclass(frozen=True)
-class Move:
+class InspectedMove:
     """One of the moves at an infoset.
 
     Attributes
@@ -70,7 +70,7 @@ class Seen:
     value: float
     reach: tuple[float, float]
     best_values: tuple[float | None, float | None]
-    moves: tuple[Move, ...]
+    moves: tuple[InspectedMove, ...]
 
 
 class Lookout:
@@ -87,7 +87,7 @@ class Lookout:
     """
 
     def __init__(
-        self, tree: Tree, worth: Payoffs, snapshot: snapshots.Snapshot, average: Profile | None = None
+        self, tree: RoundTree, worth: Payoffs, snapshot: snapshots.Snapshot, average: RoundProfile | None = None
     ) -> None:
         self.tree, self.snapshot = tree, snapshot
         self.average = average or profile_of(tree, snapshot.average)
@@ -110,7 +110,7 @@ class Lookout:
         others = self._reach(node, 1 - player).sum()
         return float(self._responses[player].values[node, goal] / others * PAIRS) if others > 0 else None
 
-    def _move(self, place: Place, squares: tuple[int, ...], goals: tuple[int, int]) -> Move:
+    def _move(self, place: Place, squares: tuple[int, ...], goals: tuple[int, int]) -> InspectedMove:
         child, _ = place.ways[squares[0]]
         player, goal = place.player, goals[place.player]
         others = self._reach(place.node, 1 - player)
@@ -118,7 +118,7 @@ class Lookout:
         if others.any():
             table = self.values[child, goal, :] if player == 0 else -self.values[child, :, goal]
             value = float(table @ others / others.sum())
-        return Move(
+        return InspectedMove(
             squares,
             float(self.snapshot.regrets[child, goal]),
             float(self.current.strategy[child, goal]),
@@ -129,7 +129,7 @@ class Lookout:
         )
 
 
-def reach_at(tree: Tree, profile: Profile, node: int, player: int) -> Floats:
+def reach_at(tree: RoundTree, profile: RoundProfile, node: int, player: int) -> Floats:
     """The product of the probabilities of a player's own moves on the way to a node, for each of its goals."""
     ply = int(np.searchsorted(tree.shape.plies, node, side="right")) - 1
     row = node if ply and (ply - 1) % 2 == player else int(tree.shape.parent[node])
@@ -137,7 +137,7 @@ def reach_at(tree: Tree, profile: Profile, node: int, player: int) -> Floats:
     return found
 
 
-def believed(tree: Tree, profile: Profile, place: Place, player: int) -> Floats | None:
+def believed(tree: RoundTree, profile: RoundProfile, place: Place, player: int) -> Floats | None:
     """The probabilities of a player's goals by Bayes' rule, given its moves so far.
 
     Returns
@@ -149,7 +149,7 @@ def believed(tree: Tree, profile: Profile, place: Place, player: int) -> Floats 
     return found if reach.any() else None
 
 
-def pair_values(tree: Tree, worth: Payoffs, profile: Profile) -> Floats:
+def pair_values(tree: RoundTree, worth: Payoffs, profile: RoundProfile) -> Floats:
     """What the first player expects at each node, given both goals, if both go on with a profile.
 
     Returns
@@ -183,7 +183,7 @@ class Lookouts:
     """
 
     def __init__(self, directory: Path) -> None:
-        self.solution: Solution = load(directory)
+        self.solution: MatchSolution = load(directory)
         self._kept = directory / "work" / self.solution.manifest["work"] / "snapshots"
         settings = self.solution.settings
         self.values = profile_values(self.solution.tree, settings.winning_score, self.solution.profiles)

@@ -116,7 +116,7 @@ def _add_up(shape, player, payoffs, node, reach, values):
     values[node, 0], values[node, 1], values[node, 2] = v0, v1, v2
 
 
-class Tables(NamedTuple):
+class RoundArrays(NamedTuple):
     """What an iteration reads and writes: float64, shape (nodes, 3).
 
     Attributes
@@ -137,7 +137,7 @@ class Tables(NamedTuple):
     strategy: Any
 
 
-class Step(NamedTuple):
+class UpdateStep(NamedTuple):
     """One iteration of an update rule.
 
     ``regrets = max(discounted regrets + newest, lowest)`` with ``newest = value - expected value`` and the discounts
@@ -166,7 +166,7 @@ def update(shape, player, payoffs, bonus, tables, step):
     bonus
         float64, shape (nodes,): what the player gets for each of its moves besides, divided by 9; may be empty.
     tables, step
-        :class:`Tables`, in which all but the reach is changed, and :class:`Step`.
+        :class:`RoundArrays`, in which all but the reach is changed, and :class:`UpdateStep`.
     """
     plies, first_child, outcome = shape.plies, shape.first_child, shape.outcome
     reach, values, regrets, strategy = tables
@@ -220,7 +220,7 @@ def respond(shape, player, payoffs, reach, values, best):
     payoffs
         See :func:`update`.
     reach, values
-        See :class:`Tables`.
+        See :class:`RoundArrays`.
     best
         Written: float64, shape (nodes, 3): 1 for the first of the best moves, else 0; may be empty.
     """

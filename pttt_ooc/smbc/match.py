@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.smbc.round import Payoffs, Profile, Solver, best_response, outcomes, scoring
-from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.round import Payoffs, RoundProfile, Solver, best_response, outcomes, scoring
+from pttt_ooc.smbc.settings import SolveSettings
 
 Scores = tuple[int, int]
 Row = dict[str, Any]
@@ -124,7 +124,7 @@ class Look:
 
     values: dict[Scores, float]
     responses: dict[Scores, tuple[float, float]]
-    profiles: dict[Scores, Profile]
+    profiles: dict[Scores, RoundProfile]
 
     def exploitability(self, scores: Scores) -> float:
         """What the two best responses to a round gain together."""
@@ -162,7 +162,7 @@ class PairSolver:
     """
 
     def __init__(
-        self, settings: Settings, solvers: Mapping[Scores, Solver], values: Mapping[Scores, float], rows: list[Row]
+        self, settings: SolveSettings, solvers: Mapping[Scores, Solver], values: Mapping[Scores, float], rows: list[Row]
     ) -> None:
         self.settings, self.solvers, self.rows = settings, solvers, rows
         self.later = dict(values)

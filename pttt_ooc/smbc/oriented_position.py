@@ -14,7 +14,7 @@ from functools import cached_property
 from pttt_ooc.errors import GameError
 from pttt_ooc.rules.game import Squares
 from pttt_ooc.smbc.rules import SQUARES, Position, empty, image, mover, stabilizer
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.tree import RoundTree
 
 _AS_IT_IS = tuple(range(SQUARES))
 
@@ -33,13 +33,13 @@ class Place:
         For each square as the board lies: the square of the tree's board.
     """
 
-    tree: Tree
+    tree: RoundTree
     squares: Squares = ()
     node: int = 0
     turned: Squares = _AS_IT_IS
 
     @classmethod
-    def of(cls, tree: Tree, squares: Sequence[int]) -> Place:
+    def of(cls, tree: RoundTree, squares: Sequence[int]) -> Place:
         """The place after some moves from the empty board.
 
         Raises

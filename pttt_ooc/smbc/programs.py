@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.smbc.round import PAIRS, Floats, Payoffs
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.tree import RoundTree
 from pttt_ooc.solving import linear_program
 from pttt_ooc.solving.linear_program import LinearProgram
 
@@ -29,7 +29,7 @@ SLACK = 1e-9
 
 
 @dataclass(frozen=True)
-class Program:
+class PlanProgram:
     """The linear program of one player's plans.
 
     The variables are the plan, and then the bounds.
@@ -64,7 +64,7 @@ class Range:
     most: float
 
 
-def program(tree: Tree, player: int, payoffs: Payoffs) -> Program:
+def program(tree: RoundTree, player: int, payoffs: Payoffs) -> PlanProgram:
     """The linear program of a player's plans."""
     from scipy import sparse  # slow to import, and an extra
 
@@ -96,7 +96,7 @@ def program(tree: Tree, player: int, payoffs: Payoffs) -> Program:
     roots = [0] if player == 1 else list(tree.children(0))
     for goal in range(3):
         by_goal[goal, plan_size + 3 * bound[roots] + goal] = 1
-    return Program(
+    return PlanProgram(
         player,
         plan_size,
         by_goal,
@@ -106,24 +106,24 @@ def program(tree: Tree, player: int, payoffs: Payoffs) -> Program:
     )
 
 
-def solve(given: Program) -> tuple[float, Floats]:
+def solve(given: PlanProgram) -> tuple[float, Floats]:
     """The value of the round for the program's player, and variables that reach it."""
     return extreme(given, given.by_goal.sum(axis=0), None, 1)
 
 
-def goal_range(given: Program, value: float, goal: int) -> Range:
+def goal_range(given: PlanProgram, value: float, goal: int) -> Range:
     """What the player gets when the opponent has a goal, times 1/3: the least and the most in all equilibria."""
     least, most = (extreme(given, given.by_goal[goal], value, sign)[0] for sign in (-1, 1))
     return Range(least, most)
 
 
-def plies_of(tree: Tree) -> Ints:
+def plies_of(tree: RoundTree) -> Ints:
     """The number of moves before each node."""
     plies = np.asarray(tree.shape.plies)
     return np.repeat(np.arange(len(plies) - 1), np.diff(plies))
 
 
-def extreme(given: Program, amounts: Floats, value: float | None, sign: int) -> tuple[float, Floats]:
+def extreme(given: PlanProgram, amounts: Floats, value: float | None, sign: int) -> tuple[float, Floats]:
     """The most (or with sign -1 the least) of amounts times variables, and the variables that reach it.
 
     Parameters

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pttt_ooc.smbc import kernels
 from pttt_ooc.smbc.rules import MET, SQUARES
-from pttt_ooc.smbc.settings import Settings
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.settings import SolveSettings
+from pttt_ooc.smbc.tree import RoundTree
 from pttt_ooc.solving.regret import Coefficients
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Payoffs:
 
 
 @dataclass(frozen=True)
-class Profile:
+class RoundProfile:
     """Strategies of both players.
 
     Attributes
@@ -60,22 +60,22 @@ class Profile:
     reach: Floats
 
 
-def profile_of(tree: Tree, sums: Floats) -> Profile:
+def profile_of(tree: RoundTree, sums: Floats) -> RoundProfile:
     """The profile in which each move has its share of the sums of its infoset; all the same if none is above 0."""
-    found = Profile(np.ones((tree.nodes, 3)), np.ones((tree.nodes, 3)))
+    found = RoundProfile(np.ones((tree.nodes, 3)), np.ones((tree.nodes, 3)))
     for player in (0, 1):
         kernels.normalize(tree.shape, player, sums, found.strategy)
         kernels.go_down(tree.shape, player, found.strategy, found.reach, 0.0, _NONE)
     return found
 
 
-def mixed(tree: Tree, first: Floats, second: Floats) -> Profile:
+def mixed(tree: RoundTree, first: Floats, second: Floats) -> RoundProfile:
     """The profile of the first player's moves in one array of strategies, and the second player's in another."""
     strategy = np.where(moved_by(tree, 0)[:, None], first, second)
     return profile_of(tree, strategy)
 
 
-def moved_by(tree: Tree, player: int) -> NDArray[np.bool_]:
+def moved_by(tree: RoundTree, player: int) -> NDArray[np.bool_]:
     """For each node, whether `player` made the move to it; false for the empty board."""
     plies = tree.shape.plies
     ply = np.repeat(np.arange(len(plies) - 1), np.diff(plies))
@@ -83,7 +83,7 @@ def moved_by(tree: Tree, player: int) -> NDArray[np.bool_]:
     return found
 
 
-def outcomes(tree: Tree, profile: Profile) -> Floats:
+def outcomes(tree: RoundTree, profile: RoundProfile) -> Floats:
     """Probabilities of the board's outcomes: shape (3, 3, 4), by both goals and the outcome."""
     found = np.empty((4, 3, 3))
     kernels.outcomes(tree.shape, profile.reach, found)
@@ -117,7 +117,7 @@ class Response:
     best: Floats
 
 
-def best_response(tree: Tree, player: int, payoffs: Payoffs, profile: Profile) -> Response:
+def best_response(tree: RoundTree, player: int, payoffs: Payoffs, profile: RoundProfile) -> Response:
     """The best response of `player` to the opponent's strategy in a profile."""
     values, best = np.empty((tree.nodes, 3)), np.zeros((tree.nodes, 3))
     kernels.respond(tree.shape, player, payoffs.of(player), profile.reach, values, best)
@@ -139,8 +139,8 @@ class Solver:
 
     def __init__(
         self,
-        tree: Tree,
-        settings: Settings,
+        tree: RoundTree,
+        settings: SolveSettings,
         regrets: Floats,
         sums: Floats,
         strategy: Floats,
@@ -149,7 +149,7 @@ class Solver:
     ) -> None:
         self.tree, self.settings, self.iteration, self.payoffs = tree, settings, iteration, payoffs
         self.regrets, self.sums = regrets, sums
-        self.current = Profile(strategy, np.ones((tree.nodes, 3)))
+        self.current = RoundProfile(strategy, np.ones((tree.nodes, 3)))
         self._values = np.empty((tree.nodes, 3))
         self._closeness = (SQUARES - 1 - tree.square) / (SQUARES - 1) / PAIRS  # of squares to the top left
         if iteration == 0:
@@ -179,14 +179,14 @@ class Solver:
             for player in players:
                 kernels.go_down(self.tree.shape, player, self.current.strategy, self.current.reach, discount, self.sums)
 
-    def average(self) -> Profile:
+    def average(self) -> RoundProfile:
         """The average strategies: sums of reach, so that each strategy counts as often as it comes to an infoset."""
         return profile_of(self.tree, self.sums)
 
     def _update(self, player: int, coefficients: Coefficients) -> None:
         bonus = self._closeness * self.settings.bonus(self.iteration) if self.settings.small_move_epsilon else _NO_BONUS
-        tables = kernels.Tables(self.current.reach, self._values, self.regrets, self.current.strategy)
-        step = kernels.Step(
+        tables = kernels.RoundArrays(self.current.reach, self._values, self.regrets, self.current.strategy)
+        step = kernels.UpdateStep(
             positive=float(coefficients.discount_positive),
             negative=float(coefficients.discount_negative),
             lowest=0.0 if coefficients.floor else -math.inf,
@@ -196,7 +196,7 @@ class Solver:
         kernels.update(self.tree.shape, player, self.payoffs.of(player), bonus, tables, step)
 
 
-def fresh(tree: Tree, settings: Settings, payoffs: Payoffs = Payoffs()) -> Solver:  # noqa: B008  (immutable)
+def fresh(tree: RoundTree, settings: SolveSettings, payoffs: Payoffs = Payoffs()) -> Solver:  # noqa: B008  (immutable)
     """A solver at iteration 0, in memory."""
     regrets, sums, strategy = (np.empty((tree.nodes, 3)) for _ in range(3))
     return Solver(tree, settings, regrets, sums, strategy, payoffs=payoffs)

@@ -20,7 +20,7 @@ MOST_POINTS = 9  # the rounds grow with the square of it
 
 
 @dataclass(frozen=True)
-class Settings:
+class SolveSettings:
     """Settings of a solve.
 
     Attributes
@@ -101,7 +101,7 @@ class Settings:
         return replace(self.rule.defaults, **FASTER.get(self.algorithm, {}))
 
     @property
-    def normal(self) -> Settings:
+    def normal(self) -> SolveSettings:
         """These settings in their normal form: what changes nothing is as if it had been left out."""
         usual = {name for name, value in asdict(self._defaults).items() if getattr(self, name) == value}
         without = unread_keys(self.algorithm) | usual
@@ -118,7 +118,7 @@ class Settings:
         return self.small_move_epsilon * (1 - self.small_move_epsilon_decay) ** (iteration - 1)
 
 
-_DEFAULT = Settings()
+_DEFAULT = SolveSettings()
 
 Points = Annotated[int, Field(ge=1, le=MOST_POINTS), BeforeValidator(number)]
 
@@ -176,6 +176,6 @@ class SmbcConfig(Section):
     )
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> SolveSettings:
         """The settings of the solve."""
-        return Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
+        return SolveSettings(**{field.name: getattr(self, field.name) for field in fields(SolveSettings)})

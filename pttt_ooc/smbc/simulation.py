@@ -11,7 +11,7 @@ import numpy as np
 from pttt_ooc.smbc import kernels
 from pttt_ooc.smbc.best_response import profile_values
 from pttt_ooc.smbc.match import Scores
-from pttt_ooc.smbc.solve import Solution, name_of
+from pttt_ooc.smbc.solve import MatchSolution, name_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Simulated:
         return (self.won / self.matches - self.expected) / error
 
 
-def simulate(solution: Solution, matches: int, seed: int) -> dict[Scores, Simulated]:
+def simulate(solution: MatchSolution, matches: int, seed: int) -> dict[Scores, Simulated]:
     """Play matches from 0-0; for all scores that came up, in the order of the solution."""
     n, tree = solution.settings.winning_score, solution.tree
     strategies = np.empty((n, n, tree.nodes, 3))

@@ -27,7 +27,7 @@ class Snapshot:
     Attributes
     ----------
     regrets, current, average
-        Sums of regrets, and both strategies: shape (nodes, 3), as of :class:`pttt_ooc.smbc.round.Profile`.
+        Sums of regrets, and both strategies: shape (nodes, 3), as of :class:`pttt_ooc.smbc.round.RoundProfile`.
     """
 
     iteration: int

@@ -32,10 +32,10 @@ from pttt_ooc.imports import dependencies
 from pttt_ooc.smbc import snapshots
 from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
 from pttt_ooc.smbc.pipeline import sources
-from pttt_ooc.smbc.round import Floats, Profile, Solver, profile_of
+from pttt_ooc.smbc.round import Floats, RoundProfile, Solver, profile_of
 from pttt_ooc.smbc.rules import Rules
-from pttt_ooc.smbc.settings import Settings
-from pttt_ooc.smbc.tree import Tree, build
+from pttt_ooc.smbc.settings import SolveSettings
+from pttt_ooc.smbc.tree import RoundTree, build
 from pttt_ooc.stages.provenance import PLAIN, code_digest
 from pttt_ooc.stages.stage_context import stage
 
@@ -50,7 +50,7 @@ def name_of(scores: Scores) -> str:
     return f"{scores[0]}-{scores[1]}"
 
 
-def fingerprint(settings: Settings) -> str:
+def fingerprint(settings: SolveSettings) -> str:
     """Names all that a solve depends on: its settings, and the code that its numbers come from."""
     code = (name for name in dependencies("smbc/match") if not name.startswith(PLAIN))
     known = {"format_version": FORMAT_VERSION, "code": code_digest(code), **asdict(settings)}
@@ -58,7 +58,10 @@ def fingerprint(settings: Settings) -> str:
 
 
 def solve(
-    settings: Settings, directory: Path, threads: int, on_row: Callable[[Scores, Row], None] = lambda scores, row: None
+    settings: SolveSettings,
+    directory: Path,
+    threads: int,
+    on_row: Callable[[Scores, Row], None] = lambda scores, row: None,
 ) -> None:
     """Solve the match, or go on solving it.
 
@@ -111,7 +114,7 @@ def _refuse_others(directory: Path) -> None:
 
 
 def _solve_rounds(
-    tree: Tree, settings: Settings, work: Path, threads: int, on_row: Callable[[Scores, Row], None]
+    tree: RoundTree, settings: SolveSettings, work: Path, threads: int, on_row: Callable[[Scores, Row], None]
 ) -> tuple[dict[Scores, list[Row]], dict[Scores, Floats]]:
     """Solve all rounds, those of the same sum of scores at the same time; the checks, and the average strategies."""
     values: dict[Scores, float] = {}
@@ -131,8 +134,8 @@ def _solve_rounds(
 
 
 def _solve_pair(
-    tree: Tree,
-    settings: Settings,
+    tree: RoundTree,
+    settings: SolveSettings,
     work: Path,
     name: str,
     pair: Scores,
@@ -180,7 +183,7 @@ def _keep(solver: PairSolver, directory: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Solution:
+class MatchSolution:
     """A solved match.
 
     Attributes
@@ -195,9 +198,9 @@ class Solution:
         What the solve left besides.
     """
 
-    tree: Tree
-    settings: Settings
-    profiles: dict[Scores, Profile]
+    tree: RoundTree
+    settings: SolveSettings
+    profiles: dict[Scores, RoundProfile]
     manifest: dict[str, Any]
 
 
@@ -222,13 +225,13 @@ def checked_manifest(directory: Path) -> dict[str, Any]:
     return manifest
 
 
-def load(directory: Path) -> Solution:
+def load(directory: Path) -> MatchSolution:
     """Read a solution; errors as of :func:`checked_manifest`."""
     manifest = checked_manifest(directory)
-    settings = Settings(**manifest["settings"])
+    settings = SolveSettings(**manifest["settings"])
     tree = build(Rules(fill_board=settings.fill_board))
     profiles = {
         scores: profile_of(tree, read_array(directory / STORE, name_of(scores)))
         for scores in all_scores(settings.winning_score)
     }
-    return Solution(tree, settings, profiles, manifest)
+    return MatchSolution(tree, settings, profiles, manifest)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pttt_ooc.smbc.best_response import profile_values, respond
 from pttt_ooc.smbc.match import Scores, payoffs
 from pttt_ooc.smbc.programs import plies_of
-from pttt_ooc.smbc.round import Floats, Payoffs, Profile, best_response, fresh, profile_of
-from pttt_ooc.smbc.settings import Settings
-from pttt_ooc.smbc.solve import Solution
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.round import Floats, Payoffs, RoundProfile, best_response, fresh, profile_of
+from pttt_ooc.smbc.settings import SolveSettings
+from pttt_ooc.smbc.solve import MatchSolution
+from pttt_ooc.smbc.tree import RoundTree
 
 SMALL_MOVES = ((0.0, 0.0), (1e-3, 0.0), (1e-2, 0.0), (1e-1, 0.0), (1e-2, 1e-2), (1e-1, 1e-2))
 """Bonuses for moves further up and left, and the part that is lost with each iteration."""
@@ -27,21 +27,21 @@ RARE = 1e-3
 """Moves and infosets that are less likely do not count as mixing."""
 
 
-def studies(solution: Solution, iterations: int, draws: int, seed: int) -> dict[str, Any]:
+def studies(solution: MatchSolution, iterations: int, draws: int, seed: int) -> dict[str, Any]:
     """All studies, as JSON values; the bonuses are tried on one round that is a game of its own, with discounts."""
-    discounted = Settings(algorithm="dcfr", fill_board=solution.settings.fill_board)
+    discounted = SolveSettings(algorithm="dcfr", fill_board=solution.settings.fill_board)
     return {
         "rounding": roundings(solution, draws, seed),
         "small_moves": small_moves(solution.tree, Payoffs(), discounted, iterations),
     }
 
 
-def exploitability(tree: Tree, worth: Payoffs, profile: Profile) -> float:
+def exploitability(tree: RoundTree, worth: Payoffs, profile: RoundProfile) -> float:
     """What the two best responses to a round gain together."""
     return sum(best_response(tree, player, worth, profile).value for player in (0, 1))
 
 
-def small_moves(tree: Tree, worth: Payoffs, settings: Settings, iterations: int) -> list[dict[str, Any]]:
+def small_moves(tree: RoundTree, worth: Payoffs, settings: SolveSettings, iterations: int) -> list[dict[str, Any]]:
     """What bonuses for small moves change in a round: exploitability, and at how many infosets players still mix."""
     found = []
     for epsilon, decay in SMALL_MOVES:
@@ -55,7 +55,7 @@ def small_moves(tree: Tree, worth: Payoffs, settings: Settings, iterations: int)
     return found
 
 
-def mixing(tree: Tree, profile: Profile) -> tuple[int, int]:
+def mixing(tree: RoundTree, profile: RoundProfile) -> tuple[int, int]:
     """How many infosets are reached, and at how many of these players have more than one move.
 
     An infoset is reached if both its owner's own moves and the opponent's make it likely enough; see `RARE`.
@@ -74,19 +74,19 @@ def mixing(tree: Tree, profile: Profile) -> tuple[int, int]:
     return int(here.sum()), int((here & (moves > 1)).sum())
 
 
-def most_likely(tree: Tree, profile: Profile) -> Profile:
+def most_likely(tree: RoundTree, profile: RoundProfile) -> RoundProfile:
     """The pure strategies that make the most likely move everywhere, the first of several."""
     return _pure(tree, profile.strategy)
 
 
-def drawn(tree: Tree, profile: Profile, generator: np.random.Generator) -> Profile:
+def drawn(tree: RoundTree, profile: RoundProfile, generator: np.random.Generator) -> RoundProfile:
     """Pure strategies, with each move drawn by its probability."""
     with np.errstate(divide="ignore"):
         gumbel = np.log(profile.strategy) + generator.gumbel(size=profile.strategy.shape)
     return _pure(tree, gumbel)
 
 
-def _pure(tree: Tree, scores: NDArray[np.float64]) -> Profile:
+def _pure(tree: RoundTree, scores: NDArray[np.float64]) -> RoundProfile:
     """The profile that makes the move with the highest score everywhere."""
     first = tree.shape.first_child.astype(np.int64)
     deciding = np.flatnonzero(np.diff(first) > 0)
@@ -100,7 +100,7 @@ def _pure(tree: Tree, scores: NDArray[np.float64]) -> Profile:
     return profile_of(tree, sums)
 
 
-def roundings(solution: Solution, draws: int, seed: int) -> dict[str, Any]:
+def roundings(solution: MatchSolution, draws: int, seed: int) -> dict[str, Any]:
     """What the solution loses when it is rounded to pure strategies, in the whole match.
 
     Two roundings: the most likely move everywhere; and for each round the one that is least exploitable in this round,
@@ -128,6 +128,6 @@ def roundings(solution: Solution, draws: int, seed: int) -> dict[str, Any]:
     }
 
 
-def _match_exploitability(solution: Solution, profiles: Mapping[Scores, Profile]) -> float:
+def _match_exploitability(solution: MatchSolution, profiles: Mapping[Scores, RoundProfile]) -> float:
     found = respond(solution.tree, solution.settings.winning_score, profiles)
     return found.values[(0, 0), 0] + found.values[(0, 0), 1]

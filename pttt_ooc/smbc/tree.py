@@ -41,7 +41,7 @@ KNOWN_SIZES = {
 
 
 @dataclass(frozen=True)
-class Tree:
+class RoundTree:
     """The tree of one round.
 
     Attributes
@@ -88,7 +88,7 @@ class Tree:
         return Sizes(self.nodes, int(ends.sum()), first, second, tuple(plies.tolist()))
 
 
-def build(rules: Rules) -> Tree:
+def build(rules: Rules) -> RoundTree:
     """Build the tree, and compare its sizes with the known ones.
 
     Raises
@@ -119,7 +119,7 @@ def build(rules: Rules) -> Tree:
         np.array(outcome, np.int8),
         np.cumsum([0, *counts[:-1]]),
     )
-    tree = Tree(rules, shape, np.array(square, np.int8))
+    tree = RoundTree(rules, shape, np.array(square, np.int8))
     sizes = tree.sizes()
     found, known = (sizes.nodes, sizes.ends, sizes.first, sizes.second), KNOWN_SIZES.get(rules)
     if known and found != known:

@@ -1,4 +1,4 @@
-"""The solver: iterations of the update rule, alternating or simultaneous, until the gap is small enough."""
+"""The solver: iterations of an update rule, alternating or simultaneous, until the gap is small enough."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from pttt_ooc.sweep.engine import Engine
 from pttt_ooc.sweep.tree import Discounts, Floats
 
 SAVED_A_SECOND = 5_000_000
-"""Bytes of the state for each second between two savings, so that saving takes a few percent of the time."""
+"""Bytes of the state for each second between two saves, so that saving takes a few percent of the time."""
 
 ConvergenceRow = dict[str, Any]
 WorkShare = dict[str, Any]
-"""How far a piece of work has come: ``what`` it is, the ``share`` that is done, the ``bytes`` of the state that it has
-gone through, and ``elapsed_seconds``, which had been spent before it."""
+"""Progress of a piece of work: ``what`` it is, the finished ``share``, the processed ``bytes`` of the state, and the
+``elapsed_seconds`` before it."""
 
-LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
+LOG = "convergence.jsonl"  # in the work directory: one row for each evaluation so far
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class SolverResult:
     Attributes
     ----------
     strategies
-        The average strategies of player 0 and 1: float32 probabilities, found from the solver's arrays when asked for.
+        The average strategies of player 0 and 1: float32 probabilities, computed on demand from the solver's arrays.
     iteration
-        Number of iterations made.
+        Number of iterations.
     seconds
-        Wall time spent on them, all runs together.
+        Wall time of the iterations, all runs together.
     rows
-        One row for each evaluation, as in the log; the last one is of `strategies`.
+        One row for each evaluation, as in the log; the last one evaluates `strategies`.
     stopped_by
         ``"target_nashconv"``, ``"max_iterations"`` or ``"max_minutes"``.
     """
@@ -79,33 +79,33 @@ def solve(
     keeper: SnapshotKeeper | None = None,
     on_part: Callable[[WorkShare], None] = lambda part: None,
 ) -> SolverResult:
-    """Solve, or go on solving, until a budget of the configuration is spent.
+    """Solve, or continue a solve, until the target or a budget of the configuration is reached.
 
-    The result is the one of a fresh run, `max_minutes` apart.  So a saved run beyond the iteration at which this
-    configuration stops is of no use to it; it is kept, for a configuration that goes further.
+    Except for `max_minutes`, the result is that of a fresh run.  So this configuration cannot use a saved run beyond
+    its own last iteration; such a run is kept for a configuration that goes further.
 
     Parameters
     ----------
     engine
-        In the configured precision.
+        An engine of the configured precision.
     config
         Algorithm and budgets.
     work
         Directory of the resumable state.
     fingerprint
-        Names all that the iterates depend on.
+        Identifies everything that the iterates depend on.
     on_progress
         Called after every iteration with a row: ``iteration``, ``seconds``, ``cpu_seconds``, ``elapsed_seconds``,
         ``iterations_per_second``; after an evaluation also ``value``, ``best_response_0``,
         ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
     arrays
-        As :func:`solver_arrays` describes them; default: new ones in memory.
+        Arrays as described by :func:`solver_arrays`; default: new ones in memory.
     on_start
-        Called with sentences for a person: from which iteration it goes on, and what else is kept.
+        Called with sentences for the user: the iteration at which it starts, and the other kept runs.
     keeper
-        Keeps average strategies on the way.  A saved run that lacks some of them is of no use.
+        Saves snapshots of average strategies.  A saved run with missing snapshots is not used.
     on_part
-        Called within iterations and evaluations, slice by slice.
+        Called after each slice of iterations and evaluations.
 
     Raises
     ------
@@ -125,42 +125,42 @@ def solve(
 
 
 class SnapshotKeeper(Protocol):
-    """Keeps average strategies on the way."""
+    """Saves snapshots of average strategies."""
 
     def is_due(self, iteration: int) -> bool:
-        """Whether those after this iteration are kept; only where the gap is computed."""
+        """Whether a snapshot is saved after this iteration, which must have an evaluation."""
 
     def keep(self, row: ConvergenceRow, strategies: tuple[SlicedStrategy, SlicedStrategy]) -> None:
-        """Keep the strategies of an evaluation, which change later."""
+        """Save the strategies of an evaluation, which change later."""
 
     def make_room(self, iteration: int) -> None:
-        """Delete what is not kept any longer; the state of this iteration has been committed."""
+        """Delete snapshots to save space; the state of this iteration has been committed."""
 
     def has_all(self, iteration: int) -> bool:
-        """Whether all is there that a run without interruptions keeps until this iteration."""
+        """Whether no snapshot up to this iteration is missing."""
 
 
 class Iterates(Protocol):
-    """What a :class:`Solver` works on: a :class:`~pttt_ooc.disk.commits.ResumableState`, or a :class:`MemoryState`."""
+    """The state of a :class:`Solver`: a :class:`~pttt_ooc.disk.commits.ResumableState` or a :class:`MemoryState`."""
 
     @property
     def path(self) -> Path | None:
-        """Where the log goes, if anywhere."""
+        """Directory of the log, if any."""
 
     @property
     def arrays(self) -> Mapping[str, Any]:
-        """By name, as of :func:`state_arrays`; changed in place."""
+        """The arrays by name, see :func:`state_arrays`; changed in place."""
 
     @property
     def iteration(self) -> int:
-        """The iteration that the arrays come from."""
+        """The last committed iteration."""
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What was committed along with them."""
+        """The JSON values committed with the arrays."""
 
     def commit(self, iteration: int, extra: dict[str, Any]) -> None:
-        """Make the arrays as they are now the ones to go on from."""
+        """Save the present arrays, to continue from."""
 
 
 class MemoryState:
@@ -169,7 +169,7 @@ class MemoryState:
     Parameters
     ----------
     arrays
-        Name to an array of the shape and dtype that are wanted, from :func:`state_arrays`.
+        Name to an array of the required shape and dtype, from :func:`state_arrays`.
     """
 
     path = None
@@ -180,19 +180,16 @@ class MemoryState:
         self.extra: dict[str, Any] = {}
 
     def commit(self, iteration: int, extra: dict[str, Any]) -> None:
-        """Nothing is kept."""
+        """Save nothing."""
 
 
 class Solver:
-    """The loop over iterations; see :func:`solve`, which takes the same.
+    """The loop over iterations; :func:`solve` describes most parameters.
 
     Parameters
     ----------
     rule
-        An update rule in place of the one that the configuration names; its parameters are used where the configuration
-        has none.
-    keeper
-        Keeps average strategies on the way.
+        An update rule that replaces the configured one; its parameters are used where the configuration has none.
     """
 
     def __init__(
@@ -224,7 +221,7 @@ class Solver:
         self.iteration = state.iteration
         self.rows: list[ConvergenceRow] = state.extra.get("rows", [])
         self.times = SolveTimes.of_record(state.extra, self.iteration)
-        # Of regrets and predictions, and of sums of strategies.
+        # Bytes of regrets and predictions, and of sums of strategies, by player and slice.
         self._bytes: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())
         for path, array in state.arrays.items():
             name, player, n, *_ = path.split("/")
@@ -232,13 +229,13 @@ class Solver:
         self._at_work, self._done, self._to_do = "beginning", 0, sum(self._bytes[0].values())
 
     def begin(self) -> None:
-        """Compute both players' reach under the strategies that follow from the regrets, before the first iteration."""
+        """Compute both players' reach under the strategies that the regrets define, before the first iteration."""
         for player in (0, 1):
             self._next_strategy(player, average=False)
         self._has_reaches = True
 
     def run(self) -> SolverResult:
-        """Iterate until a budget is spent."""
+        """Iterate until the target or a budget is reached."""
         for row in self.steps():
             self.on_progress(row)
         if not self.rows or self.rows[-1]["iteration"] != self.iteration:
@@ -246,7 +243,7 @@ class Solver:
         return SolverResult(self.averages, self.iteration, self.times.seconds, self.rows, self._stopped_by())
 
     def steps(self) -> Iterator[ConvergenceRow]:
-        """Iterate until a budget is spent, with a row after every iteration; the time between rows is not counted."""
+        """As :meth:`run`, with a row after every iteration; the time between rows is not counted."""
         self._resumed_at = (self.iteration, self.times.seconds)
         stopped_by = self._stopped_by()
         if not stopped_by:
@@ -273,14 +270,14 @@ class Solver:
             yield row
 
     def _load_kernels(self) -> None:
-        """Call the kernels of an iteration on no views: loading compiled code is no part of an iteration."""
+        """Load compiled code by calling the kernels of an iteration on no views, so that it is not timed."""
         idle = copy(self)
         idle.engine, idle.on_part = self.engine.idle(), lambda part: None
         idle.solver_state = type(self.solver_state)(idle.engine, self.solver_state.kept)
         idle.iterate()
 
     def iterate(self) -> None:
-        """Make one iteration: regrets of both players, their next strategies, their averages."""
+        """Do one iteration: both players' regrets, next strategies and averages."""
         regrets, sums = (sum(each.values()) for each in self._bytes)
         self._done, self._to_do = 0, (2 if self._has_reaches else 3) * regrets + sums
         self._at_work = f"iteration {self.iteration + 1}"
@@ -296,7 +293,7 @@ class Solver:
 
     def _stopped_by(self) -> str:
         last = self.rows[-1] if self.rows else {"iteration": -1}
-        # An evaluation off the schedule, at the end of an earlier budget, must not end a run that others would not end.
+        # An evaluation off the schedule, at the end of an earlier budget, must not end this run.
         counts = last["iteration"] == self.iteration and is_scheduled(self.iteration, self.config.evaluate_every)
         if counts and is_reached(self.config, last["nashconv"]):
             return "target_nashconv"
@@ -311,7 +308,7 @@ class Solver:
         return max(30.0, size / SAVED_A_SECOND)
 
     def _passed(self, player: int, n: int, sums: bool = False) -> None:
-        """Tell that a pass over regrets and predictions, and maybe over sums of strategies, has come past a slice."""
+        """Report that a pass over regrets and predictions, perhaps also over sums of strategies, has done a slice."""
         self._done += self._bytes[0][player, n] + (self._bytes[1][player, n] if sums else 0)
         self._tell(self._at_work, self._done / self._to_do)
 
@@ -328,7 +325,7 @@ class Solver:
         return {"iteration": self.iteration, **self.times.as_record(), "iterations_per_second": speed}
 
     def _evaluate(self, row: ConvergenceRow) -> ConvergenceRow:
-        self._has_reaches = False  # an evaluation takes their room
+        self._has_reaches = False  # an evaluation uses their buffer
         self._done = 0
         with self.times.of("evaluation"):
             found = asdict(self.evaluator(*self.averages, on_share=partial(self._tell, "evaluation")))
@@ -341,7 +338,7 @@ class Solver:
         return row
 
     def _scalar(self, number: float) -> np.floating[Any]:
-        # Kernels that are given a Python float would compute in double precision.
+        # With a Python float, kernels would compute in double precision.
         scalar: np.floating[Any] = self.engine.dtype.type(number)
         return scalar
 
@@ -354,7 +351,7 @@ class Solver:
         return self.rule.coefficients(t, parameters), (age / (age + 1)) ** parameters.gamma if age else 0.0
 
     def _update(self, player: int) -> None:
-        """Regrets of `player`, upward, against the opponent's latest strategy."""
+        """Update the regrets of `player`, upward, against the opponent's current strategy."""
         engine, i = self.engine, self.engine.index.players[player]
         before, (c, _) = self._coefficients(self.iteration - 1)[0], self._coefficients(self.iteration)
         look_ahead = self._scalar(before.look_ahead)
@@ -366,7 +363,7 @@ class Solver:
             self._passed(player, n)
 
     def _next_strategy(self, player: int, average: bool) -> None:
-        """Reach of `player` under the strategy that follows from its regrets; if wanted, it is added to the average."""
+        """Compute the reach of `player` under the strategy that the regrets define; perhaps add it to the average."""
         c, discount = self._coefficients(self.iteration)
         rest = (self.reaches[player], self._scalar(c.look_ahead), self._scalar(discount))
         for n in range(self.engine.index.players[player].slices):
@@ -374,7 +371,7 @@ class Solver:
             self._passed(player, n, average)
 
     def current(self) -> tuple[Strategy, Strategy]:
-        """The strategies that the regrets ask for, in new arrays."""
+        """The strategies that the regrets define, in new arrays."""
         c, _ = self._coefficients(self.iteration)
         found = []
         for player in (0, 1):

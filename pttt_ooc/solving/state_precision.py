@@ -30,7 +30,7 @@ _NAMES = ("regrets", "strategy_sums", "predictions")  # each has a buffer in eve
 
 
 class SolverState(Protocol):
-    """The state of a solver, and the passes over a slice that use it."""
+    """The state of a solver between iterations, and the passes over a slice that use it."""
 
     kept: StateArrays
 
@@ -44,13 +44,13 @@ class SolverState(Protocol):
     def reach_of_regrets(
         self, player: int, n: int, reach: Reach, look_ahead: Any, discount: Any, iteration: int | None
     ) -> None:
-        """As :func:`pttt_ooc.sweep.tree.reach_of_regrets`; without an iteration, nothing is added to the sums."""
+        """As :func:`pttt_ooc.sweep.tree.reach_of_regrets`; if `iteration` is None, nothing is added to the sums."""
 
     def average_strategy(self, player: int, n: int, into: Floats) -> None:
         """As :func:`pttt_ooc.sweep.tree.average_strategy`."""
 
     def numbers(self, name: str, player: int, n: int) -> Floats:
-        """Numbers of a slice, by their name in :class:`~pttt_ooc.solving.arrays.StateArrays`; not to be changed."""
+        """Numbers of a slice, by their name in :class:`~pttt_ooc.solving.arrays.StateArrays`; do not change them."""
 
 
 class WideState:
@@ -194,7 +194,7 @@ class NarrowState:
 
 
 def parts(mine: PlayerLayout, first: int, last: int) -> Iterator[Views]:
-    """Cut a run of views into parts of at most :data:`PART` sequences, or of one view; a run of none is one part."""
+    """Divide a run of views into parts of at most :data:`PART` sequences or one view; an empty run is one part."""
     while True:
         most = mine.sequence_start[first] + PART
         stop = int(np.searchsorted(mine.sequence_start[first : last + 1], most, side="right")) - 1
@@ -206,7 +206,7 @@ def parts(mine: PlayerLayout, first: int, last: int) -> Iterator[Views]:
 
 
 def longest_part(players: tuple[PlayerLayout, ...]) -> int:
-    """Most sequences of a part."""
+    """Largest number of sequences of a part."""
     slices = max(int(mine.sequences_by_slice().max(initial=0)) for mine in players)
     return max(min(PART, slices), *(int(np.diff(mine.sequence_start).max(initial=0)) for mine in players))
 

@@ -93,8 +93,23 @@ class PlayerLayout:
         return np.array([int(sizes[self.slice_start[n] : self.slice_start[n + 1]].sum()) for n in range(self.slices)])
 
 
+class ArrayTables:
+    """Base of dataclasses of arrays, which are made read-only.
+
+    Mapped arrays are read-only too, so that kernels are compiled for one kind only.
+    """
+
+    def __post_init__(self) -> None:
+        for array in self.arrays().values():
+            array.flags.writeable = False
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, for a store."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class PlayerIndex(PlayerLayout):
+class PlayerIndex(ArrayTables, PlayerLayout):
     """Views, nodes and sequences of one player, with parents and children.
 
     M is the number of squares of the board.  The first attributes are those of :class:`PlayerLayout`.
@@ -124,22 +139,9 @@ class PlayerIndex(PlayerLayout):
     block_start: Ints
     relabelling: NDArray[np.uint16]
 
-    def __post_init__(self) -> None:
-        read_only(self)
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """All arrays by name, for a store."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def read_only(tables: Any) -> None:
-    """Make all arrays of a dataclass read-only, like mapped ones, so that kernels are compiled for one kind only."""
-    for field in fields(tables):
-        getattr(tables, field.name).flags.writeable = False
-
 
 @dataclass(frozen=True, eq=False)
-class Orbits:
+class Orbits(ArrayTables):
     """The views of one player, each with its orbit's representative.
 
     Attributes
@@ -155,9 +157,6 @@ class Orbits:
     keys: Ints
     view: Ints
     symmetry: Ints
-
-    def __post_init__(self) -> None:
-        read_only(self)
 
     def find(self, keys: Ints) -> Ints:
         """Positions of `keys` among the views; -1 for a missing view."""

@@ -13,14 +13,14 @@ set form a matrix, with suffixes as rows and prefixes as columns, and the operat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel, piece
-from pttt_ooc.structure.index import read_only
+from pttt_ooc.structure.index import ArrayTables
 from pttt_ooc.structure.views import Ints
 
 WORD = 64  # bits of a matrix's row in one number
@@ -83,7 +83,7 @@ class Operators(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Timing:
+class Timing(ArrayTables):
     """The tables of the joint sweep for the gradient of one player, the receiver.
 
     A *group* is a sum over sources that share the operator and the receiver's key squares.
@@ -141,13 +141,6 @@ class Timing:
     operator_prefix_first: NDArray[np.bool_]
     factor: NDArray[np.int32]
     matrix: NDArray[np.uint64]
-
-    def __post_init__(self) -> None:
-        read_only(self)
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """All arrays by name, for a store."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def tables(self) -> tuple[Groups, PatternCells, Operators]:
         """The tables for the kernels of the joint sweep."""

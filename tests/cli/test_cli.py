@@ -188,7 +188,7 @@ def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
         assert "Traceback" not in running.stderr.read()
 
 
-def test_the_index_is_made_once_and_told_about(pttt, tmp_path):
+def test_the_index_is_created_once_and_reported(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
     assert f"Building the index of {GAME} once" in first.err and len(first.err.splitlines()) == 1
@@ -198,7 +198,7 @@ def test_the_index_is_made_once_and_told_about(pttt, tmp_path):
 
 
 @pytest.mark.slow
-def test_lost_products_are_made_anew(pttt, tmp_path):
+def test_lost_products_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
     (place / GAME / "none" / "views.zarr" / "zarr.json").unlink()
@@ -206,7 +206,7 @@ def test_lost_products_are_made_anew(pttt, tmp_path):
 
 
 @pytest.mark.slow
-def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
+def test_products_of_other_sources_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
     file = place / GAME / "none" / "index.json"
@@ -376,7 +376,7 @@ def test_the_shape_of_tensors_tells_their_game(pttt, data):
 
 
 @pytest.mark.slow
-def test_the_value_that_a_solution_proves_is_used_wherever_it_is_at_hand(pttt, tmp_path):
+def test_the_value_from_a_solution_is_used(pttt, tmp_path):
     place = tmp_path / "made"
     before = pttt("evaluate", "uniform", "uniform", "--json", data=place).json
     assert before["exploitability_0"] is None

@@ -31,7 +31,7 @@ def test_an_option_means_one_thing_in_all_commands(name):
     assert len({(metavar, told) for metavar, told, _, _ in found.values()}) == 1, found
 
 
-def test_what_is_written_is_named_by_one_option():
+def test_one_option_names_the_output():
     for command, (metavar, told, opts, _) in options("--output").items():
         what = "directory" if metavar == "DIR" else "file"
         assert told.startswith(f"The {what} to write") and opts == ["--output", "-o"], command
@@ -39,7 +39,7 @@ def test_what_is_written_is_named_by_one_option():
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_summaries_are_told_whole_in_eighty_columns(group, capsys, monkeypatch):
+def test_summaries_fit_eighty_columns(group, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         ROOT.main([*group.split(), "-h"], prog_name="pttt")

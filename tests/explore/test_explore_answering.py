@@ -1,4 +1,4 @@
-"""An answerer that is stopped while it gets ready."""
+"""An answerer that is stopped while it starts."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from pttt_ooc.service import answerer
 
 @pytest.fixture(autouse=True)
 def untouched(monkeypatch):
-    """Signals as before, and nobody who watches this process's parent."""
+    """Restores signals, and keeps this process's parent unwatched."""
     monkeypatch.setattr(answerer, "watch_parent", lambda: None)
     monkeypatch.setattr(answerer, "start_logging", lambda name: None)
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -34,7 +34,7 @@ def compiler_stopped():
         raise RuntimeError("no compiled object yet") from None
 
 
-def test_a_stop_amid_a_compilation_is_no_error():
+def test_a_stop_during_compilation_is_no_error():
     assert ended(compiler_stopped) == 0
 
 

@@ -241,7 +241,7 @@ def test_pages_are_accessible(open_page, name):
     assert_accessible(page, f"explore-{name}")
 
 
-def test_the_page_that_waits_is_accessible_and_says_how_far_it_is(open_page, monkeypatch):
+def test_the_waiting_page_is_accessible_and_shows_progress(open_page, monkeypatch):
     waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
     monkeypatch.setattr("pttt_ooc.explore.profiles.Profiles.find", lambda self, pair: waiting)
     page = open_page("/explore?at=|0*", ready=False)
@@ -279,7 +279,7 @@ def test_squares_can_be_hit_with_a_finger(open_page, width):
     assert len(boxes) == 6 and min(min(box["width"], box["height"]) for box in boxes) >= 44
 
 
-def test_nothing_moves_for_those_who_want_no_motion(open_page):
+def test_reduced_motion_stops_animations(open_page):
     page = open_page("/explore?at=|0*&square=3", reduced_motion="reduce")
     style = "getComputedStyle(e)"
     moves = f"{style}.transitionDuration !== '0s' || {style}.animationName !== 'none'"

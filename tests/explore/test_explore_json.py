@@ -189,7 +189,7 @@ def test_what_is_refused_is_json_too(pages):
     assert pages.get("/api/explore", headers={"Authorization": "Bearer x"}).status_code == 404, "there are no accounts"
 
 
-def test_what_is_being_prepared_is_said(pages, monkeypatch):
+def test_progress_of_a_preparation_is_reported(pages, monkeypatch):
     waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
     monkeypatch.setattr("pttt_ooc.explore.profiles.Profiles.find", lambda self, pair: waiting)
     answer = pages.get(f"/api/explore?{ASKED}")
@@ -234,7 +234,7 @@ def test_only_its_own_team_reads_a_submission(course):
         assert f"s{number}" in [one["key"] for one in own_offers.json()["offered"]]
 
 
-def test_best_responses_to_what_is_open_can_be_played_against(course):
+def test_people_can_play_against_best_responses_to_open_submissions(course):
     closed = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     opened = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 2))
     course.run()

@@ -1,4 +1,4 @@
-"""The page Explore without a browser: what it shows, where it leads, and what it refuses."""
+"""The page Explore without a browser: contents, links, and refusals."""
 
 import asyncio
 import json
@@ -330,7 +330,7 @@ def test_web_processes_import_no_numerics():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_command_starts_its_processes_without_what_takes_long_to_import(solved):
+def test_the_command_starts_its_processes_without_slow_imports(solved):
     code = "import sys; from pttt_ooc.explore.local_sources import local_sources;"
     code += "print(local_sources(sys.argv[1:], None)[0].name);"
     code += "print(sorted({'numba', 'zarr', 'fastapi', 'sqlalchemy'} & set(sys.modules)))"
@@ -340,7 +340,7 @@ def test_the_command_starts_its_processes_without_what_takes_long_to_import(solv
 
 
 @pytest.mark.slow
-def test_what_is_prepared_is_answered_without_zarr(solved, client, prepared, pages):
+def test_prepared_profiles_are_read_without_zarr(solved, client, prepared, pages):
     assert "board1" in ready(pages).text
     _, sources = local_sources([str(solved)], None)
     question = {"ask": "infoset", "pair": [sources[0].as_record()] * 2, "player": 0, "infoset": "|", "square": None}
@@ -358,7 +358,7 @@ def ask(client, **question):
     return asyncio.run(client.ask(**question))
 
 
-def test_an_answerer_outlives_nonsense(client):
+def test_an_answerer_survives_malformed_questions(client):
     for data in (b"", b"\0\0\0\5nope!", b"\xff\xff\xff\xff", packed({})[:-1], packed({"ask": "nothing"})):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(client._path))
@@ -384,7 +384,7 @@ def test_without_an_answer_in_time_a_sentence_says_so():
         ask(Client(Path("/nonexistent"), 5), what="infoset")
 
 
-def test_what_cannot_be_prepared_says_why(client, tmp_path):
+def test_a_failed_preparation_says_why(client, tmp_path):
     path = tmp_path / "broken.zip"
     path.write_bytes(b"this is no zip")
     pair = [{"name": str(path), "digest": "broken"}, uniform().as_record()]
@@ -411,12 +411,12 @@ def test_pages_tell_what_could_not_be_prepared_and_what_to_do(client, solved, tm
     assert 'id="board1"' not in answer.text
 
 
-def test_only_so_many_preparations_wait():
+def test_the_number_of_waiting_preparations_is_limited():
     made = jobs.Jobs()
     sleeping = ["-c", "import sys; sys.stdin.read()"]
     try:
         assert made.want("first", sleeping)["ahead"] == 0
-        for n in range(1, jobs._WAITING + 1):
+        for n in range(1, jobs._MOST_WAITING + 1):
             assert made.want(str(n), sleeping)["ahead"] == n
         assert made.want("3", sleeping)["ahead"] == 3  # it is in the queue already
         with pytest.raises(jobs.TooManyError):
@@ -425,7 +425,7 @@ def test_only_so_many_preparations_wait():
         made.close()
 
 
-def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
+def test_a_failed_preparation_is_reported_and_may_be_retried(monkeypatch):
     made = jobs.Jobs()
     try:
         dying = ["-c", "import os; os.kill(os.getpid(), 9)"]
@@ -444,7 +444,7 @@ def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
         made.close()
 
 
-def test_profiles_that_were_used_longest_ago_make_room(tmp_path):
+def test_least_recently_used_profiles_are_deleted(tmp_path):
     for n, name in enumerate(("oldest", "middle", "latest", "new", "unfinished", "abandoned")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "array").write_bytes(bytes(10_000))
@@ -467,7 +467,7 @@ def test_profiles_that_were_used_longest_ago_make_room(tmp_path):
     assert left(12_000, 12_000) == {"new", "unfinished"}
 
 
-def test_the_budget_is_kept_to_when_strategies_are_prepared(solved, tmp_path):
+def test_preparations_respect_the_budget(solved, tmp_path):
     pairs = [[{"name": str(solved), "digest": str(n)}, uniform().as_record()] for n in range(2)]
     with answering(tmp_path, solved.parent.parent) as client:
 
@@ -501,7 +501,7 @@ def test_the_command_refuses_what_it_cannot_show(tmp_path, solved):
 
 
 @pytest.mark.parametrize("command", ["explore", "serve"])
-def test_a_file_of_games_that_is_damaged_is_told_of_before_anything_is_served(command, tmp_path, solved):
+def test_a_damaged_database_of_games_is_reported_before_the_start(command, tmp_path, solved):
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "play.sqlite").write_text("no database" * 1000)
@@ -511,7 +511,7 @@ def test_a_file_of_games_that_is_damaged_is_told_of_before_anything_is_served(co
     assert len(done.stderr.splitlines()) == 1 and not done.stdout
 
 
-def test_structures_are_taken_from_beside_a_solution(solved, tmp_path):
+def test_structures_beside_a_solution_are_used(solved, tmp_path):
     rules = named_game(GAME)
     assert structures_of(solved, rules, tmp_path) == solved.parent.parent
     assert structures_of(solved / "runs" / "other", rules, tmp_path) == solved.parent.parent

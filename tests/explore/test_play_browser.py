@@ -152,7 +152,7 @@ def test_a_whole_game_by_touch_on_a_phone(open_page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.errors == []
 
 
-def test_an_attempt_in_another_tab_is_told(open_page):
+def test_an_attempt_in_another_tab_is_reported(open_page):
     page = open_page()
     begin(page)
     other = page.context.new_page()
@@ -186,7 +186,7 @@ def test_a_resigned_game_and_a_game_without_scripts(open_page):
     sync_api.expect(page.locator("#attempts")).to_have_count(1)
 
 
-def test_motion_is_reduced_where_it_is_asked_for(open_page):
+def test_reduced_motion_is_respected(open_page):
     names = []
     for wanted in ("no-preference", "reduce"):
         page = open_page(reduced_motion=wanted)

@@ -1,4 +1,4 @@
-"""Games against strategies: what is kept, what is refused, what is told."""
+"""Games against strategies: storage, refusals, and views."""
 
 import os
 import random
@@ -45,8 +45,8 @@ def first_legal(seat):
 
 @pytest.mark.parametrize("name", [GAME, "mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_game_is_the_referee_s_history(tmp_path, name, player):
-    """What the person is told at every attempt is what a referee who sees everything says."""
+def test_a_game_agrees_with_the_referee(tmp_path, name, player):
+    """The person's view after every attempt agrees with a referee who sees everything."""
     games = make_games(tmp_path, Uniform(name), seed=3)
     for _ in range(20):
         seat = games.begin(ME, "uniform", player)
@@ -118,7 +118,7 @@ def test_a_file_that_is_no_database_gets_a_sentence_and_stays(tmp_path):
     assert file.read_bytes() == before
 
 
-def test_damage_that_is_met_later_gets_a_sentence(games):
+def test_later_damage_gets_a_sentence(games):
     games.begin(ME, "uniform", 0)
     with games.store.database.writing() as session:
         session.connection().exec_driver_sql("DROP TABLE games")
@@ -155,7 +155,7 @@ def test_attempts_that_are_refused_change_nothing(games):
     assert "no such opponent" in refused(games, 404, ME, "nobody", 0, do="begin")
 
 
-def test_of_attempts_at_the_same_moment_one_counts(tmp_path):
+def test_one_of_simultaneous_attempts_counts(tmp_path):
     """All have read the game before the first one is written."""
     opponents, together = Uniform(), threading.Barrier(6)
     games = make_games(tmp_path, opponents)
@@ -181,7 +181,7 @@ def test_of_attempts_at_the_same_moment_one_counts(tmp_path):
     games.close()
 
 
-def test_a_resigned_game_is_lost_and_told(games):
+def test_a_resigned_game_is_lost_and_shown(games):
     seat = games.attempt(ME, games.begin(ME, "uniform", 0).id, 0, 0)
     seat = games.resign(ME, seat.id, 1)
     assert (seat.result, seat.resigned, seat.legal) == (-1, True, ())
@@ -189,7 +189,7 @@ def test_a_resigned_game_is_lost_and_told(games):
     assert games.tallies(ME)[0].losses == 1
 
 
-def test_an_opponent_that_changes_is_not_gone_on_with(tmp_path):
+def test_a_game_does_not_continue_against_a_changed_opponent(tmp_path):
     opponents = Uniform()
     games = make_games(tmp_path, opponents)
     seat = games.begin(ME, "uniform", 0)
@@ -211,7 +211,7 @@ def test_a_person_has_a_limited_number_of_games(games, monkeypatch):
     games.begin("account:1", "uniform", 0)
 
 
-def test_what_a_visitor_has_left_long_ago_is_forgotten(tmp_path):
+def test_old_games_of_visitors_are_deleted(tmp_path):
     games = make_games(tmp_path)
     kept = [games.begin(owner, "uniform", 0).id for owner in ("account:1", ME, OTHER)]
     with games.store.database.writing() as session:

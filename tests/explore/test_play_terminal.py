@@ -118,7 +118,7 @@ def test_either_player_plays_its_best_response_and_keeps_doing_so_on_the_other_b
     assert "Player 0 is best response to uniform, player 1 is best response to uniform." in told.replace("\n", " ")
 
 
-def test_mirror_images_are_told_together(monkeypatch, pair):
+def test_mirror_images_are_merged_on_the_terminal(monkeypatch, pair):
     _, told = say(monkeypatch, "m\n0*\nb\nm\nq\n", explore, pair, 0)
     apart, first, after, again = re.split(r"^Player 0 \(.\): ", told, flags=re.MULTILINE)[1:]
     assert "=" not in apart and "Mirror images" not in apart  # the first infoset is its own image
@@ -200,7 +200,7 @@ def test_every_prompt_of_exploring_can_be_left(monkeypatch, pair, lines, kind, c
     assert ended == code and told.endswith("Goodbye.\n")
 
 
-def test_hostile_lines_get_a_sentence_each(monkeypatch, pair):
+def test_malformed_lines_get_a_sentence_each(monkeypatch, pair):
     rng = random.Random(1)
     lines = ["".join(rng.choice("0123456789*.|sbx \t-é☃\x1b\0") for _ in range(rng.randrange(12))) for _ in range(150)]
     lines = [line for line in lines if not line.strip() or not any(line.strip() == word for word in "qr")]

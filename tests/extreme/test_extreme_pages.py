@@ -1,4 +1,4 @@
-"""The tournament's pages: what they show against the logs, what is kept from whom, and the same as JSON and CSV."""
+"""The tournament's pages compared with its logs, who sees what, and the same as JSON and CSV."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.extreme import analysis, curves
-from pttt_ooc.extreme.analyst import look_again_and_again
+from pttt_ooc.extreme.analyst import evaluate_matches
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
 from pttt_ooc.extreme.pages.part import parts
@@ -166,17 +166,17 @@ class Stopping:
         return None
 
 
-def test_the_analyst_looks_at_each_match_once_and_passes_over_a_damaged_one(tmp_path, monkeypatch):
+def test_the_analyst_evaluates_each_match_once_and_skips_a_damaged_one(tmp_path, monkeypatch):
     record = play_on(begin(tmp_path / "t", ["a", "b"], stages=(SMALL_FINAL,)))
     first, second = (played.pairing for played in record.state().played)
     log = json.loads(record.log(first).read_text())
     log["moves"][2]["cell"] = log["moves"][1]["cell"]
     record.log(first).write_text(json.dumps(log))
     monkeypatch.setattr("pttt_ooc.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
-    look_again_and_again(record.directory, Stopping(200))
+    evaluate_matches(record.directory, Stopping(200))
     assert not record.curve(first).exists() and record.curve(second).exists()
     before = record.curve(second).stat().st_mtime_ns
-    look_again_and_again(record.directory, Stopping(200))
+    evaluate_matches(record.directory, Stopping(200))
     assert record.curve(second).stat().st_mtime_ns == before
 
 
@@ -232,7 +232,7 @@ def test_a_match_is_shown_at_every_ply_as_the_rules_have_it(over, client):
     assert f"Move {len(log['moves'])} of {len(log['moves'])}" in beyond
 
 
-def test_the_curve_is_shown_where_somebody_has_looked(over, client):
+def test_the_curve_of_an_analysed_match_is_shown(over, client):
     first, second = over.state().played[:2]
     shown = client.get(f"/extreme/matches/{first.pairing.name}?ply=3").text
     told = json.loads(over.curve(first.pairing).read_text())["chances"]
@@ -263,7 +263,7 @@ def test_what_bots_say_is_text(over, client):
     assert page.count("says &lt;i&gt;secret") == 2 and "<i>secret" not in page
 
 
-def test_a_team_is_told_all_of_its_matches(over, client):
+def test_a_team_sees_all_of_its_matches(over, client):
     facts = client.get("/api/extreme/teams/team1").json()
     mine = [one for one in over.state().played if "team1" in (one.pairing.first, one.pairing.second)]
     assert {one["name"] for one in facts["matches"]} == {one.pairing.name for one in mine}
@@ -282,7 +282,7 @@ def test_a_team_is_told_all_of_its_matches(over, client):
     assert client.get("/extreme/teams/nobody").status_code == 404
 
 
-def test_everything_is_there_as_csv(over, client):
+def test_everything_is_available_as_csv(over, client):
     state = over.state()
     found = rows(client.get("/extreme/standings.csv").text)
     assert [(r["team"], int(r["score"])) for r in found] == [(r.team, r.score) for t in state.tables for r in t.rows]

@@ -8,7 +8,7 @@ import pytest
 
 from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.grid.report import compare, page_text, read_cell
+from pttt_ooc.grid.report import compare, page_text, read_run
 from pttt_ooc.show.numbers import gap, interval
 from tests.stages.test_workflow import Workflow
 
@@ -95,7 +95,7 @@ def test_a_sweep_makes_its_runs_and_one_page(swept):
 @pytest.mark.slow
 def test_a_page_of_several_games(swept):
     """The value is in the intersection of what the runs of one game prove, and games are kept apart."""
-    runs = [read_cell(swept.directory / f"data/{GAME}/full/runs/sweep-{rule}-float64") for rule in SWEEP["algorithms"]]
+    runs = [read_run(swept.directory / f"data/{GAME}/full/runs/sweep-{rule}-float64") for rule in SWEEP["algorithms"]]
     bounds = [(run.solved["result"]["value_lower"], run.solved["result"]["value_upper"]) for run in runs]
     both = interval((max(low for low, _ in bounds), min(high for _, high in bounds)), 6)
     others = [replace(run, solved={**run.solved, "game": "mini-2x2k2-classical"}) for run in runs]

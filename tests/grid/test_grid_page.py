@@ -6,7 +6,7 @@ import pytest
 
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grid import report
-from pttt_ooc.grid.report import Cell, compare, page_text
+from pttt_ooc.grid.report import SweepRun, compare, page_text
 from pttt_ooc.show.comparison import RunFacts
 
 
@@ -18,7 +18,7 @@ def cell(name, bounds, gaps, game="mini-2x2k2-abrupt", stopped_by="target_nashco
         for n, gap in enumerate(gaps, 1)
     ]
     result = {"value_lower": bounds[0], "value_upper": bounds[1], "stopped_by": stopped_by, **rows[-1]}
-    return Cell(
+    return SweepRun(
         {"total_infosets": [1234, 567], "histories": 89_012},
         RunFacts(name, algorithm, {"gamma": 2.0}, precision, rows, stopped_by),
         {
@@ -98,7 +98,7 @@ def test_a_sweep_of_nothing_is_a_sentence(tmp_path):
 
 
 def test_the_table_has_a_row_for_each_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "read_cell", {"one": ONE, "other": OTHER}.get)
+    monkeypatch.setattr(report, "read_run", {"one": ONE, "other": OTHER}.get)
     compare(["one", "other"], tmp_path)
     head, *rows = (tmp_path / report.TABLE).read_text().splitlines()
     assert head.startswith("game,symmetry,algorithm,precision,iteration") and len(rows) == 2

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from pttt_ooc.learners.catalogue import checked_settings, learner_class
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from tests.kits import helpers
 
 MINI = "mini-2x3k2-abrupt"
@@ -15,7 +15,7 @@ HIDDEN = "mini-2x3k3-abrupt"
 
 @cache
 def small_ground(game, symmetry="full", dtype=np.float64):
-    return Ground(helpers.small_engine(game, symmetry, dtype))
+    return LearningGame(helpers.small_engine(game, symmetry, dtype))
 
 
 def started(algorithm, ground, seed=0, **settings):

@@ -15,7 +15,7 @@ from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.loop import Ends, Loop
-from pttt_ooc.learners.runs import Run, read_run
+from pttt_ooc.learners.runs import LearnerRun, read_run
 from pttt_ooc.products.solution import read_solution
 from tests.kits.cli_runner import main
 from tests.kits.patience import wait_until
@@ -166,13 +166,13 @@ def test_what_is_refused(tmp_path):
 
 
 def test_a_fingerprint_names_what_the_bits_depend_on():
-    base = Run(MINI, "full", "name", "xfp")
-    assert base.fingerprint() == Run(MINI, "full", "other", "xfp", {"power": 0}).fingerprint()
+    base = LearnerRun(MINI, "full", "name", "xfp")
+    assert base.fingerprint() == LearnerRun(MINI, "full", "other", "xfp", {"power": 0}).fingerprint()
     others = [
-        Run(MINI, "none", "name", "xfp"),
-        Run(MINI, "full", "name", "xfp", seed=1),
-        Run(MINI, "full", "name", "xfp", {"power": 1}),
-        Run(MINI, "full", "name", "xfp", precision="float64"),
-        Run(MINI, "full", "name", "mmd-dilated"),
+        LearnerRun(MINI, "none", "name", "xfp"),
+        LearnerRun(MINI, "full", "name", "xfp", seed=1),
+        LearnerRun(MINI, "full", "name", "xfp", {"power": 1}),
+        LearnerRun(MINI, "full", "name", "xfp", precision="float64"),
+        LearnerRun(MINI, "full", "name", "mmd-dilated"),
     ]
     assert len({run.fingerprint() for run in (base, *others)}) == 6

@@ -7,7 +7,7 @@ from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.learners.findings import exponent, findings_of, half_gap
 from pttt_ooc.learners.loop import Ends
 from pttt_ooc.learners.report import compare, half_gap_at, times_of
-from pttt_ooc.learners.runs import Run, learn
+from pttt_ooc.learners.runs import LearnerRun, learn
 from tests.learners.learning_kit import MINI
 
 
@@ -46,7 +46,7 @@ def test_the_gap_at_a_time():
 
 def test_the_page_tells_each_run(tmp_path):
     directories = [
-        learn(Run(MINI, "full", name, name), Ends(max_iterations=n), tmp_path)
+        learn(LearnerRun(MINI, "full", name, name), Ends(max_iterations=n), tmp_path)
         for name, n in (("xfp", 20), ("mccfr-external", 50))
     ]
     compare(directories, tmp_path)
@@ -57,7 +57,7 @@ def test_the_page_tells_each_run(tmp_path):
     first = (tmp_path / "comparison.svg").read_bytes()
     compare(directories, tmp_path)
     assert (tmp_path / "comparison.svg").read_bytes() == first
-    other = learn(Run("mini-2x2k2-abrupt", "full", "xfp", "xfp"), Ends(max_iterations=2), tmp_path)
+    other = learn(LearnerRun("mini-2x2k2-abrupt", "full", "xfp", "xfp"), Ends(max_iterations=2), tmp_path)
     with pytest.raises(StoreError, match="of one game"):
         compare([*directories, other], tmp_path)
     with pytest.raises(StoreError, match="no run"):

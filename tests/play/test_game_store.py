@@ -45,7 +45,7 @@ def owners(store):
         return sorted(row.owner for row in session.query(Made))
 
 
-def test_what_a_visitor_has_left_for_ninety_days_is_forgotten(in_memory):
+def test_games_of_visitors_are_deleted_after_ninety_days(in_memory):
     store = opened(in_memory)
     add(store, f"{VISITORS}old", days=91)
     add(store, f"{VISITORS}back again", days=89)
@@ -56,7 +56,7 @@ def test_what_a_visitor_has_left_for_ninety_days_is_forgotten(in_memory):
     store.close()
 
 
-def test_so_many_may_be_under_way(store):
+def test_the_number_of_open_games_is_limited(store):
     add(store, ME, count=UNDER_WAY - 1)
     add(store, ME, result=1, count=5)
     store.check_room(ME)

@@ -3,7 +3,7 @@
 import fcntl
 
 from pttt_ooc.smbc import solve as solving
-from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.settings import SolveSettings
 
 COARSE = {"winning_score": 2, "maximum_subgame_exploitability": 0.02}
 
@@ -15,5 +15,5 @@ def coarse_match(tmp_path_factory, worker_id):
     with open(f"{place}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (place / solving.MANIFEST).exists():
-            solving.solve(Settings(**COARSE), place, 2)
+            solving.solve(SolveSettings(**COARSE), place, 2)
     return place

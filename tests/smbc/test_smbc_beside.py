@@ -1,4 +1,4 @@
-"""The wing's pages beside the ones of other wings, in the one application of `pttt explore` and `pttt serve`."""
+"""The wing's pages beside other wings' pages, in `pttt explore` and `pttt serve`."""
 
 import json
 import re
@@ -105,7 +105,7 @@ def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
 
 
 @pytest.mark.full
-def test_a_grader_shows_the_match_of_the_workflow_and_keeps_what_is_played_with_its_own_data(results, tmp_path):
+def test_a_grader_shows_the_match_of_the_workflow_and_keeps_games_in_its_own_directory(results, tmp_path):
     make_settings(tmp_path / "grader")
     shutil.copytree(results / "smbc", tmp_path / "data" / "smbc", ignore=shutil.ignore_patterns(f"{MATCHES}*"))
     with serving("serve", "--data", "grader", "--port", "0", cwd=tmp_path) as url:
@@ -116,7 +116,7 @@ def test_a_grader_shows_the_match_of_the_workflow_and_keeps_what_is_played_with_
     assert (tmp_path / "grader" / MATCHES).exists() and not (tmp_path / "data" / "smbc" / MATCHES).exists()
 
 
-def test_a_match_is_found_where_the_workflow_leaves_it_unless_there_is_to_be_none(coarse, tmp_path):
+def test_the_match_of_the_workflow_is_found_unless_switched_off(coarse, tmp_path):
     assert found_match(None, tmp_path) is None
     own = shutil.copytree(coarse, tmp_path / "smbc")
     assert found_match(None, tmp_path) == own
@@ -126,7 +126,7 @@ def test_a_match_is_found_where_the_workflow_leaves_it_unless_there_is_to_be_non
     assert found_match(None, tmp_path) is None
 
 
-def test_a_match_that_is_damaged_is_told(coarse, tmp_path, capsys):
+def test_a_damaged_match_is_reported(coarse, tmp_path, capsys):
     own = shutil.copytree(coarse, tmp_path / "smbc")
     chunk = max((path for path in (own / STORE).rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
     chunk.write_bytes(chunk.read_bytes()[:-1])
@@ -140,7 +140,7 @@ def test_a_match_that_is_damaged_is_told(coarse, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", ["explore", "serve"])
-def test_a_match_that_is_named_and_not_there_stops_the_command(command, results, tmp_path):
+def test_a_missing_match_stops_the_command(command, results, tmp_path):
     options = [results / GAME / "full", "--no-browser"] if command == "explore" else ["--data", tmp_path / "grader"]
     done = pttt(command, *options, "--secret-goals", tmp_path / "nowhere", "--port", 0)
     assert done.returncode == 1 and "There is no solved match in" in done.stderr and not done.stdout

@@ -16,8 +16,8 @@ from pttt_ooc.smbc.match import all_scores
 from pttt_ooc.smbc.programs import Range
 from pttt_ooc.smbc.round import Payoffs, best_response, fresh, outcomes, profile_of
 from pttt_ooc.smbc.rules import Rules
-from pttt_ooc.smbc.settings import Settings
-from pttt_ooc.smbc.tree import Tree, build
+from pttt_ooc.smbc.settings import SolveSettings
+from pttt_ooc.smbc.tree import RoundTree, build
 from tests.kits.cli_runner import Done
 
 WORTH = Payoffs(0.1, 0.9, -0.6, 0.2)
@@ -54,7 +54,7 @@ def after(tree, history):
     shape = kernels.Shape(
         np.array(parent, np.uint64), np.array([*first, len(old)], np.uint64), tree.shape.outcome[old], plies
     )
-    return Tree(tree.rules, shape, np.array([-1, *tree.square[old[1:]]], np.int8))
+    return RoundTree(tree.rules, shape, np.array([-1, *tree.square[old[1:]]], np.int8))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def small(merged):
 
 
 def converged(tree, worth, algorithm="hs-pcfr+", **more):
-    solver = fresh(tree, Settings(algorithm=algorithm, **more), worth)
+    solver = fresh(tree, SolveSettings(algorithm=algorithm, **more), worth)
     solver.run(600)
     profile = solver.average()
     gap = sum(best_response(tree, player, worth, profile).value for player in (0, 1))
@@ -217,7 +217,7 @@ def test_mixing_counts_infosets_that_are_reached(small):
 
 
 def test_a_bonus_for_small_moves_is_told(small):
-    rows = study.small_moves(small, WORTH, Settings(algorithm="dcfr"), 200)
+    rows = study.small_moves(small, WORTH, SolveSettings(algorithm="dcfr"), 200)
     gaps = {(row["epsilon"], row["decay"]): row["exploitability"] for row in rows}
     assert gaps[0.1, 0] > 10 * gaps[0, 0]
     assert gaps[0.1, 0.01] < gaps[0.1, 0]
@@ -230,7 +230,7 @@ def test_simulated_matches_agree_with_the_exact_values(matches):
     tree = build(Rules())
     random = np.random.default_rng(2)
     profiles = {s: profile_of(tree, random.random((tree.nodes, 3)) ** 4) for s in all_scores(5)}
-    solution = solving.Solution(tree, Settings(), profiles, {})
+    solution = solving.MatchSolution(tree, SolveSettings(), profiles, {})
     found = simulation.simulate(solution, matches, 1)
     assert len(found) == 25 and found[0, 0].matches == matches
     assert all(abs(each.standard_errors) < 3 for each in found.values())

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 from pttt_ooc.smbc import solve
-from pttt_ooc.smbc.match import Settings
+from pttt_ooc.smbc.match import SolveSettings
 
 
 def test_a_state_is_named_by_its_settings_and_the_code_that_makes_its_numbers(monkeypatch):
     hashed = []
     monkeypatch.setattr(solve, "code_digest", lambda names: hashed.append(sorted(names)) or "x")
-    one = solve.fingerprint(Settings())
+    one = solve.fingerprint(SolveSettings())
     assert {"smbc/match", "smbc/round", "smbc/kernels", "smbc/rules"} <= set(hashed[0])
     assert not any(name.startswith(solve.PLAIN) for name in hashed[0])
-    assert solve.fingerprint(Settings()) == one != solve.fingerprint(replace(Settings(), winning_score=4))
+    assert solve.fingerprint(SolveSettings()) == one != solve.fingerprint(replace(SolveSettings(), winning_score=4))
     monkeypatch.setattr(solve, "code_digest", lambda names: "y")
-    assert solve.fingerprint(Settings()) != one
+    assert solve.fingerprint(SolveSettings()) != one

@@ -18,7 +18,7 @@ from pttt_ooc.smbc.findings import best_responses, expected_visits
 from pttt_ooc.smbc.match import all_scores, following, levels, payoffs, settle
 from pttt_ooc.smbc.round import best_response, mixed, profile_of, scoring
 from pttt_ooc.smbc.rules import Rules
-from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.tree import build
 from tests.kits.cli_runner import Done
 from tests.smbc.coarse_match import COARSE
@@ -107,7 +107,7 @@ def test_losses_name_whom_the_gain_is_from():
     random = profile_of(tree, np.zeros((tree.nodes, 3)))
     first = best_response(tree, 0, payoffs((0, 0), 1, {(0, 0): 0.0}), random).best
     profiles = {(0, 0): mixed(tree, first, random.strategy)}
-    losses = best_responses(solving.Solution(tree, Settings(winning_score=1), profiles, {}))["losses"]
+    losses = best_responses(solving.MatchSolution(tree, SolveSettings(winning_score=1), profiles, {}))["losses"]
     of_first, of_second = (sum(row["loss"] for row in losses if row["exploited"] == player) for player in (0, 1))
     assert of_first > 0.5 and abs(of_second) < 0.1
 
@@ -139,9 +139,9 @@ def test_a_solve_that_is_interrupted_ends_with_the_same_bits(coarse, tmp_path, m
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            solving.solve(Settings(**COARSE), tmp_path, 1, stop)
+            solving.solve(SolveSettings(**COARSE), tmp_path, 1, stop)
         assert not (tmp_path / solving.MANIFEST).exists()
-    solving.solve(Settings(**COARSE), tmp_path, 1)
+    solving.solve(SolveSettings(**COARSE), tmp_path, 1)
     facts = [json.loads((place / solving.MANIFEST).read_text()) for place in (coarse, tmp_path)]
     assert facts[0]["products"] == facts[1]["products"] and facts[0]["rounds"] == facts[1]["rounds"]
 
@@ -150,14 +150,14 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from pttt_ooc.smbc import solve as solving
-from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.settings import SolveSettings
 solving.COMMIT_SECONDS = 0
 checks = []
 def die(scores, row):
     checks.append(row)
     if len(checks) == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
-solving.solve(Settings(winning_score=2, maximum_subgame_exploitability=0.02), Path(sys.argv[1]), 2, die)
+solving.solve(SolveSettings(winning_score=2, maximum_subgame_exploitability=0.02), Path(sys.argv[1]), 2, die)
 """
 
 
@@ -167,8 +167,8 @@ def test_a_solve_that_is_killed_ends_with_the_same_bits(coarse, tmp_path):
         done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(checks)], check=False)
         assert done.returncode == -signal.SIGKILL and not (tmp_path / solving.MANIFEST).exists()
     begun = []
-    solving.solve(Settings(**COARSE), tmp_path, 1, lambda scores, row: begun.append(row["iteration"]))
-    assert begun[0] > Settings().check_exploitability_every  # it went on
+    solving.solve(SolveSettings(**COARSE), tmp_path, 1, lambda scores, row: begun.append(row["iteration"]))
+    assert begun[0] > SolveSettings().check_exploitability_every  # it went on
     facts = [json.loads((place / solving.MANIFEST).read_text()) for place in (coarse, tmp_path)]
     assert facts[0]["products"] == facts[1]["products"] and facts[0]["rounds"] == facts[1]["rounds"]
 

@@ -9,7 +9,7 @@ from pttt_ooc.smbc import rules, tree
 from pttt_ooc.smbc.match import payoffs
 from pttt_ooc.smbc.round import Payoffs, best_response, fresh, outcomes, profile_of, scoring
 from pttt_ooc.smbc.rules import BOARD, FIRST, SECOND, TIE, UNDECIDED, Rules
-from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.tree import Sizes, build
 
 
@@ -148,29 +148,32 @@ def solved(t, settings, iterations):
 
 
 def test_the_value_of_a_round_is_minus_a_ninth(merged):
-    value, gap = solved(merged, Settings(algorithm="hs-pcfr+"), 300)
+    value, gap = solved(merged, SolveSettings(algorithm="hs-pcfr+"), 300)
     assert 0 <= gap < 1e-9
     assert abs(value + 1 / 9) < gap + 1e-14
 
 
 def test_discount_is_faster_than_none(merged):
-    assert solved(merged, Settings(algorithm="dcfr"), 100)[1] < solved(merged, Settings(algorithm="cfr"), 100)[1] / 5
+    assert (
+        solved(merged, SolveSettings(algorithm="dcfr"), 100)[1]
+        < solved(merged, SolveSettings(algorithm="cfr"), 100)[1] / 5
+    )
 
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", ["cfr+", "linear-cfr", "sapdcfr+", "hs-dcfr"])
 def test_other_rules_converge(merged, algorithm):
-    assert solved(merged, Settings(algorithm=algorithm), 60)[1] < 0.06
+    assert solved(merged, SolveSettings(algorithm=algorithm), 60)[1] < 0.06
 
 
 def test_simultaneous_updates_converge(merged):
-    assert solved(merged, Settings(algorithm="dcfr", alternate_updates=False), 100)[1] < 0.1
+    assert solved(merged, SolveSettings(algorithm="dcfr", alternate_updates=False), 100)[1] < 0.1
 
 
 def test_alternate_updates_answer_the_newest_strategy_and_simultaneous_ones_the_last(merged):
     """After one iteration the first player's regrets are the same, and the second player's are not."""
     start = profile_of(merged, np.zeros((merged.nodes, 3)))
-    solvers = [fresh(merged, Settings(algorithm="cfr", alternate_updates=way)) for way in (True, False)]
+    solvers = [fresh(merged, SolveSettings(algorithm="cfr", alternate_updates=way)) for way in (True, False)]
     for solver in solvers:
         solver.iterate()
     first, second = (np.flatnonzero((plies(merged) > 0) & (plies(merged) % 2 == turn)) for turn in (1, 0))
@@ -203,7 +206,7 @@ def best_of_children(tree, nodes, profile, worth):
 
 def test_averages_weigh_strategies_by_reach(merged):
     """A strategy of an iteration that hardly comes to an infoset must hardly count there."""
-    solver = fresh(merged, Settings(algorithm="cfr"))
+    solver = fresh(merged, SolveSettings(algorithm="cfr"))
     total = np.zeros((merged.nodes, 3))
     for _ in range(3):
         solver.iterate()
@@ -214,14 +217,14 @@ def test_averages_weigh_strategies_by_reach(merged):
 
 def test_a_bonus_for_small_moves_makes_them_more_likely(merged):
     plain, bonus = (
-        fresh(merged, Settings(algorithm="dcfr")),
-        fresh(merged, Settings(algorithm="dcfr", small_move_epsilon=0.5)),
+        fresh(merged, SolveSettings(algorithm="dcfr")),
+        fresh(merged, SolveSettings(algorithm="dcfr", small_move_epsilon=0.5)),
     )
     plain.run(30)
     bonus.run(30)
     first = [int(c) for c in merged.children(0) if merged.square[c] == 0]
     assert (bonus.average().strategy[first] > plain.average().strategy[first]).all()
-    faded = fresh(merged, Settings(algorithm="dcfr", small_move_epsilon=0.5, small_move_epsilon_decay=1))
+    faded = fresh(merged, SolveSettings(algorithm="dcfr", small_move_epsilon=0.5, small_move_epsilon_decay=1))
     faded.run(2)
     assert faded.settings.bonus(1) == 0.5 and faded.settings.bonus(2) == 0
 
@@ -247,4 +250,4 @@ def test_points_of_a_round_add_up(merged):
 )
 def test_bad_settings_get_a_sentence(wrong):
     with pytest.raises(ConfigError, match=r"\.$"):
-        Settings(**wrong)
+        SolveSettings(**wrong)

@@ -9,7 +9,7 @@ import yaml
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.smbc.pipeline import MODULES, asked, settings
-from pttt_ooc.smbc.settings import Settings, SmbcConfig
+from pttt_ooc.smbc.settings import SmbcConfig, SolveSettings
 from pttt_ooc.smbc.stages import equilibria, report
 from tests.stages.test_workflow import Workflow
 
@@ -160,11 +160,11 @@ def test_a_wrong_section_is_refused_in_one_sentence(workflow, values, sentence):
 
 
 def test_the_section_has_the_settings_of_a_solve():
-    assert SmbcConfig().settings == Settings()
+    assert SmbcConfig().settings == SolveSettings()
     config = SmbcConfig(winning_score=3, algorithm="cfr", alternate_updates=False)
-    assert config.settings == Settings(winning_score=3, algorithm="cfr", alternate_updates=False)
+    assert config.settings == SolveSettings(winning_score=3, algorithm="cfr", alternate_updates=False)
     told = settings(config, "solve")
-    assert Settings(**told) == config.settings
+    assert SolveSettings(**told) == config.settings
     assert yaml.safe_load(yaml.safe_dump(told)) == told
 
 

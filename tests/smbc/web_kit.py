@@ -43,7 +43,7 @@ def part(solution, kept, draw=None):
 
 
 class Browser:
-    """Somebody with the cookies of one browser."""
+    """A person with one browser's cookies."""
 
     def __init__(self, app):
         self.client = TestClient(app, base_url="http://smbc", raise_server_exceptions=False, follow_redirects=False)

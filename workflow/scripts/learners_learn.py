@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from pttt_ooc.learners.loop import Ends
-from pttt_ooc.learners.runs import Run, learn
+from pttt_ooc.learners.runs import LearnerRun, learn
 from pttt_ooc.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):
     asked = dict(snakemake.params.run)
     ends = Ends(max_minutes=asked.pop("max_minutes"), max_iterations=asked.pop("max_iterations"))
-    run = Run(snakemake.params.game, snakemake.params.symmetry, **asked)
+    run = LearnerRun(snakemake.params.game, snakemake.params.symmetry, **asked)
     data = Path(snakemake.output.manifest).parents[4]
     learn(run, ends, data, threads=snakemake.threads)

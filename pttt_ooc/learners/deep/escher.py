@@ -1,11 +1,11 @@
 """ESCHER with networks: regrets without importance sampling.
 
-In each iteration both players have games in which they move uniformly, while the opponent follows its policy: regret
-matching on what a network has learned to be its regrets.  A second network learns the expected values ``q`` of actions
-from these games: the payoff, or the expected value of the player's next infoset under its policy.  Regrets
+In each iteration each player has games in which they move uniformly and the opponent follows the policy: regret
+matching on the regrets of a network.  A second network learns the expected values ``q`` of actions from these games:
+the payoff, or the expected value of the player's next infoset under the policy.  Regrets
 ``q(a) - sum of policy(a) q(a)`` go to a memory, a fair sample of all iterations, to which the first network is fitted;
-so it learns the mean.  Policies of the opponent go to another memory, to which a third network is fitted; that is the
-average strategy.  As in :func:`pttt_ooc.learners.sampled.kernels.fixed`, values are those of infosets.
+so it learns the mean.  Policies of the opponent go to another memory, to which a third network is fitted: the average
+strategy.  As in :func:`pttt_ooc.learners.sampled.kernels.fixed`, values are those of infosets.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class EscherSettings(DeepSettings):
     """Settings of deep ESCHER."""
 
     rate: float = Field(default=1e-3, gt=0, le=1, description="Step size of all networks.")
-    sample: int = Field(default=500_000, ge=1, le=10**8, description="Decisions of each memory.")
-    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+    sample: int = Field(default=500_000, ge=1, le=10**8, description="Decisions in each memory.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions in one step of the optimiser.")
     updates: int = Field(default=16, ge=1, le=10**4, description="Steps of each network in an iteration.")
 
 
@@ -38,7 +38,7 @@ class DeepEscher(DeepLearner[EscherSettings]):
     source = "McAleer et al. 2023, ESCHER: eschewing importance sampling in games by computing a history value function"
 
     def begin(self) -> None:
-        """Three networks and two memories."""
+        """Make three networks and two memories."""
         for name in ("values", "regrets", "average"):
             self.add_network(name, self.sight.squares)
         columns: dict[str, Any] = {"infosets": ((), np.int32), "numbers": ((self.sight.squares,), np.float32)}
@@ -56,7 +56,7 @@ class DeepEscher(DeepLearner[EscherSettings]):
         return found
 
     def iterate(self, rng: np.random.Generator) -> None:
-        """Games for both players, and steps of all networks."""
+        """Play games for both players, and make steps of all networks."""
         halves = [(player, self._games(player, rng)) for player in (0, 1)]
         for player, plays in halves:
             self._learn_values(np.flatnonzero(plays.seats % 2 == player), plays, rng)
@@ -75,7 +75,7 @@ class DeepEscher(DeepLearner[EscherSettings]):
         return self.play(self.settings.games, movers, rng)
 
     def _learn_values(self, own: Ints, plays: Plays, rng: np.random.Generator) -> None:
-        """Steps of the values, to the payoff or the expected value of the next own infoset."""
+        """Steps of the values towards the payoff or the expected value of the next own infoset."""
         chosen, sight = self.settings, self.sight
         for _ in range(chosen.updates):
             at = rng.choice(own, chosen.batch)
@@ -96,7 +96,7 @@ class DeepEscher(DeepLearner[EscherSettings]):
             self.memories[name].add(rng, infosets=at, numbers=numbers.astype(np.float32), weights=weights)
 
     def _fit(self, name: str, rng: np.random.Generator) -> None:
-        """A step of the regrets or of the average; iteration t weighs t."""
+        """A step of the regrets or of the average; iteration t has the weight t."""
         drawn = self.memories[name].draw(rng, self.settings.batch)
         weights = drawn["weights"] / np.float32(self.counts.iterations)
         seen, rate = self.sight.seen(drawn["infosets"]), self.settings.rate

@@ -1,8 +1,8 @@
 """Neural fictitious self-play (NFSP): learned best responses, and a network that imitates their average.
 
 One network has the values of actions against the opponent's average, and learns by Q-learning from the newest
-decisions.  Another imitates all that best responses have ever done, by a fair sample of it.  Each player of each game
-plays the first, greedy but for some exploration, with the chance ``anticipation``, and otherwise the second.
+decisions.  Another imitates all decisions of best responses, from a fair sample of them.  Each player of each game
+follows the first network, greedily with some exploration, with the chance ``anticipation``, and else the second.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ class FictitiousSettings(DeepSettings):
     """Settings of NFSP."""
 
     rate: float = Field(default=1e-3, gt=0, le=1, description="Step size of both networks.")
-    anticipation: float = Field(default=0.1, gt=0, le=1, description="Chance to play the best response.")
+    anticipation: float = Field(default=0.1, gt=0, le=1, description="Probability of the best response.")
     explored: float = Field(default=0.06, ge=0, le=1, description="Uniform part of best responses; falls as 1/sqrt.")
     anneal: float = Field(default=100.0, gt=0, le=1e9, description="Exploration falls as 1 / sqrt(1 + t / anneal).")
     newest: int = Field(default=200_000, ge=1, le=10**8, description="Decisions that Q-learning remembers.")
     sample: int = Field(default=1_000_000, ge=1, le=10**8, description="Decisions of the fair sample.")
-    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions in one step of the optimiser.")
     updates: int = Field(default=8, ge=1, le=10**4, description="Steps of each network in an iteration.")
     refresh: int = Field(default=20, ge=1, le=10**6, description="Iterations with one copy of the values.")
 
 
 class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
-    """NFSP; its strategies are the network that imitates."""
+    """NFSP; its strategies are those of the imitating network."""
 
     settings_model = FictitiousSettings
     source = "Heinrich and Silver 2016, Deep reinforcement learning from self-play in imperfect-information games"
 
     def begin(self) -> None:
-        """Values, a slow copy of them, the average, and both memories."""
+        """Make the values, their slow copy, the average, and both memories."""
         self.add_network("values", self.sight.squares)
         self.add_network("average", self.sight.squares)
         self.networks["slow"] = self.networks["values"]
@@ -52,7 +52,7 @@ class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
         self.memories["sample"] = Memory(self.settings.sample, True, infosets=one, squares=square)
 
     def iterate(self, rng: np.random.Generator) -> None:
-        """Play, remember, and take steps with both networks."""
+        """Play, remember, and make steps of both networks."""
         chosen, sight = self.settings, self.sight
         responds = rng.random(2 * chosen.games) < chosen.anticipation
         explored = chosen.explored / math.sqrt(1 + self.counts.iterations / chosen.anneal)

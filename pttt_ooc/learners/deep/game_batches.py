@@ -1,4 +1,4 @@
-"""Whole games side by side, and what both players decided in them: what all deep learners learn from."""
+"""Whole games side by side, with both players' decisions, from which all deep learners learn."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pttt_ooc.learners.sampled.games import Games
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Movers = Callable[[Ints, Ints], NDArray[np.floating[Any]]]
-"""Gives probabilities of squares, one row for each of some games, from the games' numbers and the movers' infosets."""
+"""Returns probabilities of squares, a row for each game, from the games' numbers and the movers' infosets."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plays:
-    """Decisions of games that were played to their ends.  D decisions, N games, S squares.
+    """Decisions of whole games.  D decisions, N games, S squares.
 
     Attributes
     ----------
     infosets : int64 (D,)
         Numbers of infosets, of both players together.
     squares : int64 (D,)
-        What was tried, on the representative's own board.
+        The attempted square, on the representative's board.
     policies : float64 (D, S)
-        With these probabilities.
+        The probabilities of squares.
     after : int64 (D,)
-        The same player's next decision in the same game; -1: there is none.
+        The same player's next decision in the same game, or -1.
     seats : int64 (D,)
         Twice the game's number, plus the player.
     payoffs : float64 (D,)
-        What the player gets at the end of the game.
+        The player's payoff at the end of the game.
     """
 
     infosets: Ints
@@ -47,12 +47,12 @@ class Plays:
 
     @property
     def chances(self) -> Floats:
-        """The probability of what was tried, shape (D,)."""
+        """The probabilities of the attempted squares, shape (D,)."""
         found: Floats = self.policies[np.arange(len(self.squares)), self.squares]
         return found
 
     def backward(self) -> list[Ints]:
-        """Decisions in sets, one after the other; the next decision of a player is in the set before."""
+        """Sets of decisions; a player's next decision is in the preceding set."""
         left, found = self.after.copy(), []
         depth = np.zeros(len(left), np.int64)
         while (left >= 0).any():
@@ -69,9 +69,9 @@ def play(sight: Sight, number: int, movers: Movers, rng: np.random.Generator) ->
     Parameters
     ----------
     number
-        How many games.
+        The number of games.
     movers
-        The players.
+        The policy of both players.
     """
     games, alive = Games(sight.index, number), np.ones(number, bool)
     rows: list[tuple[Any, ...]] = []

@@ -1,16 +1,16 @@
 """Policy gradients in self-play: PPO, and magnetic mirror descent (MMD) with a network.
 
-One network is both players' policy and critic.  All games of an iteration are played by it; then it makes some passes
-over their decisions, in batches.  With the ratio ``r`` of a decision's probability now to the one with which it was
-played, and its advantage ``A``, it goes down
+One network is both players' policy and critic.  It plays all games of an iteration, and then makes some passes over
+their decisions, in batches.  With the ratio ``r`` of a decision's probability now to its probability when it was
+played, and its advantage ``A``, it minimises
 
     - min(r A, clip(r, 1 - clip, 1 + clip) A)  -  entropy H(policy)  +  kl KL(played, policy)  +  (V - return)^2 / 2
 
-PPO (Schulman et al. 2017) has ``kl`` 0.  MMD (Sokota et al. 2023, section 5) has entropy and divergence: its magnet is
-uniform.  Advantages are those of generalised advantage estimation (Schulman et al. 2016), over a player's own
+PPO (Schulman et al. 2017) has ``kl`` 0.  MMD (Sokota et al. 2023, section 5) has entropy and divergence, with a
+uniform magnet.  Advantages are those of generalised advantage estimation (Schulman et al. 2016), over a player's own
 decisions.  The step size and the entropy's weight fall as ``1 / sqrt(1 + t / anneal)``.
 
-The defaults are settings that have been found to be good on this game (Rudolph et al. 2025, arXiv 2502.08938).
+The defaults are settings that are good on this game (Rudolph et al. 2025, arXiv 2502.08938).
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from pttt_ooc.learners.learner import Pair
 
 
 class PolicySettings(DeepSettings):
-    """Settings of both."""
+    """Settings of both learners."""
 
     entropy: float = Field(default=0.2, ge=0, le=10, description="Weight of the policy's entropy.")
     kl: float = Field(default=0.0, ge=0, le=10, description="Weight of the divergence from the policy that played.")
-    clip: float = Field(default=0.8, gt=0, le=10, description="Ratios further than this from 1 are clipped.")
+    clip: float = Field(default=0.8, gt=0, le=10, description="Ratios are clipped to this distance from 1.")
     epochs: int = Field(default=4, ge=1, le=100, description="Passes over the decisions of an iteration.")
-    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions in one step of the optimiser.")
     trace: float = Field(default=0.95, ge=0, le=1, description="Lambda of generalised advantage estimation.")
     anneal: float = Field(default=1000.0, gt=0, le=1e9, description="Step size and entropy fall as 1/sqrt(1+t/anneal).")
 
 
 def advantages(plays: Plays, values: Floats, trace: float) -> Floats:
-    """Generalised advantage estimates of all decisions, from their infosets' values; only the end of a game pays."""
+    """Generalised advantage estimates of all decisions, from infosets' values; only the end of a game has a payoff."""
     found = np.zeros(len(values))
     for here in plays.backward():
         after = plays.after[here]
@@ -52,7 +52,7 @@ def advantages(plays: Plays, values: Floats, trace: float) -> Floats:
 
 
 def loss(network: nets.Parameters, batch: Any, entropy: Any, kl: Any, clip: Any) -> Any:
-    """What the network goes down; see the module."""
+    """The loss that is minimised; see the module."""
     codes, players, squares, policies, gains, returns = batch
     seen = nets.outputs_of(network, codes, players)
     logs = nets.log_policy(seen[:, :-1], codes)
@@ -76,7 +76,7 @@ class PolicyGradient(DeepLearner[PolicySettings]):
     source = "Schulman et al. 2017, Proximal policy optimization algorithms"
 
     def begin(self) -> None:
-        """One network, with a policy and a value."""
+        """Make one network, with a policy and a value."""
         self.add_network("policy", self.sight.squares + 1)
 
     def iterate(self, rng: np.random.Generator) -> None:

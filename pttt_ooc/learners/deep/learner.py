@@ -1,8 +1,8 @@
-"""What all deep learners have in common: networks, their optimisers, and how they are saved.
+"""The base class of deep learners: networks, their optimisers, and their state.
 
-Random numbers of iteration t depend on the seed and on t alone.  So a run that goes on after a kill gets the bits of
-one that went through, on the same machine with the same version of JAX.  On another machine or with another version,
-sums of single precision are made in another order, and what is learned drifts apart: close, but not the same.
+Random numbers of iteration t depend only on the seed and on t.  So a run that continues after a kill gives the same
+bits as an uninterrupted one, on the same machine with the same version of JAX.  On another machine or with another
+version, single-precision sums have another order, and results are close but not the same.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.deep.game_batches import Movers, Plays, play
 from pttt_ooc.learners.deep.memory import Memory
 from pttt_ooc.learners.deep.observation import Sight
-from pttt_ooc.learners.learner import Arrays, Learner, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings
+from pttt_ooc.learners.learning_game import LearningGame
 
 
-class DeepSettings(Settings):
+class DeepSettings(LearnerSettings):
     """Settings of all deep learners."""
 
     hidden: tuple[Annotated[int, Field(ge=1, le=4096)], ...] = Field(
@@ -43,12 +43,12 @@ class DeepLearner(Learner[Chosen]):
     Attributes
     ----------
     networks, moments
-        By name: the networks, and for those that are trained what their optimiser remembers.
+        By name: the networks, and the optimiser's memory of those that are trained.
     memories
-        By name: decisions that are remembered.
+        By name: remembered decisions.
     """
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
         """Make the networks."""
         self.ground, self.settings, self.seed = ground, settings, seed
         self.sight = Sight(ground.index)
@@ -59,7 +59,7 @@ class DeepLearner(Learner[Chosen]):
 
     @abstractmethod
     def begin(self) -> None:
-        """Make what the algorithm needs before its first iteration."""
+        """Prepare the first iteration."""
 
     @abstractmethod
     def iterate(self, rng: np.random.Generator) -> None:
@@ -72,7 +72,7 @@ class DeepLearner(Learner[Chosen]):
             self.iterate(np.random.default_rng([self.seed, self.counts.iterations]))
 
     def add_network(self, name: str, outputs: int) -> None:
-        """Make a network that is trained."""
+        """Make a network and its optimiser's memory."""
         seed = [self.seed, *name.encode()]
         self.networks[name] = nets.make_network(self.sight.squares, self.settings.hidden, outputs, seed)
         self.moments[name] = nets.make_moments(self.networks[name])
@@ -83,13 +83,13 @@ class DeepLearner(Learner[Chosen]):
         self.networks[name], self.moments[name] = step(self.networks[name], self.moments[name], size, *arguments)
 
     def play(self, number: int, movers: Movers, rng: np.random.Generator) -> Plays:
-        """Play games, and count the histories that they come to."""
+        """Play games, and count the visited histories."""
         plays = play(self.sight, number, movers, rng)
         self.counts.states += len(plays.infosets) + number
         return plays
 
     def state(self) -> Arrays:
-        """All networks, what their optimisers remember, and memories."""
+        """All networks, their optimisers' memories, and memories of decisions."""
         named: dict[str, Mapping[str, Mapping[str, Any]]] = {"networks": self.networks, "moments": self.moments}
         named["memories"] = {name: memory.state() for name, memory in self.memories.items()}
         return {

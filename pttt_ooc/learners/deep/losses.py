@@ -1,4 +1,4 @@
-"""What networks are fitted to: the value of what was tried, a policy, or numbers of all squares."""
+"""The losses of networks: on values of attempted squares, on policies, or on numbers for all squares."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from pttt_ooc.learners.deep.observation import Sight
 
 
 def _value_loss(network: nets.Parameters, codes: Any, players: Any, squares: Any, targets: Any) -> Any:
-    """Half of the mean squared error of what comes out for the squares that were tried."""
+    """Half of the mean squared error of the outputs for the attempted squares."""
     found = nets.outputs_of(network, codes, players)[jnp.arange(len(squares)), squares]
     return jnp.mean(jnp.square(found - targets)) / 2
 
 
 def _policy_loss(network: nets.Parameters, codes: Any, players: Any, policies: Any) -> Any:
-    """Mean cross entropy of the network's policy, to policies or to squares that were tried (0 and 1)."""
+    """Mean cross entropy of the network's policy, against policies or attempted squares (0 and 1)."""
     logs = nets.log_policy(nets.outputs_of(network, codes, players), codes)
     return -jnp.mean(jnp.sum(jnp.where(policies > 0, policies * logs, 0), axis=1))
 
 
 def _numbers_loss(network: nets.Parameters, codes: Any, players: Any, numbers: Any, weights: Any) -> Any:
-    """Half of the weighted mean squared error of what comes out for all legal squares."""
+    """Half of the weighted mean squared error of the outputs for all legal squares."""
     wrong = jnp.where(codes == 0, nets.outputs_of(network, codes, players) - numbers, 0)
     return jnp.mean(weights * jnp.sum(jnp.square(wrong), axis=1)) / 2
 
 
 fit_values, fit_policy, fit_numbers = (nets.trainer(loss) for loss in (_value_loss, _policy_loss, _numbers_loss))
-"""Steps of the optimiser down these losses; see :func:`pttt_ooc.learners.deep.network.trainer`."""
+"""Steps of the optimiser for these losses; see :func:`pttt_ooc.learners.deep.network.trainer`."""
 
 
 def steps_of(plays: Plays) -> dict[str, NDArray[Any]]:
-    """Decisions as columns of a memory: infoset, square, the own next infoset (-1: the game ends), payoff there."""
+    """Decisions as columns of a memory: infoset, square, next own infoset (-1: the game ends), payoff there."""
     goes_on = plays.after >= 0
     after = np.where(goes_on, plays.infosets[plays.after], -1)
     payoffs = np.where(goes_on, 0, plays.payoffs)
@@ -55,14 +55,14 @@ def greedy(sight: Sight, network: nets.Parameters, infosets: NDArray[np.int64], 
 def learn_values(
     sight: Sight, network: nets.Parameters, moments: nets.Parameters, slow: nets.Parameters, drawn: Any, rate: float
 ) -> tuple[nets.Parameters, nets.Parameters]:
-    """A step of Q-learning (Mnih et al. 2015): the value of a decision is the payoff, or the best one after it.
+    """A step of Q-learning (Mnih et al. 2015): a decision's value is the payoff, or the best value after it.
 
     Parameters
     ----------
     network, moments
         The network of values, and its optimiser's memory.
     slow
-        An older copy of the network, which says what the best next decision is worth.
+        An older copy of the network, which values the next decision.
     drawn
         Rows with the columns of :func:`steps_of`.
     """

@@ -1,4 +1,4 @@
-"""Memories of decisions: the newest ones, or a fair sample of all that there ever were."""
+"""Memories of decisions: the newest ones, or a fair sample of all."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Rows = dict[str, NDArray[Any]]
 
 
 class Memory:
-    """A table of rows that holds only so many.
+    """A table with a limited number of rows.
 
     Parameters
     ----------
     capacity
-        The most rows.
+        The greatest number of rows.
     fair
-        Whether each row that was ever added is there with the same chance (reservoir sampling, Vitter 1985,
-        algorithm R); otherwise the newest are there.
+        Whether all rows ever added have the same chance to be kept (reservoir sampling, Vitter 1985, algorithm R);
+        otherwise the newest are kept.
     columns
         By name: shape and dtype of one row's entry.
     """
@@ -43,7 +43,7 @@ class Memory:
             at = np.where(numbers < self._capacity, numbers, rng.integers(0, numbers + 1))
         else:
             at = numbers % self._capacity
-        # Of several rows for one place the last one counts, as if they had come one by one.
+        # Of several rows for one place the last one is kept, as if they were added one by one.
         kept = np.flatnonzero(at < self._capacity)
         places, last = np.unique(at[kept][::-1], return_index=True)
         for name, column in columns.items():
@@ -51,15 +51,15 @@ class Memory:
         self.added += len(numbers)
 
     def draw(self, rng: np.random.Generator, number: int) -> Rows:
-        """Some of the rows, with replacement."""
+        """Draw rows, with replacement."""
         at = rng.integers(0, len(self), number)
         return {name: column[at] for name, column in self.rows.items()}
 
     def state(self) -> Rows:
-        """All of it, by name."""
+        """All arrays, by name."""
         return {"added": self.added, **self.rows}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take what :meth:`state` gave."""
+        """Restore a result of :meth:`state`."""
         for name, array in self.state().items():
             array[:] = state[name]

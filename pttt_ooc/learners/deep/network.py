@@ -1,10 +1,10 @@
 """The network of all deep learners, and its optimiser.
 
-A network is a dictionary of arrays, ``weights/K`` and ``biases/K`` for layer K.  It sees, for each square of the board,
-when its player has tried it and how that ended, and who the player is.  Layers but the last are followed by a
+A network is a dictionary of arrays, ``weights/K`` and ``biases/K`` for layer K.  Its input is, for each square of the
+board, the number and outcome of the player's attempt, and the player.  All layers but the last are followed by a
 rectifier.  The optimiser is Adam (Kingma and Ba 2015) with gradients clipped by their common norm.
 
-JAX computes on the processor, with one thread, so that sums do not depend on the machine's number of processors.
+JAX uses one thread of the processor, so that sums do not depend on the number of processors.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # read when something is first computed
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")  # read at the first computation
 jax.config.update("jax_platforms", "cpu")
 
 Parameters = dict[str, Any]
 """A network, by name."""
-LONGEST = 0.5  # gradients longer than this are shortened to it
-FAR = -1e9  # the logit of what is not legal
+LONGEST = 0.5  # the greatest norm of a gradient
+FAR = -1e9  # the logit of illegal squares
 
 
 def make_network(squares: int, hidden: Sequence[int], outputs: int, seed: Sequence[int]) -> Parameters:
@@ -35,9 +35,9 @@ def make_network(squares: int, hidden: Sequence[int], outputs: int, seed: Sequen
     squares
         Of the board.
     hidden
-        Sizes of the layers between.
+        Sizes of the hidden layers.
     outputs
-        Numbers that come out.
+        The number of outputs.
     seed
         Of the weights.
     """
@@ -51,7 +51,7 @@ def make_network(squares: int, hidden: Sequence[int], outputs: int, seed: Sequen
 
 
 def outputs_of(network: Parameters, codes: Any, players: Any) -> Any:
-    """What comes out: float32, shape (infosets, outputs).
+    """The outputs: float32, shape (infosets, outputs).
 
     Parameters
     ----------
@@ -72,18 +72,18 @@ def outputs_of(network: Parameters, codes: Any, players: Any) -> Any:
 
 
 def log_policy(logits: Any, codes: Any) -> Any:
-    """Logarithms of probabilities by logits, shape (infosets, squares); what is not legal has one of about -1e9."""
+    """Logarithms of probabilities from logits, shape (infosets, squares); about -1e9 for illegal squares."""
     return jax.nn.log_softmax(jnp.where(codes == 0, logits, FAR))
 
 
 @jax.jit
 def evaluate(network: Parameters, codes: Any, players: Any) -> Any:
-    """The same as :func:`outputs_of`, compiled."""
+    """:func:`outputs_of`, compiled."""
     return outputs_of(network, codes, players)
 
 
 def outputs(network: Parameters, codes: NDArray[Any], players: NDArray[Any]) -> NDArray[np.float32]:
-    """The same for arrays of any length, which are padded to a power of two: each length is compiled once."""
+    """The same for any length; arrays are padded to a power of two, as each length is compiled once."""
     size = len(codes)
     more = max(64, 1 << max(size - 1, 1).bit_length()) - size
     padded = np.pad(codes, ((0, more), (0, 0))), np.pad(players.astype(np.int8), (0, more))
@@ -91,7 +91,7 @@ def outputs(network: Parameters, codes: NDArray[Any], players: NDArray[Any]) -> 
 
 
 def policy_of(logits: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
-    """Probabilities by logits; exactly zero where it is not legal."""
+    """Probabilities from logits; exactly zero for illegal squares."""
     legal = codes == 0
     most = np.where(legal, logits, -np.inf).max(axis=1, keepdims=True)
     weights: NDArray[np.float64] = np.where(legal, np.exp(np.minimum(logits.astype(np.float64) - most, 0)), 0)
@@ -100,14 +100,14 @@ def policy_of(logits: NDArray[Any], codes: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def make_moments(network: Parameters) -> Parameters:
-    """The optimiser's memory of a new network: both moments of each array, and the number of steps, one number each."""
+    """The optimiser's memory of a new network: both moments of each array, and the number of steps."""
     zeros = {name: jnp.zeros_like(array) for name, array in network.items()}
     first, second = ({f"{kind}/{name}": zero for name, zero in zeros.items()} for kind in ("first", "second"))
     return {**first, **second, "steps": jnp.zeros(1, jnp.float32)}
 
 
 def descend(network: Parameters, moments: Parameters, slope: Parameters, rate: Any) -> tuple[Parameters, Parameters]:
-    """A step of Adam down a slope: the network and the moments afterwards."""
+    """A step of Adam against a gradient; returns the new network and moments."""
     length = jnp.sqrt(sum(jnp.sum(jnp.square(part)) for part in slope.values()))
     shrink = jnp.minimum(1.0, LONGEST / (length + 1e-12))
     steps = moments["steps"] + 1
@@ -123,12 +123,12 @@ def descend(network: Parameters, moments: Parameters, slope: Parameters, rate: A
 
 
 def trainer(loss: Any) -> Any:
-    """A compiled step down a loss: ``step(network, moments, rate, *arguments)`` gives network and moments.
+    """A compiled step of a loss: ``step(network, moments, rate, *arguments)`` returns network and moments.
 
     Parameters
     ----------
     loss
-        Called as ``loss(network, *arguments)``; gives a number.
+        Called as ``loss(network, *arguments)``; returns a number.
     """
 
     @jax.jit

@@ -1,7 +1,7 @@
-"""What a network sees of an infoset, and the strategy that it has at all of them.
+"""A network's input at an infoset, and its strategy at all infosets.
 
-Both players' infosets are numbered together: first those of player 0.  With symmetry, a network sees representatives
-only, on their own board; a strategy at mirror images of an infoset is then the same by itself.
+Both players' infosets are numbered together, those of player 0 first.  With symmetry, a network sees only
+representatives, on their own board; so its strategy is the same at mirror images of an infoset.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 
 from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.learner import Pair
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.orders import all_orders, order_counts
 
 BLOCK = 1 << 14
-"""Infosets that a network looks at together when its whole strategy is read out."""
+"""Infosets in one evaluation of a network when its whole strategy is read."""
 Policies = Callable[[NDArray[np.int64]], NDArray[np.floating[Any]]]
-"""Gives the rows of probabilities, one number for each square, of infosets by their numbers."""
+"""Returns rows of probabilities, one number for each square, from the numbers of infosets."""
 
 
 class Sight:
-    """What there is to see at all infosets of an index.
+    """Inputs of networks at all infosets of an index.
 
     Attributes
     ----------
     codes
-        int8, shape (nodes of both players, squares): 0 where a square may be tried, ``1 + t`` where attempt t failed,
-        ``1 + squares + t`` where it placed a mark, and -1 on squares of the own setup.
+        int8, shape (nodes of both players, squares): 0 on squares that can be attempted, ``1 + t`` where attempt
+        t failed, ``1 + squares + t`` where it placed a mark, and -1 on squares of the own setup.
     second
         The number of player 1's first infoset.
     """
@@ -54,15 +54,15 @@ class Sight:
                     codes[:, square] = -1
 
     def players(self, infosets: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Whose infosets they are."""
+        """The players of infosets."""
         return (infosets >= self.second).astype(np.int64)
 
     def seen(self, infosets: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """What a network is given of some infosets: their codes, and whose they are."""
+        """A network's input at some infosets: codes and players."""
         return self.codes[infosets], self.players(infosets).astype(np.int8)
 
     def look(self, network: nets.Parameters, infosets: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What comes out of a network at some infosets."""
+        """The outputs of a network at some infosets."""
         return nets.outputs(network, *self.seen(infosets))
 
     def policy(self, network: nets.Parameters) -> Policies:
@@ -73,13 +73,13 @@ class Sight:
 
         return policies
 
-    def pair(self, ground: Ground, policies: Policies) -> Pair:
+    def pair(self, ground: LearningGame, policies: Policies) -> Pair:
         """The strategies of a policy at all infosets, block by block."""
         first, second = (ground.strategy(p, self.probabilities(p, policies)) for p in (0, 1))
         return first, second
 
     def probabilities(self, player: int, policies: Policies) -> NDArray[np.float32]:
-        """A player's part of them, as the index numbers sequences."""
+        """A player's probabilities, in the index's order of sequences."""
         i = self.index.players[player]
         found = np.empty(i.sequences, np.float32)
         for views in self._blocks(player):
@@ -93,7 +93,7 @@ class Sight:
         return found
 
     def rows(self, player: int, probabilities: NDArray[Any], infosets: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The rows of a player's strategy, given as the index numbers sequences, at some infosets of that player."""
+        """Rows of a player's strategy, given in the index's order of sequences, at some infosets of that player."""
         i = self.index.players[player]
         nodes = infosets - player * self.second
         views = np.searchsorted(i.node_start, nodes, side="right") - 1
@@ -105,7 +105,7 @@ class Sight:
         return found
 
     def _blocks(self, player: int) -> Iterator[range]:
-        """Runs of views where the player decides, each of about so many infosets."""
+        """Ranges of views where the player decides, each with about `BLOCK` infosets."""
         i = self.index.players[player]
         first = 0
         for view in range(len(i.placed) + 1):

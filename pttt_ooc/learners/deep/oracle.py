@@ -1,8 +1,8 @@
 """PSRO with learned best responses: the oracle is Q-learning with a network (DQN).
 
 Populations, their payoffs and the meta-solver are those of :mod:`pttt_ooc.learners.exact.oracle`.  A response is
-learned from games against the opponent's mixture: a network, new for each response, learns the values of actions, and
-the response is greedy by it.  It is then read out at all infosets, and its payoffs are exact.
+learned from games against the opponent's mixture: a new network learns the values of actions, and the response is
+greedy.  It is then read at all infosets, and its payoffs are exact.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pttt_ooc.learners.deep.learner import DeepSettings
 from pttt_ooc.learners.deep.memory import Memory
 from pttt_ooc.learners.deep.observation import Sight
 from pttt_ooc.learners.exact.oracle import OracleSettings, PolicySpaceOracles
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Floats
 
 
@@ -26,10 +26,10 @@ class LearnedOracleSettings(OracleSettings, DeepSettings):
 
     rate: float = Field(default=1e-3, gt=0, le=1, description="Step size of the optimiser.")
     games: int = Field(default=256, ge=1, le=10**6, description="Games side by side.")
-    rounds: int = Field(default=200, ge=1, le=10**6, description="How often that many are played for one response.")
+    rounds: int = Field(default=200, ge=1, le=10**6, description="Rounds of games for one response.")
     explored: float = Field(default=0.3, ge=0, le=1, description="Uniform part of the first round; falls to zero.")
     newest: int = Field(default=100_000, ge=1, le=10**8, description="Decisions that Q-learning remembers.")
-    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions in one step of the optimiser.")
     updates: int = Field(default=4, ge=1, le=10**4, description="Steps after each round.")
     refresh: int = Field(default=10, ge=1, le=10**6, description="Rounds with one copy of the values.")
 
@@ -39,8 +39,8 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
 
     settings_model = LearnedOracleSettings
 
-    def start(self, ground: Ground, settings: LearnedOracleSettings, seed: int) -> None:
-        """Begin with responses to uniform play."""
+    def start(self, ground: LearningGame, settings: LearnedOracleSettings, seed: int) -> None:
+        """Start with responses to uniform play."""
         super().start(ground, settings, seed)
         self.settings, self.seed, self.sight = settings, seed, Sight(ground.index)
 

@@ -2,17 +2,17 @@
 
 Rewards are those of :mod:`pttt_ooc.learners.exact.regularised`: each move costs its player
 ``eta log(policy / reference)``, and the opponent gains as much.  The reference is a copy of the slow network, renewed
-every ``phase`` iterations; it moves from the one before to the new one during the first half of a phase.
+every ``phase`` iterations; it moves from the old one to the new one during the first half of a phase.
 
-Returns are estimated by v-trace (Espeholt et al. 2018) over a player's own decisions, with ratios ``rho`` of the policy
-now to the one that played, clipped at 1, and the slow network's values ``v``::
+Returns are estimated by v-trace (Espeholt et al. 2018) over a player's own decisions, with ratios ``rho`` of the
+present policy to the one that played, clipped at 1, and the slow network's values ``v``::
 
     delta  =  rho (reward + v(next) - v),        target  =  v + delta + rho (target(next) - v(next))
 
-Policies follow neural replicator dynamics (Hennes et al. 2020): logits, less their mean, go up with the advantage of
-``Q``, unless that leads further than ``bound`` from it::
+Policies follow neural replicator dynamics (Hennes et al. 2020): logits, minus their mean, rise with the advantage of
+``Q``, within ``bound`` of the mean::
 
-    Q(a)  =  v - eta log(policy(a) / reference(a))  +  [a was tried] (reward after it + target(next) - v) / played(a)
+    Q(a)  =  v - eta log(policy(a) / reference(a))  +  [a was played] (reward after it + target(next) - v) / played(a)
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ class RegularisedSettings(DeepSettings):
     rate: float = Field(default=1e-3, gt=0, le=1, description="Step size of the optimiser.")
     eta: float = Field(default=0.05, ge=0, le=100, description="Weight of the regularisation.")
     phase: int = Field(default=100, ge=1, le=10**6, description="Iterations with one reference.")
-    follow: float = Field(default=0.1, gt=0, le=1, description="How fast the slow network follows.")
-    bound: float = Field(default=2.0, gt=0, le=1e3, description="Logits move no further than this from their mean.")
+    follow: float = Field(default=0.1, gt=0, le=1, description="The rate at which the slow network follows.")
+    bound: float = Field(default=2.0, gt=0, le=1e3, description="The greatest distance of logits from their mean.")
     largest: float = Field(default=10.0, gt=0, le=1e6, description="Larger advantages are clipped.")
     epochs: int = Field(default=2, ge=1, le=100, description="Passes over the decisions of an iteration.")
-    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions of one step of the optimiser.")
+    batch: int = Field(default=1024, ge=1, le=10**6, description="Decisions in one step of the optimiser.")
 
 
 def rewards_of(plays: Plays, costs: Floats, eta: float) -> tuple[Floats, Floats]:
-    """What each decision pays until the player's next one: with its own cost, and without it.
+    """Rewards from each decision until the player's next one: with its own cost, and without it.
 
     Parameters
     ----------
     costs
-        Of each decision: log(policy / reference) of what was tried.
+        Of each decision: log(policy / reference) of the attempted square.
     """
-    order = np.argsort(plays.seats // 2, kind="stable")  # game by game, each from its beginning
+    order = np.argsort(plays.seats // 2, kind="stable")  # sorted by game, in the order of play
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     games = plays.seats[order] // 2
     so_far = np.cumsum(eta * costs[order])
     last = np.flatnonzero(np.append(np.diff(games) != 0, True))
     ends = so_far[last[np.searchsorted(last, place)]]  # of each decision's game
-    # From one own decision to the next, only the opponent moves.
+    # Between two own decisions, only the opponent moves.
     until = np.where(plays.after >= 0, so_far[place[plays.after]] - eta * costs[plays.after], ends + plays.payoffs)
     later = until - so_far[place]
     return later - eta * costs, later
@@ -80,7 +80,7 @@ def loss(network: nets.Parameters, codes: Any, players: Any, gains: Any, targets
     seen = nets.outputs_of(network, codes, players)
     legal = codes == 0
     logits = jnp.where(legal, seen[:, :-1], 0)
-    # Gains do not sum to zero: without their mean, all logits of an infoset would drift together, and without end.
+    # Gains do not sum to zero: without subtracting their mean, all logits of an infoset would drift together.
     logits -= jnp.sum(logits, axis=1, keepdims=True) / jnp.sum(legal, axis=1, keepdims=True)
     moves = ((gains > 0) & (logits < bound)) | ((gains < 0) & (logits > -bound))
     uphill = jnp.sum(jnp.where(legal & moves, logits * gains, 0), axis=1)
@@ -97,13 +97,13 @@ class RegularisedGradient(DeepLearner[RegularisedSettings]):
     source = "Perolat et al. 2022, Mastering the game of Stratego with model-free multiagent reinforcement learning"
 
     def begin(self) -> None:
-        """The network, its slow copy, and two references."""
+        """Make the network, its slow copy, and two references."""
         self.add_network("policy", self.sight.squares + 1)
         for name in ("slow", "now", "before"):
             self.networks[name] = self.networks["policy"]
 
     def _logs(self, name: str, infosets: Any) -> Floats:
-        """Logarithms of a network's policy; zero where it is not legal."""
+        """Logarithms of a network's policy; zero for illegal squares."""
         policies = self.sight.policy(self.networks[name])(infosets)
         found: Floats = np.log(np.maximum(policies, 1e-12)) * (self.sight.codes[infosets] == 0)
         return found

@@ -23,15 +23,15 @@ from pydantic import model_validator
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
 from pttt_ooc.solving.restricted_game import RestrictedGames
 from pttt_ooc.structure.strategy import Strategy
 
 
-class DoubleOracleSettings(Settings):
-    """There is nothing to set."""
+class DoubleOracleSettings(LearnerSettings):
+    """No settings."""
 
     @model_validator(mode="after")
     def _has_its_library(self) -> Self:
@@ -40,27 +40,27 @@ class DoubleOracleSettings(Settings):
 
 
 class DoubleOracle(Learner[DoubleOracleSettings]):
-    """Double oracle over sequences; its strategies are the last restricted game's equilibrium."""
+    """Double oracle over sequences; its strategies are an equilibrium of the last restricted game."""
 
     settings_model = DoubleOracleSettings
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
-    def start(self, ground: Ground, settings: DoubleOracleSettings, seed: int) -> None:
-        """Allow what best responses to uniform play do, anywhere."""
+    def start(self, ground: LearningGame, settings: DoubleOracleSettings, seed: int) -> None:
+        """Allow the actions of best responses to uniform play at all infosets."""
         self.ground, self.games = ground, RestrictedGames(ground.index, restricted_walk(ground.index))
         uniform = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]
         self.otherwise = [ground.best_response(p, uniform[1 - p])[1] for p in (0, 1)]
         self.behaviours = [found.copy() for found in self.otherwise]
         self.allowed = [found > 0 for found in self.otherwise]
-        self.news = np.ones(1, np.int64)  # actions that the last best responses have added
+        self.news = np.ones(1, np.int64)  # number of actions that the last best responses added
 
     @property
     def settled(self) -> bool:
-        """Whether the last best responses have added nothing."""
+        """Whether the last best responses added no action."""
         return not self.news[0]
 
     def step(self, iterations: int) -> None:
-        """Solve the restricted game, and let it grow."""
+        """Solve the restricted game, then enlarge it."""
         for _ in range(iterations):
             self.counts.iterations += 1
             if self.settled:
@@ -80,7 +80,7 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
         self.ground.run(player, kernels.behave, arguments)
 
     def _grow(self, player: int) -> int:
-        """Allow what the best response does where it comes; the number of actions that are new."""
+        """Allow the best response's actions where it has reach; return the number of new actions."""
         opponent = self.ground.reach(1 - player, self.behaviours[1 - player])
         comes = self.ground.reach(player, self.ground.best_response(player, opponent)[1]).sequences > 0
         news = int((comes & ~self.allowed[player]).sum())
@@ -88,7 +88,7 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
         return news
 
     def strategy(self) -> Pair:
-        """The last equilibrium, in the precision of the ground."""
+        """The last equilibrium, in the precision of the game."""
         first, second = (Strategy(self.ground.index, p, self.behaviours[p]) for p in (0, 1))
         return first, second
 
@@ -98,6 +98,6 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
         return {"news": self.news, **{f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take them."""
+        """Restore them."""
         for name, array in self.state().items():
             array[:] = state[name]

@@ -1,12 +1,12 @@
 """Fictitious play in extensive form (XFP): average best responses to the opponent's average.
 
-With the best response ``b`` to the opponent's average, whose realization plan is mixed in (Heinrich, Lanctot and Silver
-2015, theorem 7)::
+The realization plan of the best response ``b`` is mixed into the average (Heinrich, Lanctot and Silver 2015, theorem
+7)::
 
     average plan of t  =  (1 - w) average plan of t - 1  +  w plan of b
     w = t^power / (1 + 2^power + ... + t^power)
 
-The paper's rule is ``power`` 0, so ``w = 1 / t``.  Larger powers forget early responses sooner.
+The paper has ``power`` 0, so ``w = 1 / t``.  Larger powers forget early responses sooner.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 
 
-class FictitiousSettings(Settings):
+class FictitiousSettings(LearnerSettings):
     """Settings of fictitious play."""
 
     power: float = Field(default=0.0, ge=0, le=100, description="Response t weighs t^power in the average.")
@@ -38,14 +38,14 @@ class FictitiousPlay(Learner[FictitiousSettings]):
     settings_model = FictitiousSettings
     source = "Heinrich, Lanctot and Silver 2015, Fictitious self-play in extensive-form games"
 
-    def start(self, ground: Ground, settings: FictitiousSettings, seed: int) -> None:
-        """Begin with uniform play."""
+    def start(self, ground: LearningGame, settings: FictitiousSettings, seed: int) -> None:
+        """Start with uniform play."""
         self.ground, self.settings = ground, settings
         self.total = 0.0
         self.plans = [ground.reach(p, ground.uniform(p)) for p in (0, 1)]
 
     def step(self, iterations: int) -> None:
-        """Best responses, mixed in."""
+        """Mix best responses into the averages."""
         for _ in range(iterations):
             self.counts.iterations += 1
             newest = float(self.counts.iterations**self.settings.power)
@@ -79,7 +79,7 @@ class FictitiousPlay(Learner[FictitiousSettings]):
         return found
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take both average plans."""
+        """Restore both average plans."""
         self.total = float(state["total"][0])
         for p in (0, 1):
             for name, array in self.plans[p]._asdict().items():

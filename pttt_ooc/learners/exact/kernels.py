@@ -1,9 +1,9 @@
-"""The kernels of the exact learners: what happens at each infoset when values come up a player's tree.
+"""The kernels of the exact learners: the step at each infoset, when values are passed up a player's tree.
 
-All kernels of the exact learners are here, and use nothing of other modules: numba's own stamp of this file is then
-enough to tell what has to be compiled anew.
+All kernels of the exact learners are here and use no other module, so that numba's stamp of this file tells whether
+they must be compiled again.
 
-:meth:`pttt_ooc.learners.learning_game.Ground.upward` calls them with the part of the arrays that belongs to one slice.
+:meth:`pttt_ooc.learners.learning_game.LearningGame.upward` calls them with the arrays of one slice.
 ``part.sequences`` hold the counterfactual values ``q`` of actions, and each kernel adds the value of each infoset to
 ``part.nodes``.  All other arrays have a number for each of the slice's sequences.  Within a view, the sequences of an
 action are one block with a number for each order.
@@ -17,8 +17,8 @@ import numpy as np
 
 from pttt_ooc.jit import kernel, piece
 
-ROUNDED = 1e-12  # reach below this is taken for zero that a linear program has rounded
-TINY = 1e-30  # visits below this are taken for none: nothing is learned there
+ROUNDED = 1e-12  # a linear program's reach below this counts as zero
+TINY = 1e-30  # visits below this count as none: nothing is learned there
 
 
 class Policy(NamedTuple):
@@ -38,7 +38,7 @@ class Reference(NamedTuple):
 
 @piece
 def _shape(tree, view):
-    """Orders and actions of a view, and its first sequence; no actions if the player does not decide there."""
+    """A view's numbers of orders and actions, and its first sequence; no actions if nobody decides there."""
     orders = tree.node_start[view + 1] - tree.node_start[view]
     start = tree.sequence_start[view]
     return orders, (tree.sequence_start[view + 1] - start) // max(orders, 1), start
@@ -81,12 +81,12 @@ def mirror(first_view, last_view, tree, part, visits, policy, magnet, sizes):
 
         policy  ~  (policy * magnet^(eta alpha) * exp(eta Q))^(1 / (1 + eta alpha))
 
-    and then ``magnet ~ magnet^(1 - pull) * policy^pull``, unless `magnet` is empty, which stands for uniform.
+    and then ``magnet ~ magnet^(1 - pull) * policy^pull``; an empty `magnet` stands for the uniform one.
 
     Parameters
     ----------
     visits
-        Reach of the opponent, summed over an infoset's histories, in the place of the infoset's first action.
+        Reach of the opponent, summed over an infoset's histories, at the infoset's first action.
     policy, magnet
         :class:`Policy`, and logarithms of the magnet up to a constant.
     sizes
@@ -131,7 +131,7 @@ def dilated(first_view, last_view, tree, part, policy, eta, alpha):
         f(a) = (g(a) + V(after a) + log old(a) / eta) / k
         policy(a) ~ exp f(a),      V(h) = k log(sum over a of exp f(a))
 
-    Values are therefore not those of the policy, and `logits` are always logarithms of probabilities.
+    So the values are not those of the policy, and `logits` are always logarithms of probabilities.
     """
     policy, logits = policy
     scale = alpha + 1 / eta
@@ -157,9 +157,9 @@ def regularised(first_view, last_view, tree, part, visits, policy, reference, si
 
         Q(a)  <-  Q(a) - eta log(policy(a) / ref(a))
         V = sum over a of policy(a) Q(a)
-        logit(a)  <-  logit(a) + rate (Q(a) - V), unless that leads further than `bound` from the mean of the logits
+        logit(a)  <-  logit(a) + rate (Q(a) - V), unless it gets further than `bound` from the mean of the logits
 
-    Rewards of the opponent's own term come with ``q``.
+    ``q`` includes the rewards of the opponent's own term.
 
     Parameters
     ----------
@@ -216,14 +216,14 @@ def log_ratio(first_view, last_view, tree, first_sequence, policy, reference, se
 def restricted_regrets(first_view, last_view, tree, part, allowed, regrets, policy):
     """One step of regret matching+ at each infoset, among its allowed actions.
 
-    Where no action is allowed, the infoset is outside the restricted game, and its strategy is uniform.
+    An infoset without allowed actions is outside the restricted game, and its strategy is uniform.
 
     Parameters
     ----------
     allowed
         uint8: whether an action belongs to the restricted game.
     regrets, policy
-        Sums of regrets, never below zero, and the strategy that they ask for.
+        Sums of regrets, never below zero, and the strategy by regret matching.
     """
     zero, one = regrets.dtype.type(0), regrets.dtype.type(1)
     for view in range(first_view, last_view):
@@ -252,12 +252,12 @@ def restricted_regrets(first_view, last_view, tree, part, allowed, regrets, poli
 
 @kernel
 def behave(first_view, last_view, tree, first_sequence, plan, otherwise, behaviour):
-    """Write the behaviour of a realization plan, and where it does not come, the one that is given for there.
+    """Write the behaviour of a realization plan, and another behaviour where the plan has no reach.
 
     Parameters
     ----------
     plan, otherwise, behaviour
-        For each of the slice's sequences, from `first_sequence` on: reach, probabilities, and what is written.
+        For each of the slice's sequences, from `first_sequence` on: reach, the other behaviour, and the result.
     """
     for view in range(first_view, last_view):
         orders, actions, start = _shape(tree, view)

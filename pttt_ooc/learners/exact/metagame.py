@@ -14,12 +14,12 @@ Mixtures = tuple[Matrix, Matrix]
 
 
 def uniform(payoffs: Matrix) -> Mixtures:
-    """All strategies of a population weigh the same; then PSRO is fictitious play.
+    """Equal weights of all strategies of a population; then PSRO is fictitious play.
 
     Parameters
     ----------
     payoffs
-        Shape (strategies of player 0, strategies of player 1): what player 0 gets.
+        Shape (strategies of player 0, strategies of player 1): the payoffs of player 0.
 
     Returns
     -------
@@ -35,14 +35,14 @@ def nash(payoffs: Matrix) -> Mixtures:
 
 
 def normalised(mixture: Matrix) -> Matrix:
-    """The same without negative entries, summing to 1."""
+    """The mixture without negative entries, scaled to the sum 1."""
     positive = np.maximum(mixture, 0)
     share: Matrix = positive / positive.sum()
     return share
 
 
 def regret_matching(payoffs: Matrix, iterations: int = 20_000, floor: float = 1e-4) -> Mixtures:
-    """Averages of regret matching (Hart and Mas-Colell 2000); no strategy weighs less than `floor` / their number."""
+    """Averages of regret matching (Hart and Mas-Colell 2000); no weight is below `floor` / number of strategies."""
     regrets = [np.zeros(size) for size in payoffs.shape]
     sums = [np.zeros(size) for size in payoffs.shape]
     for _ in range(iterations):
@@ -67,10 +67,10 @@ def _match(regrets: Matrix, floor: float) -> Matrix:
 def projected_replicator(
     payoffs: Matrix, iterations: int = 20_000, step: float = 1e-2, floor: float = 1e-6
 ) -> Mixtures:
-    """Averages of replicator dynamics that are projected (Lanctot et al. 2017, section 3.2).
+    """Averages of projected replicator dynamics (Lanctot et al. 2017, section 3.2).
 
-    Each step is ``x(a) <- x(a) + step x(a) (gain(a) - mean gain)``, projected to the mixtures of which no entry is
-    below `floor` / their number.
+    Each step is ``x(a) <- x(a) + step x(a) (gain(a) - mean gain)``, projected to the mixtures without entries
+    below `floor` / number of strategies.
     """
     mixtures = list(uniform(payoffs))
     sums = [np.zeros(size) for size in payoffs.shape]

@@ -1,12 +1,12 @@
 """Magnetic mirror descent (MMD), with exact gradients; its last iterate converges.
 
-A step of size eta goes uphill, and is held back by the divergence from the policy before and, with the strength alpha,
-by the one from a *magnet* (Sokota et al. 2023, equation 2).  With fixed alpha and a fixed magnet, it converges to a
-quantal response equilibrium.  The three learners differ in how they go on from there to a Nash equilibrium:
+A step of size eta ascends the gradient, with penalties for the divergence from the last policy and, with the strength
+alpha, from a *magnet* (Sokota et al. 2023, equation 2).  With fixed alpha and a fixed magnet, it converges to a quantal
+response equilibrium.  The three learners differ in how they approach a Nash equilibrium:
 
-- :class:`AnnealedMirror`: at each infoset on its own, with values ``Q`` of actions given that the infoset is reached.
+- :class:`AnnealedMirror`: a step at each infoset separately, with values ``Q`` of actions if the infoset is reached.
   The magnet is uniform, and alpha and eta fall with the square root of the iteration.
-- :class:`MagnetMirror`: the same with constant alpha and eta.  The magnet follows the policy slowly.
+- :class:`MagnetMirror`: the same with constant alpha and eta.  The magnet slowly follows the policy.
 - :class:`DilatedMirror`: over realization plans, with dilated entropy.  The magnet is uniform, and alpha falls.
 """
 
@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Slice
 
 SOURCE = "Sokota et al. 2023, A unified approach to reinforcement learning, quantal response equilibria, ..."
 
 
-class MirrorSettings(Settings):
-    """Settings of all three."""
+class MirrorSettings(LearnerSettings):
+    """Settings of all three learners."""
 
     updates: Literal["simultaneous", "alternating"] = Field(
         default="alternating",
@@ -42,19 +42,19 @@ Chosen = TypeVar("Chosen", bound=MirrorSettings)
 
 
 class Mirror(Learner[Chosen]):
-    """What the three learners have in common: policies, their logits, and the order of updates."""
+    """The base class of the three learners: policies, their logits, and the order of updates."""
 
     source = SOURCE
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
-        """Begin with uniform play."""
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+        """Start with uniform play."""
         self.ground, self.settings = ground, settings
         self.policies = [ground.uniform(p) for p in (0, 1)]
         self.logits = [ground.zeros(p) for p in (0, 1)]
         self.reaches = [ground.reach(p, self.policies[p]) for p in (0, 1)]
 
     def step(self, iterations: int) -> None:
-        """A step of both players."""
+        """Make steps of both players."""
         for _ in range(iterations):
             self.counts.iterations += 1
             for players in ((0,), (1,)) if self.settings.updates == "alternating" else ((0, 1),):
@@ -80,7 +80,7 @@ class Mirror(Learner[Chosen]):
         return {f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take policies and logits."""
+        """Restore policies and logits."""
         for name, array in self.state().items():
             array[:] = state[name]
         for p in (0, 1):
@@ -88,10 +88,10 @@ class Mirror(Learner[Chosen]):
 
 
 class BehaviouralMirror(Mirror[Chosen]):
-    """Steps at each infoset on its own."""
+    """Steps at each infoset separately."""
 
     def _step_sizes(self) -> tuple[float, float, float]:
-        """The step size eta, the strength alpha, and how fast the magnet follows."""
+        """The step size eta, the strength alpha, and the rate at which the magnet follows."""
         raise NotImplementedError
 
     def _magnet(self, player: int, part: slice) -> NDArray[Any]:
@@ -144,8 +144,8 @@ class MagnetMirror(BehaviouralMirror[MagnetSettings]):
 
     settings_model = MagnetSettings
 
-    def start(self, ground: Ground, settings: MagnetSettings, seed: int) -> None:
-        """Begin with uniform play and a uniform magnet."""
+    def start(self, ground: LearningGame, settings: MagnetSettings, seed: int) -> None:
+        """Start with uniform play and a uniform magnet."""
         super().start(ground, settings, seed)
         self.magnets = [ground.zeros(p) for p in (0, 1)]
 
@@ -173,8 +173,8 @@ class DilatedMirror(Mirror[DilatedSettings]):
 
     settings_model = DilatedSettings
 
-    def start(self, ground: Ground, settings: DilatedSettings, seed: int) -> None:
-        """Begin with uniform play."""
+    def start(self, ground: LearningGame, settings: DilatedSettings, seed: int) -> None:
+        """Start with uniform play."""
         super().start(ground, settings, seed)
         for p in (0, 1):
             self.logits[p][:] = np.log(self.policies[p])

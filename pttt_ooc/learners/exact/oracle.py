@@ -4,8 +4,8 @@ Each player has a population.  A meta-solver mixes both populations by the matri
 best response to the other's mixture joins its population (Lanctot et al. 2017, algorithm 1).  Mixtures are mixed as
 realization plans.
 
-A best response plays in few places: it has reach at a few hundred sequences of millions.  So a population is kept as
-lists of these, 8 bytes for each, and the payoffs of a new strategy against all others come from one gradient.
+A best response has reach at a few hundred sequences of millions.  So a population is a list of sparse plans, with 8
+bytes for each sequence, and the payoffs of a new strategy against all others come from one gradient.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pydantic import Field, model_validator
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.learners.exact.metagame import META_SOLVERS
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Floats, Reach
 
 Sparse = tuple[NDArray[np.int32], Floats]
-"""The sequences where a plan has reach, and the reach there."""
+"""The sequences of a plan with reach, and their reach."""
 
 
 def _sparse(plan: Reach) -> Sparse:
@@ -32,11 +32,11 @@ def _sparse(plan: Reach) -> Sparse:
     return sequences, plan.sequences[sequences]
 
 
-class OracleSettings(Settings):
+class OracleSettings(LearnerSettings):
     """Settings of PSRO."""
 
     meta_solver: Literal["nash", "uniform", "projected-replicator", "regret-matching"] = Field(
-        default="nash", description="How the populations are mixed."
+        default="nash", description="The rule that mixes the populations."
     )
 
     @model_validator(mode="after")
@@ -52,17 +52,17 @@ Chosen = TypeVar("Chosen", bound=OracleSettings)
 class PolicySpaceOracles(Learner[Chosen]):
     """PSRO with exact best responses; its strategies are the mixtures."""
 
-    settings_model: ClassVar[type[Settings]] = OracleSettings
+    settings_model: ClassVar[type[LearnerSettings]] = OracleSettings
     source = "Lanctot et al. 2017, A unified game-theoretic approach to multiagent reinforcement learning"
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
-        """Begin with best responses to uniform play."""
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+        """Start with best responses to uniform play."""
         self.ground, self.solve = ground, META_SOLVERS[settings.meta_solver]
         self.populations: tuple[list[Sparse], list[Sparse]] = ([], [])
         self.payoffs = np.zeros((0, 0))
 
     def step(self, iterations: int) -> None:
-        """Mix, respond, and add the responses."""
+        """Mix, compute best responses, and add them."""
         for _ in range(iterations):
             self.counts.iterations += 1
             responses = self._responses()
@@ -94,9 +94,9 @@ class PolicySpaceOracles(Learner[Chosen]):
         return found[0], found[1]
 
     def _add(self, plans: list[Reach]) -> None:
-        """Let plans join the populations, with their payoffs against all others, unless both are there already.
+        """Add plans and their payoffs to the populations, unless both players' plans are in them.
 
-        For the meta-solver ``uniform`` a strategy that joins again counts once more.
+        For the meta-solver ``uniform`` a strategy that is added again counts twice.
         """
         sparse = [_sparse(plan) for plan in plans]
         if self.solve is not META_SOLVERS["uniform"] and all(
@@ -114,7 +114,7 @@ class PolicySpaceOracles(Learner[Chosen]):
         self.payoffs = payoffs
 
     def _values(self, player: int, opponent: Reach) -> list[float]:
-        """What each strategy of a population gets against a plan."""
+        """The payoff of each strategy of a population against a plan."""
         constant, gradient = self.ground.gradient(player, opponent)
         weights = self.ground.weights[player]
         return [
@@ -123,12 +123,12 @@ class PolicySpaceOracles(Learner[Chosen]):
         ]
 
     def strategy(self) -> Pair:
-        """The mixtures that the meta-solver asks for now."""
+        """The meta-solver's present mixtures."""
         weights = self._mixed_sequences()
         return self.ground.strategy(0, weights[0]), self.ground.strategy(1, weights[1])
 
     def state(self) -> Arrays:
-        """Populations, one list after the other, and payoffs."""
+        """Populations, concatenated, and payoffs."""
         found: Arrays = {"payoffs": self.payoffs}
         for p, population in enumerate(self.populations):
             found[f"sizes/{p}"] = np.array([len(at) for at, _ in population], np.int64)
@@ -137,7 +137,7 @@ class PolicySpaceOracles(Learner[Chosen]):
         return found
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take populations and payoffs."""
+        """Restore populations and payoffs."""
         self.payoffs = state["payoffs"].copy()
         for p, population in enumerate(self.populations):
             ends = np.cumsum(state[f"sizes/{p}"])

@@ -1,13 +1,13 @@
 """Regularised Nash dynamics (R-NaD), tabular, with exact values.
 
-Rewards are changed so that leaving a reference policy costs something, and following the opponent's departure gains
-something: ``r - eta log(own policy / own reference) + eta log(opponent's policy / its reference)``, which keeps the
-game zero-sum.  Neural replicator dynamics (NeuRD) go to the fixed point of the changed game, and the policy there
-becomes the next reference (Perolat et al. 2022, section "Learning approach", and the supplement: the reference moves
-from the one before to the new one during the first half of a phase).
+Rewards are changed: a player pays for the distance from a reference policy, and receives the opponent's payment:
+``r - eta log(own policy / own reference) + eta log(opponent's policy / opponent's reference)``, which keeps the game
+zero-sum.  Neural replicator dynamics (NeuRD) converge to the fixed point of the changed game, and its policy becomes
+the next reference (Perolat et al. 2022, section "Learning approach", and the supplement: the reference moves from the
+old one to the new one during the first half of a phase).
 
-Only what comes after an infoset matters there.  The opponent's own term needs sums over all its moves and not only over
-those that win, which :meth:`pttt_ooc.learners.learning_game.Ground.visits_of` gives.
+At an infoset, only later rewards matter.  The opponent's term needs sums over all the opponent's moves and not only
+over winning ones, which :meth:`pttt_ooc.learners.learning_game.LearningGame.visits_of` gives.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.sweep.tree import Reach, Slice
 
 
-class RegularisedSettings(Settings):
+class RegularisedSettings(LearnerSettings):
     """Settings of R-NaD."""
 
     eta: float = Field(default=0.2, ge=0, le=100, description="Weight of the regularisation.")
     rate: float = Field(default=1.0, gt=0, le=1e3, description="Step size of the logits.")
     phase: int = Field(default=50, ge=1, le=10**6, description="Iterations with one reference.")
-    bound: float = Field(default=20.0, gt=0, le=1e3, description="Logits move no further than this from their mean.")
+    bound: float = Field(default=20.0, gt=0, le=1e3, description="The greatest distance of logits from their mean.")
 
 
 class RegularisedDynamics(Learner[RegularisedSettings]):
@@ -40,8 +40,8 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
     settings_model = RegularisedSettings
     source = "Perolat et al. 2022, Mastering the game of Stratego with model-free multiagent reinforcement learning"
 
-    def start(self, ground: Ground, settings: RegularisedSettings, seed: int) -> None:
-        """Begin with uniform play, which is the first reference too."""
+    def start(self, ground: LearningGame, settings: RegularisedSettings, seed: int) -> None:
+        """Start with uniform play, which is also the first reference."""
         self.ground, self.settings = ground, settings
         self.policies = [ground.uniform(p) for p in (0, 1)]
         self.logits = [ground.zeros(p) for p in (0, 1)]
@@ -58,7 +58,7 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
         self.now[player][:] = np.log(np.maximum(self.policies[player], np.finfo(self.ground.dtype).tiny))
 
     def step(self, iterations: int) -> None:
-        """A step of both players against each other's policies before it."""
+        """Make steps of both players against each other's last policies."""
         for _ in range(iterations):
             self.counts.iterations += 1
             blend = self._blend()
@@ -97,7 +97,7 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
         return kernels.Reference(self.now[player][part], self.before[player][part], blend)
 
     def _with_log_ratio(self, player: int, blend: Any) -> Reach:
-        """A player's plan, whose sequences are multiplied by the logarithm of policy over reference."""
+        """A player's plan, with sequences multiplied by the logarithm of policy over reference."""
         plan, scaled = self.reaches[player], self._scaled[player]
         for mine, theirs in zip(scaled, plan, strict=True):
             mine[:] = theirs
@@ -120,7 +120,7 @@ class RegularisedDynamics(Learner[RegularisedSettings]):
         return {f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take them."""
+        """Restore them."""
         for name, array in self.state().items():
             array[:] = state[name]
         for p in (0, 1):

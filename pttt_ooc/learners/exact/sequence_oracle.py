@@ -1,13 +1,14 @@
-"""Double oracle over sequences: a restricted game grows by best responses, and regret matching solves it meanwhile.
+"""Double oracle over sequences: best responses enlarge a restricted game, while regret matching solves it.
 
-In the restricted game each player has some *allowed* actions at each infoset; where it has none, it plays uniformly.
-The game begins with best responses to uniform play.  CFR+ (Tammelin 2014) with alternating updates and linear averages
-runs in it.  After an iteration, the whole game's best responses to the average and to the current pair are computed:
-what they do where they come is allowed from then on.  As long as nothing is new, the looks become rarer.
+In the restricted game each player has some *allowed* actions at each infoset, and plays uniformly where none is
+allowed.  At the beginning, these are best responses to uniform play.  CFR+ (Tammelin 2014) with alternating updates and
+linear averages runs in the restricted game.  After some iterations, the whole game's best responses to the average and
+to the current pair are computed, and their actions are allowed where they have reach.  As long as they add nothing,
+they are computed less often.
 
-The paper solves each restricted game to its end before it grows (Bosansky et al. 2014, section 4; with a schedule of
-accuracies McAleer et al. 2021, XDO).  Here neither regrets nor averages begin anew (as in the online double oracle of
-Dinh et al. 2022).  :mod:`.double_oracle` does as the paper does.
+The paper solves each restricted game before it enlarges it (Bosansky et al. 2014, section 4; with a schedule of
+accuracies McAleer et al. 2021, XDO), as :mod:`.double_oracle` does.  Here regrets and averages go on (as in the online
+double oracle of Dinh et al. 2022).
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from pttt_ooc.learners.exact import kernels
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 
 
-class SequenceOracleSettings(Settings):
+class SequenceOracleSettings(LearnerSettings):
     """Settings of the double oracle over sequences."""
 
-    growth: float = Field(default=1.5, gt=1, le=10, description="Factor of iterations between two looks for responses.")
+    growth: float = Field(
+        default=1.5, gt=1, le=10, description="Factor of iterations between two computations of best responses."
+    )
 
 
 class SequenceFormOracle(Learner[SequenceOracleSettings]):
@@ -36,19 +39,19 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
     settings_model = SequenceOracleSettings
     source = "Bosansky et al. 2014, An exact double-oracle algorithm for zero-sum extensive-form games"
 
-    def start(self, ground: Ground, settings: SequenceOracleSettings, seed: int) -> None:
-        """Allow what best responses to uniform play do."""
+    def start(self, ground: LearningGame, settings: SequenceOracleSettings, seed: int) -> None:
+        """Allow the actions of best responses to uniform play."""
         self.ground, self.settings = ground, settings
         self.allowed = [np.zeros(i.sequences, np.uint8) for i in ground.players]
         self.regrets = [ground.zeros(p) for p in (0, 1)]
         self.sums = [ground.zeros(p) for p in (0, 1)]
         self.policies = [ground.uniform(p) for p in (0, 1)]
-        self.age = np.zeros(1, np.int64)  # iterations since the game has grown
+        self.age = np.zeros(1, np.int64)  # iterations since the game grew
         self.reaches = [ground.reach(p, self.policies[p]) for p in (0, 1)]
         self._allow([ground.best_response(p, self.reaches[1 - p])[1] for p in (0, 1)])
 
     def step(self, iterations: int) -> None:
-        """An iteration of CFR+, and a look for responses where one is due."""
+        """Make iterations of CFR+, and compute best responses when due."""
         for _ in range(iterations):
             self.counts.iterations += 1
             self.age += 1
@@ -78,7 +81,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         self.sums[player] += self.ground.scalar(float(self.counts.iterations)) * newest
 
     def _grow(self) -> None:
-        """Allow what best responses to the averages and to the current pair do."""
+        """Allow the actions of best responses to the averages and to the current pair."""
         averages = [self.ground.reach(p, self.sums[p]) for p in (0, 1)]
         some = False
         for plans in (averages, self.reaches):
@@ -87,7 +90,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
             self.age[:] = 0
 
     def _allow(self, behaviours: list[Any]) -> bool:
-        """Allow what strategies do where they come; return whether any of it is new."""
+        """Allow the actions of strategies where they have reach; return whether any action is new."""
         some = False
         for p, behaviour in enumerate(behaviours):
             comes = self.ground.reach(p, behaviour).sequences > 0
@@ -112,7 +115,7 @@ class SequenceFormOracle(Learner[SequenceOracleSettings]):
         return {"age": self.age, **{f"{name}/{p}": pair[p] for name, pair in named.items() for p in (0, 1)}}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take them."""
+        """Restore them."""
         for name, array in self.state().items():
             array[:] = state[name]
         for p in (0, 1):

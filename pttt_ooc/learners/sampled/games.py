@@ -1,4 +1,4 @@
-"""Many games side by side, for learners that choose actions in batches, such as networks."""
+"""Many games side by side, for learners that choose actions in batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What the movers of some games see; one row for each game.
+    """What the movers of some games observe; one row for each game.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Observation:
     infosets
         int64 (games,): the number of the mover's node in the index.
     counts
-        int64 (games,): how many actions there are.
+        int64 (games,): the number of actions.
     squares
         int64 (games, squares of the board): the square of each action on the board; only the first `counts` are valid.
     """
@@ -38,14 +38,14 @@ class Observation:
 
 
 class Games:
-    """Games that are played side by side; one that ends begins anew at once.
+    """Games side by side; a game that ends starts again at once.
 
     Parameters
     ----------
     index
-        With symmetry or without: infosets are numbered as there.
+        With symmetry or without; it numbers the infosets.
     number
-        How many games.
+        The number of games.
     """
 
     def __init__(self, index: Index, number: int) -> None:
@@ -55,7 +55,7 @@ class Games:
         kernels.begin_games(self.rules, self._places)
 
     def observe(self) -> Observation:
-        """What the movers see, in new arrays."""
+        """The movers' observations, in new arrays."""
         games = len(self._places)
         movers, infosets, counts = (np.empty(games, np.int64) for _ in range(3))
         found = Observation(movers, infosets, counts, np.empty((games, self._squares), np.int64))
@@ -63,7 +63,7 @@ class Games:
         return found
 
     def step(self, actions: Ints) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
-        """Let the movers act.
+        """Make a move in each game.
 
         Parameters
         ----------
@@ -73,12 +73,12 @@ class Games:
         Returns
         -------
         ended, payoffs
-            bool and float32 (games,): which games have ended with that, and what player 0 gets there.
+            bool and float32 (games,): which games ended, and the payoffs of player 0 there.
 
         Raises
         ------
         ValueError
-            If there is no such action.
+            If an action does not exist.
         """
         counts = self.observe().counts
         if actions.shape != counts.shape or (actions < 0).any() or (actions >= counts).any():
@@ -89,5 +89,5 @@ class Games:
 
 
 def random_state(seed: int) -> NDArray[Any]:
-    """The state of the kernels' random numbers."""
+    """The initial state of the kernels' random numbers."""
     return np.random.SeedSequence(seed).generate_state(1, np.uint64)

@@ -1,15 +1,15 @@
 """The kernels of the sampled learners: a state machine for histories, random games, traversals, and restricted games.
 
-All of them are here, and use nothing of other modules: numba's own stamp of this file is then enough to tell what has
-to be compiled anew.
+All of them are here and use no other module, so that numba's stamp of this file tells whether they must be compiled
+again.
 
 Views are numbered together, those of player 1 after those of player 0.  A *place* is one history as nine numbers: for
-each player the marks on the board, the number of its view, the rank of its order there, and the symmetry that takes the
-board to that view; and who is to move.  One attempt changes a place in constant time, because the index has, for each
-action of a view, the block of the children's ranks.
+each player the marks on the board, the number of the view, the rank of its order, and the symmetry that maps the board
+to that view; and the mover.  One attempt changes a place in constant time, because the index has, for each action of a
+view, the block of the children's ranks.
 
-All that is looked up for a view or for an outcome lies side by side, in one line of the processor's cache.  A look-up
-takes the place of a question where the answer cannot be foreseen.
+All entries of a view or of an outcome are in one line of the processor's cache.  A look-up replaces a branch that
+cannot be predicted.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Rules(NamedTuple):
     square : uint8 (V, A)
         The square of an action, on the view's own board.
     children : uint32 (V, A, 2, 4)
-        For each action and outcome (0 failed, 1 placed): the view afterwards, the rank of its first order with that
-        attempt last, where its renamed ranks begin, and the symmetry that takes the board afterwards to that view.
-        Zeros, if the player moves no more.
+        For each action and outcome (0 failed, 1 placed): the next view, the rank of its first order with that attempt
+        last, the start of its renamed ranks, and the symmetry that maps the next board to that view.  Zeros if the
+        player moves no more.
     renamed : uint16 or wider (any,)
         Renamed ranks; the last ones are 0, 1, 2, ..., for children with the ranks of their parents.
     inverse, product : uint8 (G, S), (G, G)
-        Inverse permutations of squares; ``product[h, g]`` is the symmetry that does `g` and then `h`.
+        Inverse permutations of squares; ``product[h, g]`` is the symmetry `g` followed by `h`.
     wins : bool (2, 2^S)
         Whether a player's marks win.
     marks : uint64 (2,)
@@ -79,12 +79,12 @@ class Rules(NamedTuple):
 
 
 # ---------------------------------------------------------------------------------------------
-# The state machine.  Numbers without a sign are used as they are to look up; others might count from the end.
+# The state machine.  Unsigned indices need no check for negative ones, which count from the end.
 
 
 @piece
 def begin(rules, place):
-    """Write the history before the first attempt."""
+    """Write the empty history."""
     for p in range(2):
         place[PLACED + p] = rules.marks[p]
         place[VIEW + p] = np.uint64(p) * rules.second
@@ -95,12 +95,12 @@ def begin(rules, place):
 
 @piece
 def _outcome(rules, view, rank, symmetry, theirs, action):
-    """What an attempt leads to, from its player's view and the opponent's marks; all uint64.
+    """The result of an attempt, from the player's view and the opponent's marks; all uint64.
 
     Returns
     -------
     mark, view, rank, symmetry
-        The mark that was placed, as a mask (0: none), and where the player is afterwards.
+        The placed mark, as a mask (0: none), and the player's next place.
     """
     square = np.uint64(rules.inverse[symmetry, rules.square[view, action]])
     placed = ~(theirs >> square) & np.uint64(1)
@@ -111,7 +111,7 @@ def _outcome(rules, view, rank, symmetry, theirs, action):
 
 @piece
 def attempt(rules, place, action):
-    """Let the mover take an action of its view; return how that ends."""
+    """Make an action of the mover; return its end: GOES_ON, WON or DRAWN."""
     p = place[MOVER]
     marks, view, rank, symmetry = PLACED + p, VIEW + p, RANK + p, SYMMETRY + p
     now = np.uint64(place[view]), np.uint64(place[rank]), np.uint64(place[symmetry])
@@ -129,7 +129,7 @@ def attempt(rules, place, action):
 
 @piece
 def first_sequence(rules, place):
-    """The sequence of the first action of the mover's infoset, the distance to the next one, and their number."""
+    """The first action's sequence at the mover's infoset, the distance to the next one, and the number of actions."""
     p = place[MOVER]
     view = rules.views[place[VIEW + p]]
     return np.int64(view[SEQUENCE]) + place[RANK + p], np.int64(view[ORDERS]), np.int64(view[ACTIONS])
@@ -137,7 +137,7 @@ def first_sequence(rules, place):
 
 @piece
 def _mixed(count):
-    """64 random bits, for one number of a sequence whose steps are GOLDEN: splitmix64 (Steele, Lea and Flood 2014)."""
+    """64 random bits from a counter with steps of GOLDEN: splitmix64 (Steele, Lea and Flood 2014)."""
     z = (count ^ (count >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -159,7 +159,7 @@ def _pick(weights, actions, random):
         if left < 0:
             return a
     last = actions - 1
-    while weights[last] == 0:  # rounding must not lead to what cannot happen
+    while weights[last] == 0:  # rounding must not choose an action of probability 0
         last -= 1
     return last
 
@@ -168,13 +168,13 @@ def _pick(weights, actions, random):
 def play_at_random(rules, games, random, found):
     """Play games in which both players move uniformly at random.
 
-    A history is in local variables here, the mover's and the opponent's, which change places: a processor then works on
-    the next attempt before it has done with this one.
+    The history is in local variables of the mover and of the opponent, which are swapped: so the processor starts the
+    next attempt before it has finished this one.
 
     Parameters
     ----------
     found
-        int64 (4,): to it are added attempts, wins of player 0, wins of player 1, and the numbers of all movers' nodes.
+        int64 (4,): added to: attempts, wins of player 0, wins of player 1, and the numbers of all movers' nodes.
     """
     zero, one, half = np.uint64(0), np.uint64(1), np.uint64(32)
     first, count, nodes, attempts = np.uint64(rules.first), random[0], zero, 0
@@ -208,16 +208,16 @@ def play_at_random(rules, games, random, found):
 
 @bare_kernel
 def begin_games(rules, places):
-    """Write the beginning of a game to each row of `places`, int64, shape (games, FIELDS)."""
+    """Write the empty history to each row of `places`, int64, shape (games, FIELDS)."""
     for g in range(len(places)):
         begin(rules, places[g])
 
 
 @bare_kernel
 def attempt_in_games(rules, places, actions, ended, payoffs):
-    """Let the movers of games take `actions`; games that end begin anew.
+    """Make `actions` of the movers; games that end start again.
 
-    Written: `ended`, bool, shape (games,), and `payoffs`, float32, the same: of player 0, where a game has ended.
+    Written: `ended`, bool, shape (games,), and `payoffs`, float32, the same: of player 0, where a game ended.
     """
     for g in range(len(places)):
         p = places[g, MOVER]
@@ -232,7 +232,7 @@ def attempt_in_games(rules, places, actions, ended, payoffs):
 
 @bare_kernel
 def look_at_games(rules, places, movers, infosets, counts, squares):
-    """What the movers of games see.
+    """Write the movers' observations.
 
     Written: `movers`; `infosets`, the mover's node numbers; `counts`, the number of actions; all int64, shape (games,);
     and `squares`, int64, shape (games, A): the square of each action on the board.
@@ -252,14 +252,14 @@ def look_at_games(rules, places, movers, infosets, counts, squares):
 
 
 class Tables(NamedTuple):
-    """What traversals read and write: for each player, a number for each sequence.
+    """What traversals read and write: numbers for both players' sequences.
 
     Attributes
     ----------
     regrets, sums : float64 (sequences of both players,)
         Sums of regrets and of strategies; player 1's begin at `second`.
     baselines : float32, the same shape
-        Expected payoffs of player 0 after an action; empty: none are kept.
+        Expected payoffs of player 0 after an action; may be empty.
     second
         Number of player 0's sequences.
     """
@@ -280,9 +280,9 @@ class Options(NamedTuple):
     floor
         Whether sums of regrets below zero are set to zero.
     explored
-        The part of the player's draws that is uniform, in outcome sampling.
+        The uniform part of the player's draws in outcome sampling.
     rate
-        How fast baselines follow.
+        The rate at which baselines follow.
     """
 
     power: float
@@ -303,7 +303,7 @@ def _match(regrets, first, orders, actions, policy):
 
 
 class Scratch(NamedTuple):
-    """What a traversal works in: a row for each depth of its history.
+    """Work space of a traversal: a row for each depth of its history.
 
     Attributes
     ----------
@@ -311,9 +311,9 @@ class Scratch(NamedTuple):
     infosets : int64 (D, 3)
         First sequence, distance to the next action's, number of actions.
     turns : int64 (D, 2)
-        The next action to follow, and the one after the last.
+        The next action, and the end of the actions.
     policies, chances, values : float64 (D, A)
-        Of the actions: the strategy, the chances to be drawn, and what was found.
+        Of the actions: the strategy, the chances of draws, and the values found.
     """
 
     places: Any
@@ -325,7 +325,7 @@ class Scratch(NamedTuple):
 
 
 def scratch_of(squares):
-    """Arrays for the traversals of games on a board of that many squares."""
+    """Work space for a board with this number of squares."""
     depths = 2 * squares + 2
     rows = [np.zeros((depths, squares)) for _ in range(3)]
     numbers = [np.zeros((depths, width), np.int64) for width in (FIELDS, 3, 2)]
@@ -346,7 +346,7 @@ def _arrive(rules, tables, scratch, depth, counted):
 
 @piece
 def _go(rules, scratch, depth, action):
-    """Write the history after an action into the next row; return how that ends."""
+    """Write the history after an action into the next row; return its end."""
     for k in range(FIELDS):
         scratch.places[depth + 1, k] = scratch.places[depth, k]
     return attempt(rules, scratch.places[depth + 1], action)
@@ -356,17 +356,17 @@ def _go(rules, scratch, depth, action):
 def external(rules, tables, player, scratch, options, weight, random, counted):
     """A traversal of external sampling (Lanctot et al. 2009, section 4.2); returns an estimate of `player`'s value.
 
-    At the player's infosets all actions are followed and regrets updated.  At the opponent's infosets one is drawn, and
-    the strategy is added to the sums.
+    It follows all actions at the player's infosets, and updates regrets.  At the opponent's infosets it draws one, and
+    adds the strategy to the sums.
 
     Parameters
     ----------
     weight
-        Of the regrets and strategies that are added.
+        Of added regrets and strategies.
     counted
         int64, shape (1,): to it are added the visited histories.
     """
-    # Numba's cache does not keep functions that call themselves, so the way back is in `scratch`.
+    # Numba's cache does not keep recursive functions, so the way back is in `scratch`.
     turns, policies, values = scratch.turns, scratch.policies, scratch.values
     begin(rules, scratch.places[0])
     depth, arrived, value = 0, True, 0.0
@@ -419,8 +419,8 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
         regret(a) +=  weight (value(a) - value) / (chance of the player's own draws before)
         b(drawn)  +=  rate (value after it - b(drawn))
 
-    The chance of the opponent's draws is its reach, and so cancels out of the regrets.  At the opponent's infosets the
-    strategy is added to the sums, over the chance of the player's own draws before.
+    The chance of the opponent's draws is the opponent's reach, and so cancels out of the regrets.  At the opponent's
+    infosets the strategy is added to the sums, divided by the chance of the player's own draws before.
     """
     infosets, policies, chances, turns = scratch.infosets, scratch.policies, scratch.chances, scratch.turns
     begin(rules, scratch.places[0])
@@ -470,17 +470,17 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
 def fixed(rules, tables, player, scratch, options, weight, random, counted):
     """A traversal of ESCHER (McAleer et al. 2023, algorithm 2): one game, without importance sampling.
 
-    At the player's infosets actions are drawn uniformly, whatever the policy, and at the opponent's with its policy.
-    So an infoset is come to with the opponent's reach times a chance that never changes, and that constant factor
-    matters neither to regret matching nor to an average.  With learned expected values ``q`` of actions, given that the
-    infoset is reached, from the end of the game upward::
+    Actions are drawn uniformly at the player's infosets, and by the policy at the opponent's.  So each infoset's
+    sampling weight is the opponent's reach times a constant, which matters neither to regret matching nor to an
+    average.  With learned expected values ``q`` of actions, given that the infoset is reached, from the end of the game
+    upward::
 
         value  =  sum of policy(a) q(a)
         regret(a)  +=  weight (q(a) - value)
         q(drawn)  +=  rate (value of the player's next infoset, or the payoff  -  q(drawn))
 
-    The infoset's history is drawn with the opponent's reach, so values of infosets serve as well as the paper's values
-    of histories: the expectation of ``q(a) - value`` over its histories is the same.  At the opponent's infosets the
+    The infoset's history is drawn with the opponent's reach, so values of infosets replace the paper's values of
+    histories: the expectation of ``q(a) - value`` over its histories is the same.  At the opponent's infosets the
     strategy is added to the sums.
 
     Returns
@@ -532,7 +532,7 @@ def external_iterations(rules, tables, scratch, begun, iterations, options, rand
 
 @bare_kernel
 def outcome_iterations(rules, tables, scratch, begun, iterations, options, random, counted):
-    """The same of outcome sampling."""
+    """Iterations of outcome sampling; see :func:`external_iterations`."""
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
             outcome(rules, tables, player, scratch, options, np.float64(t) ** options.power, random, counted)
@@ -540,7 +540,7 @@ def outcome_iterations(rules, tables, scratch, begun, iterations, options, rando
 
 @bare_kernel
 def fixed_iterations(rules, tables, scratch, begun, iterations, options, random, counted):
-    """The same of ESCHER."""
+    """Iterations of ESCHER; see :func:`external_iterations`."""
     for t in range(begun + 1, begun + iterations + 1):
         for player in range(2):
             fixed(rules, tables, player, scratch, options, np.float64(t) ** options.power, random, counted)
@@ -552,21 +552,21 @@ def fixed_iterations(rules, tables, scratch, begun, iterations, options, random,
 
 @bare_kernel
 def walk_restricted(rules, second, scratch, allowed, classes, came_from, plans, payoffs):
-    """Walk through all histories of a game in which only some actions are allowed; return how many somebody wins.
+    """Walk through all histories of a restricted game; return the number of won ones.
 
     Sequences of both players are numbered together, those of player 1 from `second` on.
 
     Parameters
     ----------
     allowed
-        bool (sequences of both players,).
+        bool (sequences of both players,): whether an action is allowed.
     classes
-        int64, the same shape: a number for each sequence.
+        int64, the same shape: the class of each sequence; 0 is the empty sequence.
     came_from
-        int64 (2, nodes): written, for each infoset that the walk comes to, the class of its player's sequence before.
+        int64 (2, nodes): written, for each visited infoset, the class of its player's sequence before.
     plans, payoffs
-        int64 (wins, 2) and (wins,): written, for each win, the classes of both players' sequences, and what player 0
-        gets.  Empty: only counted.  The class of having done nothing is 0.
+        int64 (wins, 2) and (wins,): written, for each win, the classes of both players' sequences, and the payoff of
+        player 0.  If empty, wins are only counted.
     """
     places, last, actions = scratch.places, scratch.infosets, scratch.turns  # the next action is in column 0
     begin(rules, places[0])

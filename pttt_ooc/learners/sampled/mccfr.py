@@ -1,15 +1,15 @@
 """Monte Carlo counterfactual regret minimisation (MCCFR), tabular, on symmetric representatives.
 
-One iteration is a traversal for each player.  It estimates regrets of the infosets that it comes to; strategies follow
-from their sums by regret matching.  The average strategy is what comes close to an equilibrium.
+One iteration is a traversal for each player.  It estimates regrets of the visited infosets; strategies follow from
+their sums by regret matching.  The average strategy approaches an equilibrium.
 
-- :class:`ExternalSampling` follows all own actions, and one of the opponent's at each of its infosets.
-- :class:`OutcomeSampling` plays a single game.  With a ``baseline_rate``, expected values of actions, learned on the
-  way, take the place of what was not played (VR-MCCFR).  Without and with them, regrets are estimated without bias.
-- :class:`FixedSampling` plays a single game too.  Own actions are uniform, so nothing is divided by chances (ESCHER).
-  Regrets are as right as the expected values that it learns.
+- :class:`ExternalSampling` follows all own actions, and one action at each of the opponent's infosets.
+- :class:`OutcomeSampling` plays a single game.  With a ``baseline_rate``, learned expected values replace the values of
+  actions that were not played (VR-MCCFR).  Estimates of regrets have no bias in either case.
+- :class:`FixedSampling` also plays a single game.  Own actions are uniform, so that nothing is divided by chances
+  (ESCHER).  Regrets are as accurate as the learned expected values.
 
-The variants: ``plus`` never lets sums of regrets be negative, and ``power`` p gives iteration t the weight t^p in both
+Variants: ``plus`` keeps sums of regrets from being negative, and ``power`` p gives iteration t the weight t^p in both
 sums (1: linear).
 """
 
@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from pttt_ooc.learners.learner import Arrays, Learner, Pair, Settings
-from pttt_ooc.learners.learning_game import Ground
+from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
+from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.learners.sampled import kernels
 from pttt_ooc.learners.sampled.games import random_state
 from pttt_ooc.learners.sampled.kernels import Options, Tables
 from pttt_ooc.learners.sampled.rules import rules_of
 
 
-class SamplingSettings(Settings):
-    """Settings of both."""
+class SamplingSettings(LearnerSettings):
+    """Settings of all three."""
 
     power: float = Field(default=0.0, ge=0, le=10, description="Iteration t weighs t^power; 1: linear.")
     plus: bool = Field(default=False, description="Whether sums of regrets are never negative.")
@@ -41,14 +41,14 @@ Chosen = TypeVar("Chosen", bound=SamplingSettings)
 
 
 class MonteCarlo(Learner[Chosen]):
-    """The tables and the average strategy, which all three have in common."""
+    """The base class of all three: the tables and the average strategy."""
 
     iterate: ClassVar[Callable[..., None]]
     """The kernel that makes iterations."""
     with_baselines = False
 
-    def start(self, ground: Ground, settings: Chosen, seed: int) -> None:
-        """Begin with uniform play."""
+    def start(self, ground: LearningGame, settings: Chosen, seed: int) -> None:
+        """Start with uniform play."""
         self.ground, self.settings = ground, settings
         self.rules = rules_of(ground.index)
         self.random, self.scratch = random_state(seed), kernels.scratch_of(ground.game.squares)  # type: ignore[no-untyped-call]
@@ -58,7 +58,7 @@ class MonteCarlo(Learner[Chosen]):
         self.tables = Tables(regrets, sums, baselines, sizes[0])
 
     def step(self, iterations: int) -> None:
-        """A traversal for each player, as often as that."""
+        """Make iterations, each with a traversal for each player."""
         counted = np.zeros(1, np.int64)
         begun, last = self.counts.iterations, (self._options(), self.random, counted)
         self.iterate(self.rules, self.tables, self.scratch, begun, iterations, *last)
@@ -72,10 +72,10 @@ class MonteCarlo(Learner[Chosen]):
         return [numbers[: self.tables.second], numbers[self.tables.second :]]
 
     def _read(self, numbers: NDArray[Any]) -> Pair:
-        """The pair that plays in proportion to numbers of both players' sequences.
+        """The pair that plays in proportion to numbers for both players' sequences.
 
-        Histories that mirror each other may come to different nodes of a view that is symmetric itself, or all to one
-        of them.  So the numbers of these nodes are put together before they become probabilities.
+        In a view that is symmetric itself, histories that mirror each other may reach one node or several.  So the
+        numbers of these nodes are averaged before they become probabilities.
         """
         found = []
         for p, part in enumerate(self._parts(numbers)):
@@ -89,16 +89,16 @@ class MonteCarlo(Learner[Chosen]):
         return self._read(self.tables.sums)
 
     def last(self) -> Pair:
-        """What the regrets ask for now."""
+        """The pair by regret matching on the present regrets."""
         return self._read(np.maximum(self.tables.regrets, 0))
 
     def state(self) -> Arrays:
-        """The tables and the random numbers."""
+        """The tables and the state of the random numbers."""
         found: Arrays = {"regrets": self.tables.regrets, "sums": self.tables.sums, "random": self.random}
         return {**found, "baselines": self.tables.baselines} if self.with_baselines else found
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take them."""
+        """Restore them."""
         for name, array in self.state().items():
             array[:] = state[name]
 
@@ -114,7 +114,7 @@ class ExternalSampling(MonteCarlo[SamplingSettings]):
 class OutcomeSettings(SamplingSettings):
     """Settings of outcome sampling."""
 
-    epsilon: float = Field(default=0.6, gt=0, le=1, description="The part of own draws that is uniform.")
+    epsilon: float = Field(default=0.6, gt=0, le=1, description="The uniform part of own draws.")
 
 
 class OutcomeSampling(MonteCarlo[OutcomeSettings]):
@@ -132,7 +132,7 @@ class OutcomeSampling(MonteCarlo[OutcomeSettings]):
 class BaselineSettings(OutcomeSettings):
     """Settings of outcome sampling with baselines."""
 
-    baseline_rate: float = Field(default=0.5, gt=0, le=1, description="How fast baselines follow.")
+    baseline_rate: float = Field(default=0.5, gt=0, le=1, description="The rate at which baselines follow.")
 
 
 class BaselineSampling(OutcomeSampling):
@@ -150,7 +150,7 @@ class BaselineSampling(OutcomeSampling):
 class FixedSettings(SamplingSettings):
     """Settings of ESCHER."""
 
-    value_rate: float = Field(default=0.5, gt=0, le=1, description="How fast expected values follow.")
+    value_rate: float = Field(default=0.5, gt=0, le=1, description="The rate at which expected values follow.")
 
 
 class FixedSampling(MonteCarlo[FixedSettings]):

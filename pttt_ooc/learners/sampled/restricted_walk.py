@@ -1,4 +1,4 @@
-"""The walk through a restricted game's histories, by the state machine."""
+"""The walk through a restricted game's histories, with the state machine."""
 
 from __future__ import annotations
 

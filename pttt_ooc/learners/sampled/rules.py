@@ -1,4 +1,4 @@
-"""The tables of the state machine, from the index."""
+"""The tables of the state machine, made from the index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 
 def rules_of(index: Index) -> Rules:
-    """The state machine of a game; with symmetry, its views are the representatives."""
+    """The state machine of a game; its views are those of the index."""
     game, group = index.game, index.group
     size, second = game.squares, len(index.players[0].placed)
     tables = [i.relabelling for i in index.players]
@@ -50,7 +50,7 @@ def rules_of(index: Index) -> Rules:
 
 
 def _children(index: Index, player: int) -> tuple[Ints, Ints]:
-    """For each view, action and outcome: the representative afterwards and the symmetry that takes the board there."""
+    """For each view, action and outcome: the next representative, and the symmetry that maps the board to it."""
     i, orbits, size = index.players[player], index.orbits[player], index.game.squares
     taken = i.placed | i.failed | index.game.setup_mask(player)
     view, symmetry = (np.zeros((len(i.placed), size, 2), np.int64) for _ in range(2))

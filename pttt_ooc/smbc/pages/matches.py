@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from pydantic import TypeAdapter
 from sqlalchemy import Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
 from pttt_ooc.play.game_store import GameRow, GameStore
-from pttt_ooc.smbc.match_play import Draw, Match, Round, new_match
+from pttt_ooc.smbc.match_play import Draw, Match, new_match
 from pttt_ooc.smbc.match_results import Tally, tallies
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.player_view import Seat, seat_of
@@ -24,6 +25,9 @@ from pttt_ooc.smbc.wing import matches_file
 
 MOST_VISITORS = 50_000
 """Most matches of people without an account."""
+
+
+_MATCH = TypeAdapter(Match)
 
 
 class MatchRow(GameRow):
@@ -130,14 +134,14 @@ class Matches:
     def seat(self, owner: str, id: str) -> Seat:
         """The person's view of a match; a PlayError if it is not the person's."""
         row = self.store.row(owner, id)
-        return seat_of(row.id, row.changes, _read(row.match), self.bot if self._is_ours(row) else None)
+        return seat_of(row.id, row.changes, _MATCH.validate_json(row.match), self.bot if self._is_ours(row) else None)
 
     # -----------------------------------------------------------------------------------------
     # Lists
 
     def listed(self, owner: str, finished: bool) -> list[ListedMatch]:
         """A person's matches, the latest first."""
-        read = [(row, _read(row.match)) for row in self.store.listed(owner, finished)]
+        read = [(row, _MATCH.validate_json(row.match)) for row in self.store.listed(owner, finished)]
         return [ListedMatch(row.id, match.points, row.started_at, row.result, match.resigned) for row, match in read]
 
     def tallies(self, owner: str) -> list[Tally]:
@@ -162,23 +166,9 @@ class Matches:
             raise PlayError("This has been done already; nothing has changed.")
         if not any_solution and not self._is_ours(row):
             raise PlayError("The solution has changed since this match began; give it up, and begin another one.")
-        match = changed(_read(row.match))
+        match = changed(_MATCH.validate_json(row.match))
         self.store.change(row, match=_written(match), result=match.winner, changes=version + 1)
 
 
 def _written(match: Match) -> str:
     return json.dumps(asdict(match))
-
-
-def _read(text: str) -> Match:
-    content = json.loads(text)
-    rounds = [
-        Round(_two(one["points"]), one["first"], _two(one["goals"]), tuple(one["squares"]), one["outcome"])
-        for one in content["rounds"]
-    ]
-    return Match(content["winning_score"], tuple(rounds), content["resigned"])
-
-
-def _two(numbers: list[int]) -> tuple[int, int]:
-    first, second = numbers
-    return first, second

@@ -7,31 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.smbc.match_play import ME, Bot, Match, Round, Thought, thoughts
 from pttt_ooc.smbc.pages.explore_address import ExploreAddress
 from pttt_ooc.smbc.rules import GOALS, SQUARES
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS
-
-
-@dataclass(frozen=True)
-class ViewSquare:
-    """A square as a player sees it.
-
-    Attributes
-    ----------
-    state
-        ``"free"``, ``"mine"`` or ``"theirs"``.
-    mark
-        ``"x"``, ``"o"`` or nothing.
-    words
-        The words for a screen reader.
-    """
-
-    square: int
-    state: str
-    mark: str
-    words: str
-    latest: bool
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.pipeline import sources
 from pttt_ooc.smbc.round import Floats, Payoffs, best_response, fresh, outcomes, scoring
 from pttt_ooc.smbc.rules import GOALS
-from pttt_ooc.smbc.settings import Settings
+from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.solve import name_of
 from pttt_ooc.smbc.study import studies
-from pttt_ooc.smbc.tree import Tree
+from pttt_ooc.smbc.tree import RoundTree
 from pttt_ooc.stages.stage_context import digests, inputs, stage
 
 _POINTS = 20  # of a curve of convergence
@@ -81,7 +81,7 @@ def opening(lookout: Lookout) -> list[dict[str, Any]]:
     return found
 
 
-def open_values(tree: Tree, worth: Payoffs) -> Floats:
+def open_values(tree: RoundTree, worth: Payoffs) -> Floats:
     """What the first player gets at each node if both goals are known to both, and both play perfectly.
 
     Returns
@@ -112,13 +112,13 @@ def curves(lookouts: Lookouts, compared: Sequence[str], iterations: int) -> dict
     rules = {settings.algorithm: settings}
     for name in compared:
         if name != settings.algorithm:
-            plain = Settings(algorithm=name, horizon=settings.horizon)
+            plain = SolveSettings(algorithm=name, horizon=settings.horizon)
             rules[name] = replace(plain, alternate_updates=settings.alternate_updates)
     steps = np.unique(np.geomspace(1, iterations, _POINTS).round().astype(int)).tolist()
     return {name: _curve(lookouts.solution.tree, rule, worth, steps) for name, rule in rules.items()}
 
 
-def _curve(tree: Tree, settings: Settings, worth: Payoffs, steps: Sequence[int]) -> list[dict[str, float]]:
+def _curve(tree: RoundTree, settings: SolveSettings, worth: Payoffs, steps: Sequence[int]) -> list[dict[str, float]]:
     solver, rows = fresh(tree, settings, worth), []
     for step in steps:
         solver.run(step - solver.iteration)

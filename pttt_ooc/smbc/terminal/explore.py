@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pttt_ooc.errors import GameError, PtttError
 from pttt_ooc.show.dialogue import Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals
-from pttt_ooc.smbc.inspection import Lookout, Lookouts, Move, Seen
+from pttt_ooc.smbc.inspection import InspectedMove, Lookout, Lookouts, Seen
 from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES, UNDECIDED
@@ -124,7 +124,7 @@ class Walk:
             self.dialogue.say(_row(move))
 
 
-def _row(move: Move) -> str:
+def _row(move: InspectedMove) -> str:
     best = f"{decimals(move.best_value, 6)}{' *' if move.best else '  '}"
     figures = f"{decimals(move.regret, 4):>10}{move.current:>9.5f}{move.average:>9.5f}{decimals(move.value, 6):>10}"
     return f"{numbers_of(move.squares):<9}{figures}{best:>12}"

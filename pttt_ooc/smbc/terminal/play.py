@@ -34,7 +34,7 @@ def play(bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw | None = None
     -------
     The exit code of the program.
     """
-    table = Table(bot, directory, dialogue, draw or random.SystemRandom().random)
+    table = TerminalMatch(bot, directory, dialogue, draw or random.SystemRandom().random)
     try:
         table.sit()
     except EndedError as end:
@@ -43,7 +43,7 @@ def play(bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw | None = None
     return 0
 
 
-class Table:
+class TerminalMatch:
     """Where one person sits; parameters as of :func:`play`."""
 
     def __init__(self, bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw) -> None:

@@ -1,4 +1,4 @@
-"""What a league needs beside a grader's own processes."""
+"""The processes of a league, beside a grader's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages and addresses on which teams hand in bots and read the verdicts; nobody sees another team's bot."""
+"""The pages and the API on which teams hand in bots and read verdicts; no team sees another team's bot."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def part_of(league: OpenLeague) -> Part:
 
 @router.get("/hand-in")
 def hand_in_page(request: Request, league: UsedLeague, account: Signed) -> Response:
-    """The form, and what the team has handed in."""
+    """The form, and the team's bots."""
     return render(request, "league/hand_in.html", account, **_listed(league, account))
 
 
 @router.get("/parts/bots")
 def bots_part(request: Request, league: UsedLeague, account: Signed, seen: str = "") -> Response:
-    """What the team has handed in, if that has changed."""
+    """The list of the team's bots, if it has changed."""
     return renewed(request, "league/parts/bots.html", account, _listed(league, account), seen)
 
 

@@ -1,6 +1,6 @@
-"""The bots that teams have handed in: their files as they were, and the verdicts, in an SQLite database.
+"""The bots that teams have handed in: files and verdicts, in an SQLite database.
 
-The file and its row are one commit: what was confirmed is never lost.
+A file and its row are one commit: what was confirmed is never lost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pttt_ooc.play.database_file import kept_file
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
 MOST = 200
-"""Bots of a team that are kept; the oldest ones that are not its latest accepted one are deleted."""
+"""Bots that are kept for each team; the oldest others are deleted, but not the latest accepted one."""
 
 
 class LeagueTables(DeclarativeBase):
@@ -30,20 +30,20 @@ class LeagueTables(DeclarativeBase):
 
 
 class Bot(Judged, LeagueTables):
-    """One file and its verdict.
+    """One bot and its verdict.
 
     Attributes
     ----------
     team_id
-        Number of the grader's team.
+        Number of the team in the grader.
     file, content
-        Its name and what is in it, as it was handed in.
+        The file's name and content, as handed in.
     digest
         SHA-256.
     python, why
-        What runs it, and what says so.
+        The Python that runs it, and the reason.
     changes
-        What was converted.
+        Changes of the conversion from Python 2.
     message, detail, printed, moves, load_seconds, slowest
         See :class:`pttt_ooc.extreme.bot_check.Finding`.
     """
@@ -66,7 +66,7 @@ class Bot(Judged, LeagueTables):
 
 
 class Bots:
-    """What was handed in to a league.
+    """The bots of a league.
 
     Raises
     ------
@@ -98,7 +98,7 @@ class Bots:
         check_limits(session, Bot, team, limits, ahead)
 
     def hand_in(self, team: Team, file: str, content: bytes) -> tuple[Bot, bool]:
-        """Keep a team's bot, which the worker then finds; returns it, and whether it is new.
+        """Store a team's bot for the worker; returns it, and whether it is new.
 
         Raises
         ------
@@ -138,33 +138,33 @@ class Bots:
         return session.scalar(accepted.order_by(Bot.id.desc()).limit(1))
 
     def entered(self, team: int) -> Bot | None:
-        """A team's latest accepted bot, which would play."""
+        """A team's latest accepted bot, which plays for it."""
         with self.database.reading() as session:
             return self._latest(session, team)
 
     def of_team(self, team: int, texts: bool = False) -> list[Bot]:
-        """A team's bots, latest first; `texts`: with all that is said of them."""
+        """A team's bots, latest first; `texts`: with the long texts of their verdicts."""
         query = select(Bot).where(Bot.team_id == team).order_by(Bot.id.desc())
         with self.database.reading() as session:
             return list(session.scalars(query.options(undefer_group("texts")) if texts else query))
 
     def find(self, number: int, team: int, content: bool = False) -> Bot | None:
-        """A bot of this team with all that is said of it, and with its file if asked for; None if there is none."""
+        """A bot of this team with the texts of its verdict, and its file if asked for; None if there is none."""
         query = select(Bot).where(Bot.id == number, Bot.team_id == team).options(undefer_group("texts"))
         with self.database.reading() as session:
             return session.scalar(query.options(undefer(Bot.content)) if content else query)
 
     def place(self, bot: Bot) -> int:
-        """The number of bots that are checked before this one."""
+        """Number of bots that are checked before this one."""
         with self.database.reading() as session:
             line = [found.id for found in self._line(session)]
             return line.index(bot.id) if bot.id in line else 0
 
     @staticmethod
     def _line(session: Session) -> list[Bot]:
-        """The bots without a verdict in the order in which they are checked: the teams take turns.
+        """The bots without a verdict in the order of their checks: the teams take turns.
 
-        Each team's first ones come first, and among these that of the team whose last check began longest ago.
+        Each team's first bot comes first; among these, the one of the team whose last check is longest ago.
         """
         waiting = session.scalars(select(Bot).where(Bot.status.in_(UNFINISHED)).order_by(Bot.id)).all()
         begun = select(Bot.team_id, func.max(Bot.changed_at)).where(Bot.status != QUEUED).group_by(Bot.team_id)
@@ -180,14 +180,14 @@ class Bots:
     # The worker
 
     def claim(self, under_way: Collection[int] = ()) -> tuple[Bot, bytes] | None:
-        """The next bot without a verdict, which is being checked from now on; None if there is none.
+        """Begin the check of the next bot, and return it with its file; None if there is none.
 
-        A team has one check at a time, so that its slow bots do not take all that there is from others.
+        A team has one check at a time, so that its slow bots do not hold up other teams.
 
         Parameters
         ----------
         under_way
-            The bots whose checks go on; other checks that were begun have ended without a verdict.
+            Numbers of bots that are being checked; other begun checks have ended without a verdict.
         """
         with self.database.writing() as session:
             while True:

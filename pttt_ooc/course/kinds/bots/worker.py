@@ -45,7 +45,7 @@ class Worker:
     Parameters
     ----------
     database
-        Of the grader, which knows the teams.
+        The grader's, for the names of teams.
     stopping
         When it is set, the work under way is broken off.
     """
@@ -58,7 +58,7 @@ class Worker:
         self._over = False
 
     def work(self) -> None:
-        """Check and play until it is to stop: as many bots at a time as the machine holds, of all teams in turn."""
+        """Check and play until `stopping` is set: as many bots at a time as the machine holds, the teams in turn."""
         check = check_walls if self.league.settings.sandbox else nullcontext
         for _ in cores_with_memory(self.league.settings.memory_mb):
             threading.Thread(target=self._work.repeat, args=(self.check_next, check), daemon=True).start()
@@ -67,14 +67,14 @@ class Worker:
             self.bots.queue.put_back(number)
 
     def _play_next(self) -> bool:
-        """Play the tournament, if it is time and no bot waits for a verdict; whether there was one to play."""
+        """Play the tournament, if it has begun and no bot waits for a verdict; returns whether it did."""
         if not self.league.settings.has_begun or self._over or self.bots.are_waiting():
             return False
         self.play()
         return True
 
     def check_next(self) -> bool:
-        """Check the next bot that has no verdict; whether there was one."""
+        """Check the next bot without a verdict; returns whether there was one."""
         with self._lock:
             claimed = self.bots.claim(self._checked)
             if claimed is None:
@@ -98,7 +98,7 @@ class Worker:
         return True
 
     def _judge(self, bot: Bot, content: bytes) -> None:
-        """Check a bot and write down the verdict; an error that nobody expected is one too."""
+        """Check a bot and write down the verdict; an unexpected error rejects the bot."""
         facts = {"bot": bot.id, "team": bot.team_id}
         try:
             verdict = self._verdict(bot, content)
@@ -107,7 +107,7 @@ class Worker:
             raise
         except Exception:
             log.exception("a check failed", extra=facts)
-            told = f"An error that nobody expected; tell the instructors the number {bot.id}."
+            told = f"An unexpected error; tell the instructors the number {bot.id}."
             verdict = {"status": REJECTED, "message": UNCHECKED, "detail": told}
             self.bots.queue.update(bot.id, **verdict)
         log.info("checked", extra={**facts, "status": verdict["status"], "verdict": verdict["message"]})
@@ -123,7 +123,7 @@ class Worker:
         return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
 
     def play(self) -> None:
-        """Play the tournament, or go on with it, until it is over or the worker is to stop."""
+        """Play the tournament, or continue it, until it is over or `stopping` is set."""
         directory = self.league.tournament
         make_directory(directory)
         tournament = Tournament(directory, self._entries(), self.league.settings.tournament)
@@ -137,7 +137,7 @@ class Worker:
         log.info("the tournament is over" if self._over else "the tournament stops for now")
 
     def _entries(self) -> list[Entry]:
-        """The teams that play; once it has begun, the ones with which it began."""
+        """The teams that play; once the tournament has begun, the teams with which it began."""
         with suppress(ExtremeError):
             record = Record(self.league.tournament)
             return [
