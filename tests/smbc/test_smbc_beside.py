@@ -1,4 +1,4 @@
-"""The wing's pages beside the ones of other wings, in the one application of `pttt explore` and `pttt serve`."""
+"""The wing's pages beside those of other wings, in the one application of `pttt explore` and `pttt serve`."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def serving(*arguments, **options):
 
 
 def text(url):
-    """A page, or the sentence that says why there is none."""
+    """A page, or the sentence that explains why there is none."""
     try:
         with urlopen(url, timeout=PATIENCE) as answer:
             return answer.read().decode()

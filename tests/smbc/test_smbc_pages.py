@@ -1,4 +1,4 @@
-"""The wing's pages through HTTP: matches, what a person may know, places, and everything that is refused."""
+"""The wing's pages over HTTP: matches, what a person may know, positions, and refusals."""
 
 import html
 import itertools
@@ -54,7 +54,7 @@ def row(app, id):
 
 
 def play_round(browser, match):
-    """Play a round to its end; returns the page."""
+    """Play a round to its end; return the page."""
     page = browser.get(match).text
     while "The round is decided" not in page:
         answer = browser.post(f"{match}/moves", version=version(page), square=free(page)[0])
@@ -87,7 +87,7 @@ def test_a_whole_match(served, browser_of):
 
 
 def assert_explored(browser, page, last):
-    """The link of a round that is over leads to it: the same moves, and who moves first before the other."""
+    """The link of a finished round leads to it: the same moves, with the first player first."""
     address = html.unescape(re.search(r'href="(/smbc/explore[^"]+)"', page.partition("<main")[2])[1])
     asked = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
     first, second = (last["first"], 1 - last["first"])
@@ -125,7 +125,7 @@ def test_nothing_that_is_sent_depends_on_the_bots_goal_during_a_round(served, br
     assert "The bot’s goal" not in sent[0][0]
 
 
-def test_a_move_is_made_once_and_only_by_whose_match_it_is(browser_of):
+def test_a_move_is_made_once_and_only_by_the_owner_of_the_match(browser_of):
     browser, stranger = browser_of(), browser_of()
     match = browser.begin("bot")
     page = browser.get(match).text
@@ -168,7 +168,7 @@ def test_a_form_of_another_site_and_a_bad_beginning(browser_of):
     assert browser.client.post("/smbc/play", data={"first": "me"}).status_code == 403
 
 
-def test_a_match_that_is_given_up_is_lost(served, browser_of):
+def test_a_resigned_match_is_lost(served, browser_of):
     browser = browser_of()
     match = browser.begin("chance")
     assert browser.post(f"{match}/resignation", version="0").status_code == 303
@@ -177,7 +177,7 @@ def test_a_match_that_is_given_up_is_lost(served, browser_of):
     assert "given up" in browser.get("/smbc/play").text
 
 
-def test_a_match_against_another_solution_is_not_gone_on_with(served, browser_of):
+def test_a_match_against_another_solution_cannot_be_continued(served, browser_of):
     browser = browser_of()
     match = browser.begin("me")
     with sqlite3.connect(served.kept / MATCHES) as database:
@@ -196,7 +196,7 @@ def test_nobody_has_too_many_matches(browser_of):
     assert answer.status_code == 429 and f"You have {UNDER_WAY} matches under way" in answer.text
 
 
-def test_a_place_shows_what_the_solution_does(coarse, browser_of):
+def test_a_position_shows_the_solutions_strategies(coarse, browser_of):
     page = browser_of().get("/smbc/explore?mine=1&other=0&first=2&second=1&at=95").text
     lookouts = Lookouts(coarse)
     seen = lookouts.lookout((1, 0)).see(Place.of(lookouts.solution.tree, (8, 4)), (2, 1))

@@ -11,7 +11,7 @@ from pttt_ooc.cli.commands import main
 
 @pytest.fixture
 def own(coarse, tmp_path):
-    """A copy, as matches are kept beside the solution."""
+    """A copy, because matches are kept beside the solution."""
     return shutil.copytree(coarse, tmp_path / "smbc")
 
 
@@ -68,7 +68,7 @@ def test_exploring(terminal, coarse):
         (("play", "{}/none"), "There is no solved match in"),
     ],
 )
-def test_what_cannot_be_looked_at(coarse, capsys, arguments, sentence):
+def test_refused_arguments(coarse, capsys, arguments, sentence):
     with pytest.raises(SystemExit) as end:
         main(["smbc", *(part.format(coarse) for part in arguments)])
     assert end.value.code == 1 and sentence in words(capsys.readouterr().err)

@@ -1,4 +1,4 @@
-"""Shared by the tests of the wing's pages: the application, with an answerer in a thread of this process."""
+"""The application for the tests of the wing's pages, with an answerer in a thread of this process."""
 
 import re
 import threading
@@ -43,7 +43,7 @@ def part(solution, kept, draw=None):
 
 
 class Browser:
-    """Somebody with the cookies of one browser."""
+    """A client with the cookies of one browser."""
 
     def __init__(self, app):
         self.client = TestClient(app, base_url="http://smbc", raise_server_exceptions=False, follow_redirects=False)
