@@ -103,7 +103,7 @@ def solve(
     print(f"The match to {winning_score}: value {value:.7f} for the player who moves first.")
     print(f"The second player wins {(1 - value) / 2:.4%} of matches.")
     if max(facts["exploitability"] for facts in result.manifest["rounds"].values()) > maximum_subgame_exploitability:
-        print(f"Not all rounds come below {maximum_subgame_exploitability:g} in {max_iterations} iterations.")
+        print(f"Not all rounds reached {maximum_subgame_exploitability:g} within {max_iterations} iterations.")
 
 
 class _Told:

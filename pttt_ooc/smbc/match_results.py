@@ -63,7 +63,7 @@ def kept(directory: Path) -> list[Tally]:
         matches = [json.loads(line) for line in lines]
         return tallies((one["rounds"][0]["first"], one["winner"]) for one in matches)
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise StoreError(f"{file} has a line that is no match; move the file away to begin anew.") from error
+        raise StoreError(f"{file} has a line that is not a match; move the file away to start again.") from error
 
 
 def tallies(matches: Iterable[tuple[int, int]]) -> list[Tally]:
@@ -84,7 +84,7 @@ def sentences(counted: Iterable[Tally], bot: Bot) -> list[str]:
         times = "match" if tally.matches == 1 else "matches"
         found.append(
             f"Of {tally.matches} {times} in which {who} moved first you have won {tally.won} "
-            f"({tally.won / tally.matches:.1%}); who plays like the bot wins {expected.solution:.4%}, "
+            f"({tally.won / tally.matches:.1%}); a player like the bot wins {expected.solution:.4%}, "
             f"a perfect player {expected.best:.4%}."
         )
     return found

@@ -43,7 +43,7 @@ def square_of(typed: str) -> int:
         If it is not a number from 1 to 9.
     """
     if len(typed) != 1 or typed not in "123456789":
-        raise PlayError(f"{typed!r} is no square; squares are 1 to 9, and 1 2 3 is the top row.")
+        raise PlayError(f"{typed!r} is not a square; squares are 1 to 9, and 1 2 3 is the top row.")
     return int(typed) - 1
 
 

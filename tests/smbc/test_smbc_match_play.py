@@ -171,7 +171,7 @@ def test_matches_are_counted(bot, tmp_path):
     assert [(t.first, t.matches, t.won) for t in found] == [(ME, 3, 2), (BOT, 1, 1)]
     told = match_results.sentences(found, bot)
     assert told[0].startswith(
-        "Of 3 matches in which you moved first you have won 2 (66.7%); who plays like the bot wins"
+        "Of 3 matches in which you moved first you have won 2 (66.7%); a player like the bot wins"
     )
     assert told[1].startswith("Of 1 match in which the bot moved first you have won 1 (100.0%)")
     assert f"{bot.expectation(ME).best:.4%}" in told[0]
@@ -180,5 +180,5 @@ def test_matches_are_counted(bot, tmp_path):
 @pytest.mark.parametrize("line", ["", "{", "[]", "{}", json.dumps({"rounds": [], "winner": 1})])
 def test_a_damaged_file_of_matches_gets_a_sentence(tmp_path, line):
     (tmp_path / match_results.FILE).write_text(f"{line}\n")
-    with pytest.raises(StoreError, match="a line that is no match"):
+    with pytest.raises(StoreError, match="a line that is not a match"):
         match_results.kept(tmp_path)

@@ -33,11 +33,11 @@ def test_exploring(terminal, coarse):
     assert "Iteration 0 of" in shell.type("i 0") and f"Iteration {last} of" in shell.type(f"i {last}")
     for bad, sentence in (
         ("i 7", "There is no snapshot of iteration 7; there are snapshots of 0, 10,"),
-        ("i -1", "'-1' is no number of iterations"),
-        ("i ²", "is no number of iterations"),
+        ("i -1", "'-1' is not a number of iterations"),
+        ("i ²", "is not a number of iterations"),
         ("m 5", "Square 5 is taken"),
-        ("m 0", "'0' is no square"),
-        ("m x", "'x' is no square"),
+        ("m 0", "'0' is not a square"),
+        ("m x", "'x' is not a square"),
         ("m", "'m' takes one word after it"),
         ("g w", "'g' takes two words after it"),
         ("g w x", "There is no goal 'x'"),
@@ -79,9 +79,9 @@ def test_a_whole_match(terminal, own):
     """Bad input at every prompt, rounds to the end of the match, the statistics, Ctrl-C in the next match."""
     shell = terminal("smbc", "play", str(own))
     shown = shell.until(r" >")
-    assert "Who comes first to 2" in shown and "The bot's goal" not in shown
+    assert "The first to reach 2 points" in shown and "The bot's goal" not in shown
     for bad in ("", "0", "10", "x", "é", "-1"):
-        assert "is no square" in words(shell.type(bad))
+        assert "is not a square" in words(shell.type(bad))
     assert "secret goal" in shell.type("?")
     rounds = 0
     while "won the match" not in words(shown):
@@ -96,7 +96,7 @@ def test_a_whole_match(terminal, own):
         rounds += 1
         assert "The bot's goal was" in shown and "What the bot thought your goal was" in words(shown)
         assert "%" in shown
-        assert "'maybe' is none of that." in shell.type("maybe")
+        assert "'maybe' is not one of the answers." in shell.type("maybe")
         if "won the match" not in words(shown):
             shown = shell.type("")
             assert f"Round {rounds + 1}. Points: you" in words(shown)

@@ -80,7 +80,7 @@ class Walk:
 
     def _iterate(self, typed: str) -> None:
         if not (typed.isascii() and typed.isdecimal() and len(typed) < 10):
-            raise GameError(f"{typed!r} is no number of iterations.")
+            raise GameError(f"{typed!r} is not a number of iterations.")
         self.lookout = self.lookouts.lookout(self.scores, int(typed))
 
     def _set_goals(self, first: str, second: str) -> None:
@@ -115,7 +115,7 @@ class Walk:
         if place.outcome != UNDECIDED:
             say(f"The round is decided: {ENDS[place.outcome]}.")
             return
-        say(f"To move: the {PLAYERS[place.player]} ({MARKS[place.player]}), who knows the own goal only.")
+        say(f"To move: the {PLAYERS[place.player]} ({MARKS[place.player]}), who knows only the own goal.")
         self._table(seen)
 
     def _table(self, seen: Seen) -> None:

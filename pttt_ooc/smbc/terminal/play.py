@@ -14,9 +14,9 @@ from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS, square_of
 
 HELP = (
-    "Before each round both players draw a secret goal: win, tie or lose. Who meets it scores a point, whatever the "
-    "other does. Type a square to take it; squares lie as on a telephone: 1 2 3 is the top row. q ends, ? shows "
-    "this."
+    "Before each round both players draw a secret goal: win, tie or lose. A goal that is met scores a point, "
+    "whatever the other player does. Type a square to take it; squares lie as on a telephone: 1 2 3 is the top row. "
+    "q ends, ? shows this."
 )
 
 
@@ -53,7 +53,9 @@ class TerminalMatch:
     def sit(self) -> None:
         """Play one match after the other; the first player of the first round is drawn."""
         say = self.dialogue.say
-        say(f"Tic-tac-toe with secret goals. Who comes first to {self.bot.winning_score} wins the match.", "bold")
+        say(
+            f"Tic-tac-toe with secret goals. The first to reach {self.bot.winning_score} points wins the match.", "bold"
+        )
         say(HELP)
         while True:
             first = int(self._draw() * 2)
@@ -125,7 +127,7 @@ class TerminalMatch:
                 continue
             if typed.lower() in allowed:
                 return typed.lower()
-            self.dialogue.say(f"{typed!r} is none of that.")
+            self.dialogue.say(f"{typed!r} is not one of the answers.")
 
     # -----------------------------------------------------------------------------------------
     # After a round, after a match
@@ -138,7 +140,7 @@ class TerminalMatch:
             scored = "one point" if now.scored[player] else "no point"
             say(f"{who} goal was {GOALS[now.goals[player]]}: {scored}.")
         if now.scored == (1, 1) and match.points == now.points:
-            say(f"Both would come to {match.winning_score}, so the round counts for nobody.")
+            say(f"Both would reach {match.winning_score}, so the round does not count.")
         say("What the bot thought your goal was, after each of your moves:")
         for line in _table(thoughts(now, self.bot)):
             say(line)
