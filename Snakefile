@@ -2,12 +2,12 @@
 #
 #   enumerate -> index -> solve -> evaluate -> export -> report
 #
-# Each leaves a manifest, <stage>.json, with content hashes of its products, and these manifests are
+# Each writes a manifest, <stage>.json, with content hashes of its products, and these manifests are
 # the edges between the rules.  Stores, which are directories, are not declared: Snakemake does not
-# look inside them.  Whether a stage runs is decided by content, not by times: DECISIONS compare its
-# manifest with config.yaml, the sources and the products, and tell Snakemake.  Reading this file
-# changes nothing on disk; a run that begins takes its locks in `onstart`.  What the solver resumes
-# from is in work/, where Snakemake deletes nothing.
+# look inside them.  Content, not times, decides whether a stage runs: DECISIONS compares its manifest
+# with config.yaml, the sources and the products, and tells Snakemake.  Reading this file changes
+# nothing on disk; a run takes its locks in `onstart`.  The solver resumes from work/, where Snakemake
+# deletes nothing.
 
 import re
 import sys
@@ -28,19 +28,19 @@ from pttt_ooc.stages.decisions import Decisions
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of, structure_of
 from pttt_ooc.stages.normal_form import normal_export
 from pttt_ooc.stages.normal_solve import normal_solve
-from pttt_ooc.stages.staleness import asked
+from pttt_ooc.stages.staleness import requested_stages
 
-small_threads()  # the jobs inherit it
+small_threads()  # jobs inherit it
 
-# On a cluster, a job's memory is also that of Snakemake, which starts the stage, and of the compilation of the kernels,
-# which each kind of processor needs once.
+# On a cluster, a job's memory includes Snakemake, which starts the stage, and the compilation of the kernels, once for
+# each kind of processor.
 BESIDES_MB = 600
 
 try:
     check_place(Path(sys.executable), Path.cwd(), Path(workflow.basedir))
     for file in map(Path, ["config.yaml", *map(relpath, workflow.overwrite_configfiles)]):
         if file.exists():
-            read_yaml(file)  # of a doubled key, Snakemake would take the last without a word
+            read_yaml(file)  # refuses doubled keys; Snakemake would silently take the last
 except PtttError as error:
     sys.exit(str(error))
 
@@ -56,7 +56,7 @@ try:
     RUN = str(results_of(Path("data"), CONFIG.game, CONFIG.symmetry, CONFIG.run))
     RUNS = {RUN: CONFIG} | further_runs(CONFIG, WINGS)  # by the directory of their results
     STRUCTURES = {str(structure_of(Path(run))): each for run, each in RUNS.items()}  # views and index, for all runs
-    if workflow.is_main_process:  # what a job finds, the run has begun with
+    if workflow.is_main_process:  # a job need not repeat the run's checks
         for each in RUNS.values():
             refuse_small_budget(each)
         check_compared(Path(RUN), CONFIG.report.compare)
@@ -72,9 +72,9 @@ ROW_ORDERS = [str(file) for file in (CONFIG.export.infosets_0, CONFIG.export.inf
 
 DECISIONS = Decisions(workflow, ancient)
 for structure, each in STRUCTURES.items():
-    DECISIONS.add(structure, partial(asked, each, Path(structure), SHARED))
+    DECISIONS.add(structure, partial(requested_stages, each, Path(structure), SHARED))
 for run, each in RUNS.items():
-    DECISIONS.add(run, partial(asked, each, Path(run)))
+    DECISIONS.add(run, partial(requested_stages, each, Path(run)))
 
 
 onstart:
@@ -94,7 +94,7 @@ localrules:
     all,
 
 
-# A manifest that is missing is noticed only if it is asked for here.
+# A missing manifest is noticed only if it is an input here.
 rule all:
     default_target: True
     input:
@@ -122,7 +122,7 @@ rule enumerate:
     params:
         game=lambda wildcards: STRUCTURES[wildcards.structure].game,
     message:
-        "Enumerate all that the players of {params.game} can see."
+        "Enumerate all views of the players of {params.game}."
     script:
         "workflow/scripts/enumerate.py"
 

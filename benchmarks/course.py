@@ -167,7 +167,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="course-load-") as name:
         grader = Grader(Path(name), options.teams)
         try:
-            pids = {child: grader.pid_of(child) for child in ("web", "worker", "answerer")}
+            pids = {child: grader.pid_of(child) for child in ("web", "worker", "explore answerer")}
             figures = measured(grader.port, grader.tokens, Files(), pids, 60 * options.minutes)
         finally:
             grader.stop()

@@ -66,7 +66,7 @@ class Served:
 
     def _watch_preparer(self) -> None:
         """Note what the process that prepares strategies takes."""
-        pid = self.pids.get("answerer", 0)
+        pid = self.pids.get("explore answerer", 0)
         with suppress(OSError, TypeError):  # there is none, or it has just ended
             for child in " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split():
                 found = {**_memory(int(child)), "processor_seconds": _processor(int(child))}

@@ -31,8 +31,8 @@ from scipy.stats import binomtest
 
 from benchmarks import extreme_twin
 from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import Program, read_program
-from pttt_ooc.extreme.match import Match, play_match
+from pttt_ooc.extreme.bot_programs import BotProgram, read_program
+from pttt_ooc.extreme.match import BotMatch, play_match
 from pttt_ooc.extreme.referee import FLAGS, Cell, Referee
 from pttt_ooc.extreme.runner import BigBoard
 
@@ -40,7 +40,7 @@ PATIENCE = 20
 """The referee's limit, as a multiple of the time that the example is given: here, nobody is to lose by the clock."""
 
 
-def changed(program: Program, *changes: tuple[str, str]) -> Program:
+def changed(program: BotProgram, *changes: tuple[str, str]) -> BotProgram:
     """One of our bots with other words in its text, each of which must be there."""
     source = program.source
     for old, new in changes:
@@ -50,7 +50,7 @@ def changed(program: Program, *changes: tuple[str, str]) -> Program:
     return replace(program, source=source)
 
 
-def players(strong: float, example: float, positions: int | None = None) -> tuple[Program, Program]:
+def players(strong: float, example: float, positions: int | None = None) -> tuple[BotProgram, BotProgram]:
     """Both bots, given these seconds of the processor for each move; the example as its twin if positions are given."""
     clock = "from pttt_ooc.arena.kernels.clock import PROCESSOR"
     return (
@@ -63,7 +63,7 @@ def players(strong: float, example: float, positions: int | None = None) -> tupl
     )
 
 
-def example_of(seconds: float) -> Program:
+def example_of(seconds: float) -> BotProgram:
     """The example with these seconds of the processor for each move."""
     return changed(
         read_program(Path("alphabeta")),
@@ -73,7 +73,7 @@ def example_of(seconds: float) -> Program:
     )
 
 
-def twin_of(positions: int) -> Program:
+def twin_of(positions: int) -> BotProgram:
     """The example's twin with so many positions for each move."""
     return changed(read_program(Path(extreme_twin.__file__)), ("positions = 100000", f"positions = {positions}"))
 
@@ -110,7 +110,7 @@ def given(options: argparse.Namespace) -> dict[str, Any]:
     return {"strong": options.strong, **example, "plies_by_lot": options.plies}
 
 
-def result(match: Match, side: int) -> str:
+def result(match: BotMatch, side: int) -> str:
     """The game as the strong bot sees it; a game without a line is won by points."""
     if match.message not in ("WON", "DRAW"):
         return "forfeit won" if match.winner == ("P1", "P2")[side] else "forfeit lost"

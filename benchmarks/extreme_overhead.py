@@ -23,7 +23,7 @@ import numpy as np
 
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.bot_programs import program
-from pttt_ooc.extreme.match import Match, play_match
+from pttt_ooc.extreme.match import BotMatch, play_match
 
 ASKED, ANSWERED = 128, 1400
 """Bytes of a question and of an answer, about as in a match."""
@@ -73,7 +73,7 @@ class Turns:
         self._echo, self.turns, self.echoes = echo, list[float](), list[float]()
         self.begin = 0.0
 
-    def watch(self, _: Match) -> bool:
+    def watch(self, _: BotMatch) -> bool:
         """Note a turn; the first one of a match is left out, as it would hold the start."""
         now = time.perf_counter()
         if self.begin:
@@ -92,7 +92,7 @@ class Spent:
     def __init__(self) -> None:
         self.referee: list[np.ndarray] = []
 
-    def watch(self, _: Match) -> bool:
+    def watch(self, _: BotMatch) -> bool:
         """Note where the referee is."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
         self.referee.append(np.array((1000 * (usage.ru_utime + usage.ru_stime), usage.ru_nvcsw, usage.ru_nivcsw)))

@@ -32,9 +32,9 @@ import numpy as np
 import pttt_ooc.solving.solver
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
-from pttt_ooc.disk.commits import State, fsck
+from pttt_ooc.disk.commits import ResumableState, fsck
 from pttt_ooc.disk.files import digest
-from pttt_ooc.disk.snapshot_record import Current
+from pttt_ooc.disk.snapshot_record import SnapshotRecord
 from pttt_ooc.errors import PtttError
 from pttt_ooc.products.structure_store import read_index, read_timings
 from pttt_ooc.rules.catalogue import named_game
@@ -118,8 +118,8 @@ class Board:
         self._numbers[self.NAMES.index(name)] = value
 
 
-def _observed(board: Board, hook: Callable[[], Any], on_open: Callable[[], None]) -> type[State]:
-    class Observed(State):
+def _observed(board: Board, hook: Callable[[], Any], on_open: Callable[[], None]) -> type[ResumableState]:
+    class Observed(ResumableState):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             board["opened"] = self.iteration
@@ -155,11 +155,11 @@ def run(
             board["first"] = row["iteration"]
         on_iteration(row["iteration"])
 
-    pttt_ooc.solving.solver.State = _observed(board, commit_hook, on_open)  # type: ignore[misc]
+    pttt_ooc.solving.solver.ResumableState = _observed(board, commit_hook, on_open)  # type: ignore[misc]
     try:
         solution = solve(engine or job.engine(), job.settings, work, FINGERPRINT, progress)
     finally:
-        pttt_ooc.solving.solver.State = State  # type: ignore[misc]
+        pttt_ooc.solving.solver.ResumableState = ResumableState  # type: ignore[misc]
     for strategy in solution.strategies:
         np.save(strategies_file(work, strategy.player), strategy.probabilities)
 
@@ -171,7 +171,7 @@ def strategies_file(work: Path, player: int) -> Path:
 
 def result(work: Path) -> dict[str, str]:
     """Digests of the final regrets, sums of strategies and strategies."""
-    current = Current.read(work)
+    current = SnapshotRecord.read(work)
     snapshot = work / "commits" / f"{current.generation:08d}"
     found = {name: digest(snapshot / name) for name in current.checksums}
     return found | {f"strategy/{p}": digest(strategies_file(work, p)) for p in (0, 1)}
@@ -183,7 +183,7 @@ def reference(job: Job, place: Path) -> Reference:
     every = Job(job.index, job.timings, job.settings.model_copy(update={"commit_seconds": 0.0}), 1)
 
     def look(iteration: int) -> None:
-        current = Current.read(place)
+        current = SnapshotRecord.read(place)
         if current.iteration != iteration:
             raise FaultError(f"Iteration {iteration} was not saved.")
         checksums[iteration] = current.checksums
@@ -265,7 +265,7 @@ class Killer:
         return board
 
     def _saved(self) -> int:
-        return Current.read(self.work).iteration if (self.work / "CURRENT.json").exists() else 0
+        return SnapshotRecord.read(self.work).iteration if (self.work / "CURRENT.json").exists() else 0
 
     def _check(self, board: Board, before: int) -> None:
         saved = self._saved()
@@ -273,7 +273,7 @@ class Killer:
             raise FaultError(f"Iteration {max(before, board['committed'])} had been saved, now it is {saved}.")
         if problems := (fsck(self.work) if self.work.exists() else []):
             raise FaultError(f"The state is damaged: {problems}")
-        if saved and Current.read(self.work).checksums != self.expected.checksums[saved]:
+        if saved and SnapshotRecord.read(self.work).checksums != self.expected.checksums[saved]:
             raise FaultError(f"The bits of iteration {saved} are not those of an uninterrupted run.")
         if board["opened"] >= 0 and board["opened"] != before:
             raise FaultError(f"Iteration {before} was saved, but the next run went on from {board['opened']}.")
@@ -468,7 +468,7 @@ def harass(options: argparse.Namespace, place: Path, note: Callable[[str], None]
         short = settings.model_copy(update={"max_iterations": 3})
         work = place / f"threads{threads}"
         run(replace(job, settings=short, threads=threads), work, Board())
-        if Current.read(work).checksums != expected.checksums[3]:
+        if SnapshotRecord.read(work).checksums != expected.checksums[3]:
             raise FaultError(f"{threads} threads make other bits.")
     note("Kills at random instants ...")
     # A run that starts anew seldom comes to the end, so that most go on from where another was killed.

@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.reading import read_pages
 from pttt_ooc.course import teams
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.settings import Settings, settings_text
+from pttt_ooc.course.settings import CourseSettings, settings_text
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.rules.catalogue import named_game
@@ -81,7 +81,7 @@ class Grader:
 
     def __init__(self, data, count):
         self.log = data / "log.jsonl"
-        settings = Settings(game=GAME, game_value=VALUE, submissions_per_hour=10_000, waiting_per_team=1_000)
+        settings = CourseSettings(game=GAME, game_value=VALUE, submissions_per_hour=10_000, waiting_per_team=1_000)
         (data / "settings.yaml").write_text(settings_text(settings))
         database = Database.of(data, None, GAME)
         self.tokens = [teams.add_team(database, f"Team {n:03}") for n in range(count)]

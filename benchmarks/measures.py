@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
@@ -284,7 +284,7 @@ def solving(engine: Engine, iterations: int, data: Path) -> Solve:
 
 
 def _commit(engine: Engine, config: SolveConfig, work: Path) -> Row:
-    with State.open(work, leaves(state_arrays(engine.index, config)), "benchmark") as state:
+    with ResumableState.open(work, leaves(state_arrays(engine.index, config)), "benchmark") as state:
         spent = timed(lambda: state.commit(state.iteration, state.extra), 1)
     return Row("solve: a commit to the disk", spent.seconds, spent.cpu_seconds)
 

@@ -179,8 +179,11 @@ TESTS: dict[str, Sequence[str]] = {
 }
 """For each module of the core, and for the arena's kernels, the tests that run on its mutants: its own first."""
 
-KERNELS = set(jit.SOURCES) - {"compiler", "jit", "structure/timing"}
-"""Modules that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each of them."""
+_CORE = ("products/", "questions/", "solving/", "structure/", "sweep/")
+KERNELS = {name for name in TESTS if name.startswith(_CORE) and jit.has_kernels(name)} - {"structure/timing"}
+KERNELS |= {"sweep/vectors"}
+"""Modules of the core that numba compiles.  Their mutants run as plain Python first; then all is compiled anew for each
+of them."""
 
 _UNCOMPILED = {
     "products/tensors": "products/test_formats.py -k 'mini-2x2k2'",
@@ -189,7 +192,7 @@ _UNCOMPILED = {
     "sweep/sixteen": "solving/test_state_precision.py -k 'off_by or mean or cut or small'",
 }
 
-WINGS = ("web", "grid", "environments", "smbc", "extreme", "learners", "arena")
+WINGS = ("service", "web", "play", "course", "grid", "environments", "smbc", "extreme", "learners", "arena")
 """Rooms whose tests are found by watching which functions they call."""
 
 TRACED = (

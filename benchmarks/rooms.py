@@ -1,6 +1,6 @@
-"""The rooms of the package, read off its imports: figures, and the picture in the documentation.
+"""The rooms of the package, from its imports: figures, and the picture in the documentation.
 
-``python -m benchmarks.rooms`` prints the figures; ``--write`` draws ``docs/pictures/rooms.svg`` anew.  A room is a
+``python -m benchmarks.rooms`` prints the figures; ``--write`` also draws ``docs/pictures/rooms.svg``.  A room is a
 folder of the package, or a module at its top.  A room's floor is one above the highest room that it imports.
 """
 
@@ -21,13 +21,13 @@ Graph = Mapping[str, frozenset[str]]
 
 
 def modules(package: Path = PACKAGE) -> dict[str, Path]:
-    """The modules of the package by their dotted names, the package's own name left out."""
+    """The modules of the package by their dotted names, without the package's name."""
     files = {file.relative_to(package).with_suffix("").as_posix(): file for file in package.rglob("*.py")}
     return {name.removesuffix("/__init__").replace("/", "."): file for name, file in sorted(files.items())}
 
 
 def imports(package: Path = PACKAGE) -> Graph:
-    """The modules that each module imports, wherever in its text; the package's own ``__init__`` is left out."""
+    """The modules that each module imports, at its top or in a function; without the package's ``__init__``."""
     known = modules(package)
     return {
         name: frozenset(_imported(ast.parse(file.read_text(encoding="utf-8")), known) - {name})
@@ -59,7 +59,7 @@ def rooms(graph: Graph) -> Graph:
 
 
 def floors(graph: Graph) -> dict[str, int]:
-    """The floor of each room; all rooms of a circle are on one floor."""
+    """The floor of each room; the rooms of a circle share a floor."""
     circle = {name: members for members in circles(graph) for name in members}
     found: dict[str, int] = {}
 
@@ -94,7 +94,7 @@ def _reached(graph: Graph, name: str) -> set[str]:
 
 
 def needed(graph: Graph) -> Graph:
-    """The imports that do not follow from others: an arrow is left out where a longer way leads to the same room."""
+    """The imports that do not follow from others: those of rooms to which no longer path leads."""
     reached = {name: _reached(graph, name) for name in graph}
     return {
         name: frozenset(other for other in others if not any(other in reached[via] for via in others - {other}))
@@ -112,7 +112,7 @@ def lines() -> Counter[str]:
 
 
 def repeated_classes(package: Path = PACKAGE) -> dict[str, int]:
-    """Names of classes that are defined more than twice, and how often."""
+    """Class names that are defined more than twice, and how often."""
     trees = (ast.parse(file.read_text(encoding="utf-8")) for file in package.rglob("*.py"))
     count = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     return {name: number for name, number in count.most_common() if number > 2}
@@ -121,7 +121,7 @@ def repeated_classes(package: Path = PACKAGE) -> dict[str, int]:
 # ---------------------------------------------------------------------------------------------
 # The picture
 
-_WIDTH, _BOX, _STEP, _MARGIN = 1000, 42, 86, 16  # px: the picture, a box's height, a floor, and space around
+_WIDTH, _BOX, _STEP, _MARGIN = 1000, 42, 86, 16  # px: picture, height of a box, height of a floor, margin
 _STYLE = """
 text { font: 14px system-ui, sans-serif; fill: #1f2933; text-anchor: middle }
 text.lines { font-size: 11px; fill: #66727f }
@@ -131,17 +131,18 @@ path { fill: none; stroke: #8fa3b5; stroke-width: 1.1 }
 
 
 def picture() -> str:
-    """The rooms as SVG: those of the lowest floor at the bottom, with the arrows that do not follow from others."""
-    graph = rooms(imports())
+    """The folders as SVG: the lowest floor at the bottom, with the arrows that do not follow from others."""
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+    graph = {room: others & folders for room, others in rooms(imports()).items() if room in folders}
     level, count, arrows = floors(graph), lines(), needed(graph)
-    height = 2 * _MARGIN + max(level.values()) * _STEP
-    place: dict[str, tuple[float, float, float]] = {}  # the middle of the box, its top, and half its width
+    height = 2 * _MARGIN + (max(level.values()) - 1) * _STEP + _BOX
+    place: dict[str, tuple[float, float, float]] = {}  # centre of the box, its top, and half its width
     for floor in range(1, max(level.values()) + 1):
         names = _ordered([name for name in graph if level[name] == floor], arrows, place)
         share = (_WIDTH - 2 * _MARGIN) / len(names)
         for number, name in enumerate(names):
             half = min(70.0, share / 2 - 6)
-            place[name] = (_MARGIN + share * (number + 0.5), height - _MARGIN - floor * _STEP + (_STEP - _BOX), half)
+            place[name] = (_MARGIN + share * (number + 0.5), height - _MARGIN - _BOX - (floor - 1) * _STEP, half)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
         'aria-label="The rooms of the package and what they import">',
@@ -154,7 +155,7 @@ def picture() -> str:
 
 
 def _ordered(names: list[str], arrows: Graph, place: Mapping[str, tuple[float, float, float]]) -> list[str]:
-    """The rooms of a floor, each above the middle of what it imports."""
+    """The rooms of a floor, sorted by the mean position of the rooms that they import."""
 
     def middle(name: str) -> tuple[float, str]:
         below = [place[other][0] for other in arrows[name] if other in place]
@@ -182,13 +183,13 @@ def _box(name: str, count: int, x: float, y: float, half: float) -> str:
 
 
 def _rounded(count: int) -> str:
-    """A number of lines with two digits: small edits do not change the picture."""
+    """A number of lines with two significant digits, so that small edits do not change the picture."""
     step = 10 ** max(0, len(str(count)) - 2)
     return f"{max(step, round(count / step) * step):,}"
 
 
 def figures() -> Iterator[str]:
-    """What the rooms are in numbers, a line each."""
+    """The figures, a line each."""
     graph = imports()
     level = floors(rooms(graph))
     yield f"{len(level)} rooms on {max(level.values())} floors, {len(graph)} modules, {sum(lines().values()):,} lines"
@@ -197,15 +198,15 @@ def figures() -> Iterator[str]:
     between = circles(rooms(graph))
     yield f"{len(between)} circles of rooms: {'; '.join(', '.join(sorted(group)) for group in between) or 'none'}"
     names = ", ".join(f"{name} {number}" for name, number in repeated_classes().items())
-    yield f"{len(repeated_classes())} names of classes used more than twice: {names or 'none'}"
+    yield f"{len(repeated_classes())} class names used more than twice: {names or 'none'}"
     for room, count in lines().most_common():
         yield f"floor {level[room]:2}  {room:14} {count:7,} lines"
 
 
 def main() -> None:
-    """Print the figures, or draw the picture."""
+    """Print the figures, and draw the picture if asked to."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--write", action="store_true", help="draw docs/pictures/rooms.svg anew")
+    options.add_argument("--write", action="store_true", help="also draw docs/pictures/rooms.svg")
     if options.parse_args().write:
         PICTURE.write_text(picture(), encoding="utf-8")
     for line in figures():

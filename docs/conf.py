@@ -1,6 +1,6 @@
-"""How Sphinx makes a website of these pages (`make docs`).
+"""Sphinx makes a website of these pages (`make docs`).
 
-The pages are plain Markdown, which also reads well on its own.  What only the website has is in `site/`.
+The pages are plain Markdown, which can also be read as it is.  Pages that only the website has are in `site/`.
 """
 
 import html.parser
@@ -34,7 +34,7 @@ napoleon_custom_sections = [("Attributes", "Parameters")]  # of dataclasses: wha
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
-# Types in signatures, and internal modules that docstrings mention, have no page here or elsewhere to link to.
+# There is no page for types in signatures, or for internal modules that docstrings mention.
 nitpick_ignore_regex = [("py:(class|obj|data|exc)", ".*"), ("py:.*", r"pttt_ooc\..*\..*"), ("py:mod", r"pttt_ooc\..*")]
 
 html_theme = "furo"
@@ -51,23 +51,45 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Use": ["start", "manual", "library", "formats", "explore", "grader", "play"],
-    "Relatives": ["smbc", "arena", "rows", "extreme"],
-    "Understand": ["method", "glossary", "performance", "scale", "learners", "site/architecture"],
-    "Reference": ["site/api", "site/changelog"],
+    "Start": ["start"],
+    "Guides": [
+        "manual",
+        "commands",
+        "library",
+        "learners",
+        "scale",
+        "explore",
+        "play",
+        "grader",
+        "extreme",
+        "smbc",
+        "arena",
+        "extending",
+    ],
+    "Reference": ["configuration", "formats", "glossary", "site/api", "site/changelog"],
+    "Background": [
+        "method",
+        "performance",
+        "algorithms",
+        "distributed",
+        "ultimate",
+        "rows",
+        "goals",
+        "site/architecture",
+    ],
 }
-"""The website's table of contents, by heading."""
+"""The website's table of contents: each page in one of the four kinds of Diataxis (https://diataxis.fr)."""
 
 
 def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
-    """Give the start page its table of contents, which would show as code where the file is read as it is."""
+    """Add the table of contents to the start page; in its file, code hosts would show it as code."""
     if page == "index":
         for caption, pages in CONTENTS.items():
             source[0] += "\n\n```{toctree}\n" + f":hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
 
 
 def add_names(app: Sphinx, page: str, source: list[str]) -> None:
-    """Give the page on the API all public names of the package: functions first, then classes, then the rest."""
+    """Add all public names of the package to the page on the API: functions first, then classes, then the rest."""
     if page != "site/api":
         return
     found: dict[str, list[str]] = {"Functions": [], "Classes": [], "Errors": [], "Data": []}
@@ -80,7 +102,7 @@ def add_names(app: Sphinx, page: str, source: list[str]) -> None:
         elif callable(value):
             found["Functions"].append(f".. autofunction:: pttt_ooc.{name}")
         else:
-            # Its docstring is a string below it in the module that it comes from.
+            # Its docstring is a string below it in the module that defines it.
             modules = {m: module for m, module in sys.modules.items() if m.startswith("pttt_ooc.")}
             home = next(m for m, module in modules.items() if name in getattr(module, "__annotations__", {}))
             found["Data"].append(f".. autodata:: {home}.{name}\n   :no-value:")
@@ -90,13 +112,13 @@ def add_names(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def shorten(app: Sphinx, what: str, name: str, thing: object, options: object, given: str | None, returned: str | None):
-    """Leave out of signatures what only the type checker wants to know of an array."""
+    """Shorten the types of arrays in signatures, which only the type checker needs in full."""
     array = re.compile(r"~numpy.ndarray\[tuple\[~typing.Any, \.\.\.\], ~numpy.dtype\[~?[\w.]+(\[~typing.Any\])?\]\]")
     return tuple(text and array.sub("~numpy.ndarray", text) for text in (given, returned))
 
 
 class Links(html.parser.HTMLParser):
-    """What a page of the website leads to, and the places in it to which a link can lead."""
+    """The links of a page of the website, and the places in it that a link can name."""
 
     def __init__(self, file: Path):
         super().__init__()
@@ -111,7 +133,7 @@ class Links(html.parser.HTMLParser):
 
 
 def check_links(app: Sphinx, failure: Exception | None) -> None:
-    """Every link within the website leads to a file that is there, and to a place in it that is there."""
+    """Raise an error if a link within the website leads to a missing file, or to a missing place in a file."""
     if failure or app.builder.name != "html":
         return
     root = Path(app.outdir).resolve()

@@ -33,7 +33,7 @@ STYLE = {
     **{"xtick.color": LINE, "ytick.color": LINE, "xtick.labelcolor": MUTED, "ytick.labelcolor": MUTED},
 }
 
-# The pair of views that docs/method.md works out: (squares placed, squares failed) of player 0 and of player 1.
+# The pair of views in the example of docs/method.md: (squares placed, squares failed) of player 0 and of player 1.
 EXAMPLE = (((0, 1), (4,)), ((3, 4), (0,)))
 KEYS = ((4, 1), (0, 0))  # each key square with the player who placed there
 
@@ -71,7 +71,7 @@ def in_time(order0: np.ndarray, order1: np.ndarray) -> list[bool]:
 
 
 def draw_timeline(ax: Axes, order0: np.ndarray, order1: np.ndarray, last: bool) -> None:
-    """Both orders, half-move by half-move, and what the key squares demand."""
+    """Both orders, half-move by half-move, and the constraints of the key squares."""
     good = in_time(order0, order1)
     ax.set(xlim=(-1.5, 5.6), ylim=(-0.62, 1.75))
     ax.axis("off")
@@ -146,7 +146,7 @@ def timing_picture() -> None:
 
 
 def visited_pairs(pairs: Pairs) -> int:
-    """Number of pairs that the sweep for player 0 visits: its view stands for its orbit, and somebody can win next."""
+    """Number of pairs that the sweep for player 0 visits: of representatives, where the mover can win at once."""
     masks = np.stack([pairs.placed[0], pairs.failed[0]])
     images = [image_of(masks, symmetry) for symmetry in named_game("pttt-abrupt").symmetries]
     first = np.min([image[0] << 9 | image[1] for image in images], axis=0)
@@ -210,7 +210,7 @@ def result_picture(data: Path) -> None:
 
 
 def learners_picture() -> None:
-    """How the learners came down on the full game, from their evaluations in ``records/learners.csv``."""
+    """How the learners' gaps fell on the full game, from their evaluations in ``records/learners.csv``."""
     curves: dict[str, list[dict[str, float]]] = {}
     with open(RECORDS / "learners.csv", newline="") as file:
         for row in csv.DictReader(file):
@@ -221,7 +221,7 @@ def learners_picture() -> None:
 
 
 def ultimate_picture() -> None:
-    """The figures of the Ultimate report, from our matches: times by depth and turn, and what more time wins."""
+    """The figures of the Ultimate report, from our matches: times by depth and turn, and the score by time."""
     with open(RECORDS / "ultimate-times.csv", newline="") as file:
         times = [(int(row["depth"]), row["turn"], float(row["milliseconds"])) for row in csv.DictReader(file)]
     with open(RECORDS / "ultimate-timed.csv", newline="") as file:

@@ -1,6 +1,6 @@
-"""Types that many modules share: the words that an option may have, and intervals.
+"""Types that many modules share: the allowed words of options, and intervals.
 
-The command line and the web process import this module, so it imports nothing that takes long.
+The command line and the web process import this module, so it imports nothing slow.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The core's configuration: its keys, their defaults and allowed values, and sentences about refused ones.
+"""The core's configuration: keys, defaults, allowed values, and error messages for refused values.
 
-Wings have sections of their own in the same file: ``cli/sections.py`` puts them together.
+Wings have sections of their own in the same file; ``cli/sections.py`` composes them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
 
 
 def _game_name(value: Any) -> str:
-    """The name of a game that is given by its name, or as phantom tic-tac-toe by four keys."""
+    """The name of a game, given by this name or, for phantom tic-tac-toe, by four keys."""
     if isinstance(value, Mapping):
         if set(value) != set(_BOARD) or any(type(value[key]) is not kind for key, kind in _BOARD.items()):
             board = "{rows: 2, columns: 4, k: 3, turn_rule: abrupt}"
-            raise ValueError(f"the name of a game, or {board} with numbers of yours")
+            raise ValueError(f"the name of a game, or {board} with other numbers")
         if value["turn_rule"] not in get_args(TurnRule):
             raise ValueError(f"a game with the turn_rule {' or '.join(get_args(TurnRule))}")
         value = tic_tac_toe_name(**value)
@@ -62,13 +62,13 @@ def _run(value: Any) -> Any:
 
 def number(value: Any) -> Any:
     """The value, unless it is true or false."""
-    # YAML's yes, no, on and off are booleans, which Python counts among the numbers.
+    # YAML's yes, no, on and off are booleans, and Python's booleans are numbers.
     if isinstance(value, bool):
         raise ValueError("a number")
     return value
 
 
-_SCHEMA: dict[str, Any] = {  # for editors: the listed names are proposed
+_SCHEMA: dict[str, Any] = {  # editors propose the listed names
     "anyOf": [
         {"enum": list(GAMES)},
         {"type": "string", "pattern": r"^(pttt|mini|dark-hex)-.*(abrupt|classical)"},
@@ -101,11 +101,11 @@ Infoset = Annotated[str, StringConstraints(pattern=r"^\|([0-9]+[*.])*$")]
 
 
 MOST_LISTED_SQUARES = 9
-"""On larger boards, files with a row for each infoset are written only if somebody asks for them."""
+"""On larger boards, files with a row for each infoset are written only on request."""
 
 
 class Section(BaseModel):
-    """A part of the configuration: it refuses keys that it does not know."""
+    """A part of the configuration; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -130,53 +130,53 @@ class SolveConfig(Section):
     )
     horizon: Whole = Field(
         default=1000,
-        description="Iterations during which the parameters of hs-dcfr and hs-pcfr+ move; no other algorithm has any.",
+        description="Iterations over which the parameters of hs-dcfr and hs-pcfr+ change; other algorithms ignore it.",
     )
     restart_average: Real | None = Field(
         default=None,
         gt=1,
-        description="The average begins anew when the number of iterations has grown by this factor; null: never.",
+        description="The average restarts when the number of iterations has grown by this factor; null: never.",
     )
     updates: Updates = Field(
         default="alternating",
         description="alternating: player 1 is updated against the new player 0; simultaneous: against the old one.",
     )
     target_nashconv: Real = Field(
-        default=1e-3, ge=0, description="Stop when the gap is at most this; 0: never stop for it."
+        default=1e-3, ge=0, description="Stop when the gap is at most this; 0: ignore the gap."
     )
     max_iterations: Whole = Field(default=2000, description="Stop after this many iterations.")
     max_minutes: Real = Field(
         default=60.0,
         gt=0,
         le=1e9,
-        description="Stop after this many minutes, before an iteration that would end later; evaluations and savings "
-        "count.",
+        description="Stop after this many minutes, before an iteration that would end later; evaluating and saving "
+        "count too.",
     )
     evaluate_every: Real = Field(
         default=1.2,
         gt=1,
-        description="The gap is next computed when the number of iterations has grown by this factor.",
+        description="The gap is computed again when the number of iterations has grown by this factor.",
     )
     commit_seconds: Real | None = Field(
         default=None,
         ge=0,
-        description="Seconds between two savings of the state; 0: each iteration; null: 30, more for large states.",
+        description="Seconds between saves of the state; 0: each iteration; null: 30, more for large states.",
     )
     snapshot_every: Real | None = Field(
         default=None,
         gt=1,
-        description="Average strategies are kept when the number of iterations has grown by this factor; null: never.",
+        description="Average strategies are saved when the number of iterations has grown by this factor; null: never.",
     )
     snapshots_mb: Real = Field(
         default=1000.0,
         gt=0,
         le=1e9,
-        description="Disk space for them, MB: when it is used up, every second is deleted.",
+        description="Disk space for these snapshots, MB; when it is used up, every second snapshot is deleted.",
     )
-    precision: Precision = Field(default="float32", description="Of the regrets and of the sums of strategies.")
+    precision: Precision = Field(default="float32", description="Precision of regrets and sums of strategies.")
     storage: Storage | None = Field(
         default=None,
-        description="int16: between iterations both are kept in 16 bits, with a scale for each 256; null: as they are.",
+        description="int16: between iterations both are stored in 16 bits, with a scale for each 256; null: unchanged.",
     )
 
     @model_validator(mode="after")
@@ -189,10 +189,10 @@ class SolveConfig(Section):
 class ExportConfig(Section):
     """The files for the course and for others."""
 
-    dtype: Precision = Field(default="float32", description="Of the probabilities in the files.")
-    compression_level: Level = Field(default=1, description="Of the zip files: 0 none, 1 fast, 9 small.")
+    dtype: Precision = Field(default="float32", description="Type of the probabilities in the files.")
+    compression_level: Level = Field(default=1, description="Compression of the zip files: 0 none, 1 fast, 9 small.")
     infosets_0: Path | None = Field(
-        default=None, description="A file of player 0's infosets that fixes the order of rows."
+        default=None, description="A file of player 0's infosets that sets the order of rows."
     )
     infosets_1: Path | None = Field(default=None, description="The same for player 1.")
     course: bool | None = Field(
@@ -202,7 +202,7 @@ class ExportConfig(Section):
     bundle: bool | None = Field(default=None, description="Whether to write strategies.h5; null: as for course.")
 
     def files(self, game: str) -> tuple[bool, bool]:
-        """Whether the course's files are written for a game, and whether the bundle is."""
+        """Whether the course's files and the bundle are written for a game."""
         small = named_game(game).squares <= MOST_LISTED_SQUARES
         return small if self.course is None else self.course, small if self.bundle is None else self.bundle
 
@@ -212,10 +212,10 @@ class ReportConfig(Section):
 
     title: str = Field(default="Phantom Tic-Tac-Toe, solved", min_length=1, description="The report's heading.")
     infosets: tuple[Infoset, ...] = Field(
-        default=("|", "|4*", "|0*4."), description="Infosets to show; those that a player does not have are left out."
+        default=("|", "|4*", "|0*4."), description="Infosets to show; a player's missing ones are left out."
     )
     compare: tuple[Run, ...] = Field(
-        default=(), description="Other runs of the same game and symmetry, to compare this one with."
+        default=(), description="Other runs of the same game and symmetry, to compare with this one."
     )
 
 
@@ -232,7 +232,7 @@ class Config(Section):
         default="default", description="The name of the run: each has its own results; views and index are shared."
     )
     memory_mb: Whole = Field(
-        default=MEMORY_MB, description="Most memory a stage may use, MB; what does not fit is mapped from files."
+        default=MEMORY_MB, description="Most memory that a stage may use, MB; larger arrays are mapped from files."
     )
     solve: SolveConfig = SolveConfig()
     export: ExportConfig = ExportConfig()
@@ -248,7 +248,7 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     ConfigError
-        If it cannot be read, is no YAML, or has a key twice, of which YAML's own reader would drop the first.
+        If it cannot be read, is no YAML, or has a key twice (YAML's own reader would drop the first).
     """
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506, as it is a SafeLoader
@@ -263,7 +263,7 @@ def read_yaml(path: Path) -> Any:
         if "'\\t'" in problem:
             problem = "a tab stands here; indent with spaces"
         raise ConfigError(f"{path} is not YAML{where}: {problem}.") from error
-    except ValueError as error:  # from what YAML's own errors do not tell
+    except ValueError as error:  # not covered by YAML's own errors
         raise ConfigError(
             f"{path} cannot be read: a number has thousands of digits, or a date does not exist."
         ) from error
@@ -283,7 +283,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def check_config(content: Any, source: str = "config.yaml") -> Config:
-    """Check a configuration that is a mapping already.
+    """Check a configuration after parsing.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def check_config(content: Any, source: str = "config.yaml") -> Config:
     Raises
     ------
     ConfigError
-        If a key or value is refused, or a file that it names does not exist.
+        If a key or value is refused, or a named file does not exist.
     """
     config = check_section(Config, content, source)
     for key in ("infosets_0", "infosets_1"):
@@ -331,7 +331,7 @@ def _sentence(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseModel]:
     for key in path:
-        if isinstance(key, int):  # the position in a list, whose model is there already
+        if isinstance(key, int):  # the position in a list, whose model is already reached
             continue
         annotation: Any = model.model_fields[key].annotation
         annotation = (get_args(annotation) or (annotation,))[0]
@@ -341,7 +341,7 @@ def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseM
 
 
 def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
-    """A guess for a key that stands in the wrong section, or beside the mapping that it belongs into."""
+    """A hint for a key in the wrong section, or beside the mapping that it belongs to."""
     *above, key = path
     if any(isinstance(part, int) for part in above):  # an item of a list, which no section of the file can stand for
         fields = _model_at(model, tuple(above)).model_fields
@@ -355,7 +355,7 @@ def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
 
 
 def wanted(problem: Mapping[str, Any]) -> str:
-    """What would have been allowed, to follow the words "must be", from an error of pydantic."""
+    """The allowed values, to follow the words "must be", from an error of pydantic."""
     kind, context, message = problem["type"], problem.get("ctx", {}), str(problem["msg"])
     if kind == "value_error":
         return str(context["error"])

@@ -1,4 +1,4 @@
-"""The errors that are written for people.
+"""Errors whose text is meant for the user.
 
 Each carries one sentence that says what is wrong, where, and what to do.  The command line and the
 workflow's scripts print that sentence and exit with a non-zero code; nothing else is caught.
@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
 
 
 class PtttError(Exception):
     """Base of all errors whose text is meant for the user: one sentence that says what is wrong and what to do.
+
+    Attributes
+    ----------
+    details
+        JSON values for programs, which go with the sentence from an answerer to the process that asked.
 
     Examples
     --------
@@ -25,13 +32,15 @@ class PtttError(Exception):
     nowhere is not the directory of a solution: there is no such directory.
     """
 
+    details: Mapping[str, Any] = MappingProxyType({})
+
 
 class UnknownGameError(PtttError):
     """No game of this name."""
 
 
 class GameError(PtttError, ValueError):
-    """The rules of a game contradict each other, or the game is too big for what was asked."""
+    """The rules of a game contradict each other, or the game is too big for the request."""
 
 
 class ConfigError(PtttError):
@@ -51,19 +60,20 @@ class InfosetFileError(PtttError):
 
 
 class ImpossibleInfosetError(PtttError):
-    """What was typed is no infoset of the player.
+    """A text is no infoset of the player.
 
     Parameters
     ----------
     sentence
-        Says why.
+        The reason.
     nearest
-        Text of the nearest possible infoset: the longest beginning that is one.  None if the player has no infoset.
+        Text of the nearest possible infoset: the longest prefix that is one.  None if the player has no infoset.
     """
 
     def __init__(self, sentence: str, nearest: str | None) -> None:
         super().__init__(sentence)
         self.nearest = nearest
+        self.details = {"nearest": nearest}
 
 
 class StoreError(PtttError):
@@ -79,24 +89,24 @@ class MemoryBudgetError(BudgetError):
 
 
 class DiskBudgetError(BudgetError):
-    """What is to be kept on disk cannot be kept within its budget."""
+    """Data do not fit their budget of disk space."""
 
 
 class MissingExtraError(PtttError):
-    """A library is missing that an extra of the package brings."""
+    """A library is missing that an extra of the package installs."""
 
 
 class GraderError(PtttError):
-    """The grader cannot do what it was asked: its directory, its teams, its server."""
+    """The grader refuses a request: its directory, its teams or its server do not allow it."""
 
 
 class PlayError(PtttError):
-    """A game that is being played does not allow what was asked, or there is no such game.
+    """A game in progress does not allow the request, or there is no such game.
 
     Parameters
     ----------
     status
-        The status of HTTP that goes with the sentence.
+        HTTP status of the answer.
     """
 
     def __init__(self, sentence: str, status: int = 409) -> None:
@@ -105,13 +115,13 @@ class PlayError(PtttError):
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """``" (did you mean ...?)"`` with the known name that is closest to what was given; empty if none is close."""
+    """``" (did you mean ...?)"`` with the known name closest to the given one; empty if none is close."""
     close = difflib.get_close_matches(str(given), list(known), n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 
 
 def on_one_line(sentence: str) -> str:
-    """The sentence with its line ends and control characters, which names of strangers may hold, as escapes."""
+    """Escape line ends and control characters, which names from strangers may contain."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in sentence)
 
 
@@ -119,17 +129,17 @@ NO_MEMORY = "There is not enough memory for this."
 INTERRUPTED = "Interrupted; the same command continues from what is on disk."
 
 
-def of_system(error: OSError) -> str:
-    """One sentence about an error of the operating system that nobody has explained better."""
+def system_error_sentence(error: OSError) -> str:
+    """One sentence about an error of the operating system that no other module has explained."""
     return f"{error.filename or 'A file, or standard output,'} cannot be used: {error.strerror or error}."
 
 
 @contextmanager
-def interrupts_kept() -> Iterator[None]:
-    """Raise KeyboardInterrupt where an interrupt comes out of the block as another error.
+def keep_interrupts() -> Iterator[None]:
+    """Raise KeyboardInterrupt if an interrupt leaves the block as another error.
 
-    An interrupt can hit the standard library while it cleans up.  `shutil.rmtree`, for one, then closes
-    a descriptor a second time, and the error of that takes the interrupt's place.
+    An interrupt can hit the standard library while it cleans up.  `shutil.rmtree`, for example, then closes
+    a descriptor a second time, and that error replaces the interrupt.
     """
     try:
         yield
@@ -143,17 +153,17 @@ def interrupts_kept() -> Iterator[None]:
 
 
 @contextmanager
-def told_by(tell: Callable[[str], None]) -> Iterator[None]:
-    """End the program with one sentence if an error that a person can do something about leaves the block.
+def exit_on_error(tell: Callable[[str], None]) -> Iterator[None]:
+    """End the program with one sentence if an error that the user can fix leaves the block.
 
     Parameters
     ----------
     tell
-        Gets the sentence.  Afterwards the program ends: with 130 after an interrupt, else with 1.
+        Gets the sentence.  Afterwards the program exits: with 130 after an interrupt, else with 1.
     """
     code = 1
     try:
-        with interrupts_kept():
+        with keep_interrupts():
             yield
         return
     except PtttError as error:
@@ -161,7 +171,7 @@ def told_by(tell: Callable[[str], None]) -> Iterator[None]:
     except KeyboardInterrupt:
         sentence, code = INTERRUPTED, 130
     except OSError as error:
-        sentence = of_system(error)
+        sentence = system_error_sentence(error)
     except MemoryError:
         sentence = NO_MEMORY
     tell(on_one_line(sentence))

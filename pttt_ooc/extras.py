@@ -1,4 +1,4 @@
-"""The extras of the package: what each installs, and a sentence with the line that installs it where it is missing.
+"""The extras of the package: their libraries, and the sentence that says how to install missing ones.
 
 A command looks for its extra before it reads, compiles or computes anything.
 """
@@ -27,25 +27,25 @@ EXTRAS = {
     "openspiel": ("open_spiel",),
     "smbc": ("scipy",),
 }
-"""What each extra of pyproject.toml installs, by the names under which it is imported."""
+"""The import names of the libraries that each extra of pyproject.toml installs."""
 
 
 def check_extra(name: str, user: str) -> None:
-    """Look for all that an extra installs.
+    """Look for all libraries of an extra.
 
-    Servers import some of it in processes that are started again whenever they die, so that each of it is looked for.
+    Servers import some of them in processes that are restarted whenever they die, so all are looked for here.
 
     Parameters
     ----------
     name
-        Of the extra.
+        Name of the extra.
     user
-        What needs it, to begin a sentence.
+        Subject of the error's sentence: the feature that needs the extra.
 
     Raises
     ------
     MissingExtraError
-        If something is missing; it names the line that installs it.
+        If a library is missing; the message has the command that installs it.
     """
     missing = [module for module in EXTRAS[name] if find_spec(module) is None]
     if missing:
@@ -54,7 +54,7 @@ def check_extra(name: str, user: str) -> None:
 
 @contextmanager
 def imports(user: str) -> Iterator[None]:
-    """Raise a MissingExtraError, as :func:`check_extra` does, where the block imports what is not installed."""
+    """Raise a MissingExtraError, as :func:`check_extra` does, if the block imports a missing library."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -66,7 +66,7 @@ def imports(user: str) -> Iterator[None]:
 
 @contextmanager
 def extra(name: str, user: str) -> Iterator[None]:
-    """Look for an extra, and guard the imports of the block: what it brings may need more."""
+    """Look for an extra, and guard the imports of the block: its libraries may need others."""
     check_extra(name, user)
     with imports(user):
         yield
@@ -80,7 +80,7 @@ def _sentence(user: str, missing: list[str]) -> str:
 
 
 def _installer() -> str:
-    """The command that installs packages for this Python, however the package itself was installed."""
+    """The command that installs packages for this Python."""
     program, here = Path(sys.executable), Path.cwd()
     shown = shlex.quote(str(program.relative_to(here) if program.is_relative_to(here) else program))
     return f"{shown} -m pip install" if find_spec("pip") else f"uv pip install --python {shown}"

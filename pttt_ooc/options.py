@@ -1,12 +1,15 @@
-"""Options that several commands have, of whatever room, with the words that `--help` says of them; groups of commands.
+"""Options shared by several commands, with their help texts, and groups of commands.
 
-An option of one name means one thing in all commands.
+An option of one name means the same in all commands.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -16,7 +19,7 @@ from pttt_ooc.rules.catalogue import GAMES, named_game
 
 
 class Group(TyperGroup):
-    """Commands whose summaries are told whole, on several lines where the terminal is narrow."""
+    """Commands whose summaries are shown in full, on several lines where the terminal is narrow."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a line for each command."""
@@ -28,6 +31,32 @@ class Group(TyperGroup):
 def group(summary: str) -> typer.Typer:
     """A group of commands, for `add_typer`."""
     return typer.Typer(cls=Group, help=summary, no_args_is_help=True, rich_markup_mode=None)
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A command for typer in which every keyword parameter that is a named tuple becomes one option for each field."""
+    taken = inspect.signature(command, eval_str=True).parameters
+    groups = {name: one.annotation for name, one in taken.items() if hasattr(one.annotation, "_field_defaults")}
+    parameters: list[inspect.Parameter] = []
+    for name, one in taken.items():
+        if kind := groups.get(name):
+            hints = get_type_hints(kind, include_extras=True)
+            parameters += [
+                one.replace(name=field, annotation=hints[field], default=kind._field_defaults.get(field, one.empty))
+                for field in kind._fields
+            ]
+        else:
+            parameters.append(one)
+
+    @wraps(command)
+    def spread_command(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{field: values.pop(field) for field in kind._fields})
+        command(**values)
+
+    spread_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    spread_command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return spread_command
 
 
 def _games(incomplete: str) -> list[str]:
@@ -70,16 +99,16 @@ OutputZipOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE.z
 OutputDirectoryOption = Annotated[
     Path, typer.Option("--output", "-o", metavar="DIR", help="The directory to write to; made if missing.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace a file that is there, except for inputs.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing file, except for inputs.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", min=1, metavar="N", help="Number of threads; default: all cores.")
 ]
 MemoryOption = Annotated[
     int | None,
-    typer.Option(min=1, metavar="MB", help="Most memory to use; the rest is mapped from files.  [default: 512]"),
+    typer.Option(min=1, metavar="MB", help="Memory limit; the rest is mapped from files.  [default: 512]"),
 ]
-LevelOption = Annotated[int, typer.Option(min=0, max=9, help="Of the zip files: 0 none, 1 fast, 9 small.")]
+LevelOption = Annotated[int, typer.Option(min=0, max=9, help="Zip compression: 0 none, 1 fast, 9 small.")]
 Infosets0Option = Annotated[
     Path | None, typer.Option("--infosets0", metavar="FILE", help="Player 0's infosets, in the order of the rows.")
 ]
@@ -90,8 +119,10 @@ GameValueOption = Annotated[
     str | None,
     typer.Option(metavar="X", help="The value of the game: a number or LOW,HIGH; default: the best known."),
 ]
-HostOption = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0: everywhere.")]
-PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0: any that is free.")]
+HostOption = Annotated[
+    str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on; 0.0.0.0: all addresses.")
+]
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0: any free port.")]
 BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the page in a browser.")]
 KINDS = "a .zip, .npy or .h5, the directory of a solution, or the word uniform"
 
@@ -103,6 +134,6 @@ GRADER = Path("grader")
 
 
 def check_game(name: str | None) -> None:
-    """Raise an UnknownGameError unless there is such a game, or none was named."""
+    """Raise an UnknownGameError if a game is named that does not exist."""
     if name is not None:
         named_game(name)

@@ -91,7 +91,7 @@ BOARD = {"rows": 2, "columns": 4, "k": 3, "turn_rule": "abrupt"}
         (
             {"game": {"rows": 2, "columns": 4}},
             'game is {"rows": 2, "columns": 4}, but must be the name of a game, or'
-            " {rows: 2, columns: 4, k: 3, turn_rule: abrupt} with numbers of yours.",
+            " {rows: 2, columns: 4, k: 3, turn_rule: abrupt} with other numbers.",
         ),
         (
             {"game": BOARD | {"turn_rule": "abrubt"}},

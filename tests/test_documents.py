@@ -1,12 +1,16 @@
-"""The documents: what they link to is there, and their commands are those of the Makefile."""
+"""The documents: their links lead somewhere, and their commands and programs work."""
 
+import ast
 import doctest
 import re
 import shlex
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pytest
 import typer
 from markdown_it import MarkdownIt
@@ -29,15 +33,15 @@ def links_of(page):
                 yield link
 
 
-def test_the_readmes_commands_can_be_typed_in_their_order():
+def test_the_commands_of_the_guide_can_be_typed_in_their_order():
     """Files that a command reads have been written by one before, and none is written over."""
     from pttt_ooc.cli.commands import app
 
     known, written = typer.main.get_command(app), set()
-    parent = known.context_class(
-        known, **known.context_settings
-    )  # commands keep the names of --help that they see first
-    lines = re.findall(r"^\.venv/bin/pttt (.*?)(?:\s+#.*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+    # Commands keep the names of --help that they see first.
+    parent = known.context_class(known, **known.context_settings)
+    text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\.venv/bin/pttt (.*?)(?:\s+#.*)?$", text, re.M)
     assert len(lines) > 15
     for line in lines:
         words = shlex.split(line)
@@ -52,6 +56,26 @@ def test_the_readmes_commands_can_be_typed_in_their_order():
                     assert (str(value) in written) == (parameter.name != "output"), line
                     written |= {str(value)}
     assert written == {"mine.zip", "reply.zip"}
+
+
+def test_the_program_of_the_start_writes_a_strategy(tmp_path):
+    """Run on three infosets of the full game; each row is a distribution over the squares not yet attempted."""
+    [program] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/start.md").read_text(encoding="utf-8"), re.S)
+    assert len([line for line in program.splitlines() if line]) <= 20
+    infosets = tmp_path / "data/pttt-abrupt/full/player0-infosets.txt"
+    infosets.parent.mkdir(parents=True)
+    infosets.write_text("|\n|0*\n|0*4.\n")
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    with zipfile.ZipFile(tmp_path / "mine.zip") as archive, archive.open("pttt_pl0.npy") as file:
+        rows = np.load(file)
+    assert rows.shape == (3, 9) and rows.dtype == np.float32
+    assert [np.flatnonzero(row == 0).tolist() for row in rows] == [[], [0], [0, 4]]
+    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-6)
+
+
+def test_the_readme_is_one_screen():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 45 and all(len(line) <= 100 for line in lines)
 
 
 def places_of(page):
@@ -105,11 +129,21 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path, monkeypatch):
     assert list(broken_links(page)) == ["#b", "other.md#two", "none.md", "none.svg", "/etc"]
 
 
-def test_every_page_is_on_the_website():
+def test_every_page_is_on_the_website_in_one_of_four_kinds():
     text = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
-    contents = set(re.findall(r'"((?:site/)?[a-z]+)"', text.partition("CONTENTS = {")[2].partition("}\n")[0]))
-    pages = {str(page.relative_to(ROOT / "docs").with_suffix("")) for page in (ROOT / "docs").rglob("*.md")}
-    assert contents == pages - {"index"}
+    contents = ast.literal_eval("{" + text.partition("CONTENTS = {")[2].partition("}\n")[0] + "}")
+    pages = [str(page.relative_to(ROOT / "docs").with_suffix("")) for page in (ROOT / "docs").rglob("*.md")]
+    assert list(contents) == ["Start", "Guides", "Reference", "Background"]
+    assert sorted(name for names in contents.values() for name in names) == sorted(set(pages) - {"index"})
+
+
+def test_the_start_page_links_each_page_under_its_kind():
+    text = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
+    contents = ast.literal_eval("{" + text.partition("CONTENTS = {")[2].partition("}\n")[0] + "}")
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    for kind, names in contents.items():
+        section = index.partition(f"\n## {kind}\n")[2].partition("\n## ")[0]
+        assert {f"{name}.md" for name in names} <= set(re.findall(r"\]\(([^)#]+)\)", section)), kind
 
 
 def test_make_lists_its_targets():

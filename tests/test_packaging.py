@@ -19,8 +19,8 @@ import pytest
 import yaml
 
 import pttt_ooc
-from pttt_ooc import compiler
-from pttt_ooc.stages.compilation import ensure_compiled
+from pttt_ooc import jit
+from pttt_ooc.stages.compilation import ensure_compiled, version
 from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parent.parent
@@ -103,6 +103,7 @@ def imports_of(file):
             yield node.module.partition(".")[0]
 
 
+@pytest.mark.slow
 def test_all_that_is_imported_is_named():
     def names(lines):
         return {re.split(r"[<>=\[;]", line)[0].lower().replace("_", "-") for line in lines}
@@ -112,7 +113,7 @@ def test_all_that_is_imported_is_named():
     for file in (ROOT / "pttt_ooc").rglob("*.py"):
         # An extra bears the name of the room, or of the module, that needs it; rooms with pages need the grader's too.
         parts = file.relative_to(ROOT / "pttt_ooc").with_suffix("").parts
-        served = parts[0] in ("web", "explore", "smbc") or {"pages", "course"} & set(parts)
+        served = parts[0] in ("service", "web", "play", "explore", "smbc") or {"pages", "course"} & set(parts)
         wanted = {*parts, *(("grader",) if served else ())}
         named = base.union(*(names(extras.get(extra, ())) for extra in wanted))
         used = set(imports_of(file)) - set(sys.stdlib_module_names) - {"pttt_ooc"}
@@ -169,16 +170,16 @@ def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
 def give_kernels(python, place):
     """Compile all kernels where an installed package of the same sources finds them: in the user's cache."""
     ensure_compiled()
-    place["env"]["NUMBA_CACHE_DIR"] = str(compiler.user_cache())
-    code = "from pttt_ooc import compiler; print(compiler.DIGEST)"
-    assert run([python, "-P", "-c", code], "/", env=place["env"]).stdout.strip() == compiler.DIGEST
+    place["env"]["NUMBA_CACHE_DIR"] = str(jit.user_cache())
+    code = "from pttt_ooc.stages import compilation; print(compilation.version())"
+    assert run([python, "-P", "-c", code], "/", env=place["env"]).stdout.strip() == version()
 
 
 @contextmanager
 def served(pttt, place):
     """A grader; its address."""
     (place["cwd"] / "grader").mkdir()
-    (place["cwd"] / "course/settings.yaml").write_text(GRADER)
+    (place["cwd"] / "grader/settings.yaml").write_text(GRADER)
     command = [pttt, "serve", "--data", "grader", "--port", "0"]
     with open(place["cwd"] / "log", "w") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)
@@ -216,6 +217,7 @@ def works_alone(bin_, place):
     return solved.stderr + evaluated.stderr
 
 
+@pytest.mark.slow
 def test_the_wheel_works_alone(alone, place):
     """With kernels that are compiled already."""
     give_kernels(alone / "python", place)

@@ -4,45 +4,27 @@ import ast
 import re
 from pathlib import Path
 
+from benchmarks import rooms
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pttt_ooc"
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-ITEMS = dict(re.findall(r"^- `?(\w+|\(top\))/?`?((?:.*\n)(?:  .*\n)*)", TEXT, re.M))  # room: what is said of it
+ITEMS = dict(re.findall(r"^- `?(\w+|\(top\))/?`?((?:.*\n)(?:  .*\n)*)", TEXT, re.M))  # room: its description
 ROOMS = [name for name in ITEMS if name != "(top)"]
 TOP = re.findall(r"`(\w+)`", ITEMS["(top)"])
 UPWARD = {("config", "rules"), ("options", "rules")}  # the configuration and the commands name games
 
 
-def room(module):
-    """The room of a module, or its own name if it is in none."""
-    return module.split(".")[1] if module.count(".") else ""
-
-
-def imported(file):
-    """Modules of the package that a file imports, wherever in its text."""
-    found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pttt_ooc"):
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            found |= {name if node.module == "pttt_ooc" else node.module for name in names}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if alias.name.startswith("pttt_ooc")}
-    return found
-
-
-def upward(files):
-    """Imports against the order of rooms: (importing file, imported module)."""
+def upward(package=PACKAGE):
+    """Imports against the order of rooms: (importing module, imported module)."""
     order = [*TOP, *ROOMS]
     wrong = set()
-    for file in files:
-        here = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        for module in imported(file):
-            there = room(module)
-            if here == "__init__" or there not in order:  # the package's own names, as `__version__`
-                continue
+    for module, others in rooms.imports(package).items():
+        for other in others:
+            here, there = (name.partition(".")[0] for name in (module, other))
             allowed = there in TOP or order.index(there) <= order.index(here)
             if not allowed and (here, there) not in UPWARD:
-                wrong.add((str(file.relative_to(PACKAGE)), module))
+                wrong.add((module, other))
     return wrong
 
 
@@ -63,21 +45,34 @@ def test_every_room_says_what_its_modules_are():
         assert set(re.findall(r"``(\w+)``", described.partition("Modules: ")[2])) == modules, name
 
 
+def test_what_the_architecture_locates_is_there():
+    rows = re.findall(r"^\| (.*\?) \| (.*) \|$", TEXT.partition("## Where is ...?")[2], re.M)
+    assert len(rows) >= 20
+    for question, answer in rows:
+        paths = re.findall(r"`([^`]+)`", answer)
+        assert paths, question
+        for path in paths:
+            assert (PACKAGE / path).exists() or (path.startswith("tests/") and (ROOT / path).exists()), path
+
+
 def test_imports_go_one_way():
-    assert upward(PACKAGE.rglob("*.py")) == set()
+    assert upward() == set()
 
 
-def test_an_import_that_goes_the_other_way_is_found(tmp_path, monkeypatch):
-    monkeypatch.setitem(globals(), "PACKAGE", tmp_path)
-    (tmp_path / "disk").mkdir()
-    file = tmp_path / "disk" / "files.py"
+def test_an_import_that_goes_the_other_way_is_found(tmp_path):
+    for name in ("errors", "rules/game", "solving/regret"):
+        file = tmp_path / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("")
+    file = tmp_path / "structure/views.py"
+    file.parent.mkdir()
     file.write_text("def late():\n    from pttt_ooc.solving import regret\n")
-    assert upward([file]) == {("disk/files.py", "pttt_ooc.solving")}
+    assert upward(tmp_path) == {("structure.views", "solving.regret")}
     file.write_text("from pttt_ooc.rules.game import Game\nfrom pttt_ooc import errors, jit\n")
-    assert upward([file]) == set()
+    assert upward(tmp_path) == set()
 
 
 def test_files_of_tests_have_names_of_their_own():
-    """Each folder of tests is on the path: of two modules with the same name only one would ever be imported."""
+    """pytest puts each folder of tests on the path: of two modules with the same name only one would be imported."""
     names = [path.name for path in Path(__file__).parent.rglob("*.py") if path.name != "conftest.py"]
     assert len(set(names)) == len(names), sorted(name for name in set(names) if names.count(name) > 1)

@@ -53,7 +53,7 @@ def test_the_end_of_a_run_tells_what_to_install():
     ]
     assert untried(reasons) == (
         "Not tried: 3 in a browser, 1 on PostgreSQL, 2 with OpenSpiel as referee. "
-        "To try all: apt-get install chromium fonts-dejavu-core postgresql; make env."
+        "To try all: apt-get install chromium-headless-shell fonts-dejavu-core postgresql; make env."
     )
 
 

@@ -17,7 +17,7 @@ _WAYS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
 
 @dataclass(frozen=True)
-class Cell:
+class Square:
     """A square.
 
     Attributes
@@ -61,7 +61,7 @@ class Block:
     owner: str
     winning: bool
     words: str
-    rows: list[list[Cell]]
+    rows: list[list[Square]]
     open: bool
 
 
@@ -168,12 +168,12 @@ def _board(rows: list[list[Block]]) -> Board:
     return Board(rows, sum(len(block.rows[0]) for block in rows[0]), words)
 
 
-def _block(owner: str, winning: bool, words: str, rows: list[list[Cell]]) -> Block:
+def _block(owner: str, winning: bool, words: str, rows: list[list[Square]]) -> Block:
     return Block(owner, winning, words, rows, any(cell.legal for row in rows for cell in row))
 
 
 def _cell(
     move: int, mark: str, name_of: Callable[[int], str], legal: Collection[int], latest: int | None, winning: bool
-) -> Cell:
+) -> Square:
     words = f"{name_of(move)}, {_WORDS[mark]}"
-    return Cell(move, mark, move in legal, move == latest, winning, words)
+    return Square(move, mark, move in legal, move == latest, winning, words)

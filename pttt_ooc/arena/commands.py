@@ -14,6 +14,7 @@ import typer
 
 from pttt_ooc.arena.learning.commands import train, train_patterns, train_ultimate
 from pttt_ooc.arena.solvers.commands import solve
+from pttt_ooc.arena.wing import pages
 from pttt_ooc.options import BrowserOption, HostOption, JsonOption, OutputDirectoryOption, PortOption, group
 
 GameOption = Annotated[
@@ -206,47 +207,12 @@ def play(
     """Play against an agent on the terminal."""
     from pttt_ooc.arena.agents.catalogue import agent as agent_by_name
     from pttt_ooc.arena.games.catalogue import game as game_by_name
+    from pttt_ooc.arena.terminal import play_game
 
     rules, opponent = game_by_name(game), agent_by_name(agent)
     opponent.seat(rules)
     opponent.begin(seed)
-    dialogue(rules, opponent, int(second))
-
-
-def dialogue(rules: Any, opponent: Any, own: int) -> None:
-    """Let a person play a game on the terminal.
-
-    Parameters
-    ----------
-    rules
-        The game.
-    opponent
-        An agent that is seated at it.
-    own
-        The player that the person is.
-    """
-    from pttt_ooc.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError
-
-    state = rules.start()
-    while state[RESULT] == UNFINISHED:
-        if int(state[PLAYER]) != own:
-            move = opponent.choose(state)
-            print(f"The agent plays {rules.show_move(move)}.")
-            state = rules.play(state, move)
-            continue
-        print(rules.show(state))
-        print("Your move: ", end="", flush=True)
-        told = sys.stdin.readline()
-        if not told:
-            print("\nThe game is left.")
-            return
-        try:
-            state = rules.play(state, rules.read_move(told.strip()))
-        except ArenaError as error:
-            print(error)
-    print(rules.show(state))
-    result = int(state[RESULT])
-    print("It is a draw." if result == DRAW else "You have won." if result == FIRST + own else "The agent has won.")
+    play_game(rules, opponent, int(second))
 
 
 def replay(
@@ -254,7 +220,7 @@ def replay(
     number: Annotated[int, typer.Argument(min=0, help="Of the game.")] = 0,
 ) -> None:
     """Show a game of a match, move by move; what the rules do not allow is refused."""
-    from pttt_ooc.arena.games.base import ArenaError
+    from pttt_ooc.arena.games.base import PLAYER, ArenaError
     from pttt_ooc.arena.games.catalogue import game as by_name
     from pttt_ooc.arena.matches import log
 
@@ -269,7 +235,7 @@ def replay(
     for state, move in zip(log.replay(told["game"], row), [*row["moves"], None], strict=False):
         print(rules.show(state))
         if move is not None:
-            print(f"\n{told['agents'][row['starter'] ^ int(state[0])]}: {rules.show_move(move)}\n")
+            print(f"\n{told['agents'][row['starter'] ^ int(state[PLAYER])]}: {rules.show_move(move)}\n")
     if "forfeit" in row:
         print(f"{told['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
     print("A draw." if row["winner"] == 2 else f"{told['agents'][row['winner']]} wins.")
@@ -285,5 +251,5 @@ def serve(
     from pttt_ooc.extras import extra
 
     with extra("grader", "`pttt arena serve`"):
-        from pttt_ooc.arena.pages.local_server import serve as served
-    served(directory, host, port, "/arena/play" if browser else None)
+        from pttt_ooc.service.local_server import serve as served
+    served([pages(directory)], host, port, "/arena/play" if browser else None)

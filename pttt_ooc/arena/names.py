@@ -5,7 +5,7 @@ GAMES = {"ultimate": "Ultimate", "extreme": "Extreme", "mnk": "Mnk", "infinite":
 
 AGENTS = {
     "table": "trained.ValueTable",
-    "patterns": "trained.Patterns",
+    "patterns": "trained.PatternAgent",
     "random": "basic.Random",
     "file": "basic.File",
     "minimax": "minimax.Minimax",

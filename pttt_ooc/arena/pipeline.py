@@ -12,7 +12,8 @@ from typing import Any
 
 from pttt_ooc.arena.names import AGENTS, GAMES
 from pttt_ooc.arena.settings import Experiment, RoundRobin
-from pttt_ooc.stages.provenance import PACKAGE, code_digest, dependencies, module_digest
+from pttt_ooc.imports import PACKAGE, dependencies, module_digest
+from pttt_ooc.stages.provenance import code_digest
 
 CONDUCT = {Experiment: "arena/experiments", RoundRobin: "arena/round_robin"}
 """The module that plays each kind."""

@@ -1,7 +1,7 @@
 """The command ``pttt``.
 
-Modules: ``commands`` gathers its groups, one module each (``games``, ``plan``, ``strategies``, ``inspection``,
-``solutions``, ``servers``, ``play``), with ``display`` and ``console`` behind them.
+Modules: ``commands`` gathers the groups of commands, one module each (``games``, ``plan``, ``strategies``,
+``inspection``, ``solutions``, ``servers``, ``play``); ``display`` and ``console`` print.
 ``sections``: the configuration of the workflow, with the sections of all wings.
-``wings``: wings whose pages stand beside others, in one ``webserver``.
+``wings``: the list of all wings, and their pages beside others.
 """

@@ -1,10 +1,10 @@
-"""The command ``pttt``, which ``python -m pttt_ooc.cli`` is as well."""
+"""The command ``pttt``, also as ``python -m pttt_ooc.cli``."""
 
 import signal
 
 
 def main() -> None:
-    """Run the command line; an interrupt while its modules are imported ends it without a word."""
+    """Run the command line; an interrupt during imports ends it silently."""
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # and not ignored, as under nohup
         signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -1,27 +1,26 @@
 """The command ``pttt``: its groups of commands, one module each.
 
-Libraries that take long to import are imported by the commands that need them, so that help comes at once.  A group
-is a module with a function ``add_commands``, named in :data:`GROUPS`.
+Commands import slow libraries when they run, so that help is fast.  A group is a module with a function
+``add_commands``, in :data:`GROUPS`.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.arena import commands as arena
 from pttt_ooc.cli import games, inspection, plan, play, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
-from pttt_ooc.course import commands as grader
+from pttt_ooc.cli.wings import WINGS
+from pttt_ooc.course import commands as course
 from pttt_ooc.course.kinds.bots import commands as league
-from pttt_ooc.extreme import commands as extreme
-from pttt_ooc.learners import commands as learners
-from pttt_ooc.smbc import commands as smbc
 
-GROUPS = (games, plan, strategies, inspection, solutions, servers, play, learners, grader, smbc, arena, extreme, league)
-"""In the order in which `pttt --help` lists their commands."""
+_WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
+GROUPS = (games, plan, strategies, inspection, solutions, servers, play, course, *_WINGS, league)
+"""The groups, in the order of `pttt --help`."""
 
 app = typer.Typer(
     cls=Commands,
@@ -34,12 +33,12 @@ app = typer.Typer(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; an error that a person can do something about ends it with one sentence.
+    """Run the command line; an error for people ends it with one sentence.
 
     Parameters
     ----------
     arguments
-        Of the command; default: the arguments of the process.
+        The command and its arguments; default: those of the process.
     """
     run(app, "pttt", arguments)
 

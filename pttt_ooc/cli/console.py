@@ -1,4 +1,4 @@
-"""A command line's manners: one sentence for each error, in our words."""
+"""Running a command line: one sentence for each error, in our words."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 import typer
 
 from pttt_ooc.disk.resources import small_threads
-from pttt_ooc.errors import StoreError, did_you_mean, interrupts_kept, told_by
+from pttt_ooc.errors import StoreError, did_you_mean, exit_on_error, keep_interrupts
 from pttt_ooc.options import Group
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> None:
-    """Run a command line; an error that a person can do something about ends it with one sentence.
+    """Run a command line; an error for people ends it with one sentence.
 
     Parameters
     ----------
     name
-        Of the program.
+        The name of the program.
     arguments
-        Of the command; default: the arguments of the process.
+        The command and its arguments; default: those of the process.
     """
     small_threads()
-    with told_by(say):
+    with exit_on_error(say):
         if sys.stdout is None:
             raise StoreError("There is no standard output to write to: it is closed.")
         if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no text
+            sys.stdout.reconfigure(errors="backslashreplace")  # names of files may not be valid text
         try:
             app(args=arguments, prog_name=name)
         except SystemExit:
@@ -44,28 +44,28 @@ def say(sentence: str) -> None:
 
 
 def _flush() -> None:
-    """Flush standard output now; an error at the end of the process would give no sentence.
+    """Flush standard output; an error at the end of the process would print no sentence.
 
     Raises
     ------
     StoreError
-        If it cannot be written, unless the reader has seen enough.
+        If it cannot be written, unless the reader has closed the pipe.
     """
     try:
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the rest goes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the rest of the output
         if not isinstance(error, BrokenPipeError):
             raise StoreError(f"Cannot write to standard output: {error.strerror}.") from error
 
 
 class Commands(Group):
-    """The commands, with messages of our own about refused values of options."""
+    """The commands, with our own messages about refused values of options."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that the arguments name."""
+        """Run the command."""
         try:
-            with interrupts_kept():
+            with keep_interrupts():
                 return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = _refusal(error)
@@ -73,7 +73,7 @@ class Commands(Group):
 
 
 def _refusal(error: typer.BadParameter) -> str:
-    """The message about a refused value; where pydantic checked it for typer, in our words."""
+    """The message about a refused value, in our words if pydantic refused it."""
     problems = getattr(error.__cause__, "errors", None)
     if problems is None:
         return error.message

@@ -1,4 +1,4 @@
-"""Tables that the command line prints: games, evaluations, solutions."""
+"""Tables on the command line: games, evaluations, solutions."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ JSON_KEYS = (
     *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),
     *("exploitability_0", "exploitability_1", "game_value", "seconds"),
 )
-_EXACT = 1e-9  # half the width of an interval that is shown as if it were a number
+_EXACT = 1e-9  # half the width of an interval that is shown as a number
 
 
 def _print(table: Table) -> None:
-    # A pipe has no width; nothing is to be cut there.
+    # A pipe has no width: cut nothing there.
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
 
 
@@ -82,7 +82,7 @@ def _value(game: Game) -> str:
 
 
 def one_game(game: Game) -> None:
-    """Tell the rules and the exact size of one game."""
+    """Print the rules and the exact size of a game."""
     pairs = find_pairs(game)
     counts = counts_of(game, pairs)
     print(game.name)
@@ -128,7 +128,7 @@ def evaluation(found: Evaluation, game: str, symmetry: str, inputs: tuple[str, s
     Parameters
     ----------
     inputs
-        Player 0's and player 1's strategy, as they were named.
+        The names of the strategies of player 0 and player 1.
     """
     asked = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
     if as_json:
@@ -161,7 +161,7 @@ def _figures(found: Evaluation) -> list[tuple[str, str]]:
 
 
 def solution(directory: Path) -> None:
-    """Tell how a solve has ended."""
+    """Print the result of a solve."""
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
     print(f"The solution is in {directory / 'solution.zarr'}.")
     _facts_table(
@@ -175,14 +175,14 @@ def solution(directory: Path) -> None:
 
 
 def comparison(found: Comparison, names: tuple[str, str], against: str | None) -> None:
-    """Tell how two strategies of one player differ.
+    """Print how two strategies of one player differ.
 
     Parameters
     ----------
     names
-        Of the strategies, as they were named.
+        The names of the strategies.
     against
-        Of the opponent, likewise.
+        The name of the opponent.
     """
     rows = [("worst case of", found.worst_cases), (f"against {against},", found.values)]
     values = [
@@ -222,12 +222,12 @@ def _distances_table(found: Comparison, names: tuple[str, str]) -> Table:
 
 
 def mistakes(found: Mistakes, name: str, equilibrium: str) -> None:
-    """Tell where a strategy loses.
+    """Print where a strategy loses.
 
     Parameters
     ----------
     name, equilibrium
-        Of the strategy and of the opponent's, as they were named.
+        The names of the strategy and of the opponent's.
     """
     me, other = found.player, 1 - found.player
     _facts_table(
@@ -262,13 +262,13 @@ def _losses_table(heading: str, part: Losses) -> Table:
 
 
 def _costliest(one: Loss) -> str:
-    """The attempt by which most is lost, with its probability."""
+    """The costliest attempt, with its probability."""
     square = max(range(len(one.losses)), key=lambda s: one.probabilities[s] * (one.losses[s] or 0.0))
     return f"square {square}: {one.probabilities[square]:.4f}"
 
 
 def _best(one: Loss) -> str:
-    """The attempt by which least would be lost, with its probability."""
+    """The best attempt, with its probability."""
     losses = {square: loss for square, loss in enumerate(one.losses) if loss is not None}
     square = min(losses, key=lambda s: losses[s])
     return f"square {square}: {one.probabilities[square]:.4f}"

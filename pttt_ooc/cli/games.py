@@ -14,7 +14,7 @@ from pttt_ooc.rules.catalogue import named_game
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt info dark-hex-3x3-classical")(info)
     app.command(epilog="Example: pttt infosets --player 0 --output player0-infosets.txt")(infosets)
 
@@ -22,7 +22,7 @@ def add_commands(app: typer.Typer) -> None:
 def info(
     game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="Tell all about this game.")] = None,
 ) -> None:
-    """List the games, or tell the rules and size of one."""
+    """List the games, or print the rules and size of one."""
     from pttt_ooc.cli import display
 
     if game is None:
@@ -43,8 +43,8 @@ def infosets(
 ) -> None:
     """Write a player's infosets, one in each line.
 
-    They come in the default order of rows: by number of attempts, then attempt by attempt by square, failed before
-    placed.
+    They are in the default order of rows: by number of attempts, then attempt by attempt by square, failed
+    before placed.
     """
     named_game(game)
     if output:

@@ -1,4 +1,4 @@
-"""Looking at strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
+"""Inspecting strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pttt_ooc.options import (
 
 if TYPE_CHECKING:
     from pttt_ooc.library.strategies import Strategy
-    from pttt_ooc.library.strategy_names import Given
+    from pttt_ooc.library.strategy_names import NamedStrategy
     from pttt_ooc.rules.game import Game
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
@@ -41,7 +41,7 @@ InfosetsOption = Annotated[
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt show data/pttt-abrupt/full '|0*4.' --player 0")(show)
     app.command(name="best-response", epilog="Example: pttt best-response pttt_pl0.zip --output reply.zip")(
         best_response
@@ -139,11 +139,11 @@ def compare(
     """
     check_game(game)
     from pttt_ooc.cli import display
-    from pttt_ooc.library.strategy_names import given_strategy
+    from pttt_ooc.library.strategy_names import named_strategy
     from pttt_ooc.library.values import compare as compared
 
     given, rules = _given([a, b], player, [None, None], game)
-    opponent = [] if against is None else [given_strategy(against, 1 - given[0].player)]
+    opponent = [] if against is None else [named_strategy(against, 1 - given[0].player)]
     given, rules = _of_one_game([*given, *opponent], game)
     first, second, *others = _read(given, rules, data, threads)
     found = compared(first, second, others[0] if others else None, top)
@@ -183,7 +183,7 @@ def mistakes(
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.resources import cores
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import given_strategy
+    from pttt_ooc.library.strategy_names import named_strategy
     from pttt_ooc.questions.losses import loss_arrays
     from pttt_ooc.questions.mistakes import find_mistakes
     from pttt_ooc.stages.engines import arrays_for, open_engine
@@ -192,8 +192,8 @@ def mistakes(
     asked = strategy_reader.parse_interval(game_value) if game_value is not None else None
     [own], rules = _given([strategy], player, [infosets], game)
     name = equilibrium or str(strategy_reader.best_solution(rules, data))
-    given, _ = _of_one_game([own, given_strategy(name, 1 - own.player)], rules.name)
-    value = asked or strategy_reader.told_value(rules, given, data)
+    given, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
+    value = asked or strategy_reader.required_value(rules, given, data)
     symmetry = strategy_reader.common_symmetry(given)
     directory = prepared(data, rules.name, symmetry)
     with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
@@ -213,23 +213,23 @@ def mistakes(
 
 def _given(
     names: list[str], player: int | None, infosets: list[Path | None], game: str | None
-) -> tuple[list[Given], Game]:
+) -> tuple[list[NamedStrategy], Game]:
     """Strategies of one player as they were named, and their game."""
-    from pttt_ooc.library.strategy_names import given_strategy, player_of
+    from pttt_ooc.library.strategy_names import named_strategy, player_of
 
     whose = player_of(names, game) if player is None else player
-    return _of_one_game([given_strategy(name, whose, order) for name, order in zip(names, infosets, strict=True)], game)
+    return _of_one_game([named_strategy(name, whose, order) for name, order in zip(names, infosets, strict=True)], game)
 
 
-def _of_one_game(given: list[Given], game: str | None) -> tuple[list[Given], Game]:
+def _of_one_game(given: list[NamedStrategy], game: str | None) -> tuple[list[NamedStrategy], Game]:
     from pttt_ooc.library.strategy_names import game_of
 
     return given, game_of(given, game)
 
 
-def _read(given: list[Given], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+def _read(given: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
     from pttt_ooc.library.strategies import Strategy
     from pttt_ooc.library.structures import configure
 
     configure(data, threads)
-    return [Strategy.of_given(one, game) for one in given]
+    return [Strategy.of_named(one, game) for one in given]

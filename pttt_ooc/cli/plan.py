@@ -1,4 +1,4 @@
-"""What a run is going to need, and what it is going to make anew: `pttt plan`, `pttt why`."""
+"""What a run will need, and which stages it will run: `pttt plan`, `pttt why`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pttt_ooc.options import ConfigOption, CourseGameOption, JsonOption, Symmetr
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
     from pttt_ooc.stages.planning import Plan
-    from pttt_ooc.stages.rates import Times
+    from pttt_ooc.stages.rates import PlanTimes
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt plan --game pttt-2x5k3-abrupt --memory-mb 1024")(plan)
     app.command(epilog="Example: pttt why data/pttt-abrupt/full")(why)
 
@@ -69,15 +69,15 @@ def why(
     Nothing is written.  Of a directory of results, such as data/GAME/SYMMETRY, what is there is compared with what
     config.yaml asks for, were it of that game, symmetry and run.
     """
-    from pttt_ooc.stages.staleness import asked, reasons, told
+    from pttt_ooc.stages.staleness import reasons, requested_stages, status_lines
 
     config, directory = _asked_at(place)
-    for line in told(reasons(directory, asked(config, directory))):
+    for line in status_lines(reasons(directory, requested_stages(config, directory))):
         print(line)
 
 
 def _asked_at(place: Path) -> tuple[Config, Path]:
-    """A configuration, and the directory of the results that it asks for."""
+    """A configuration, and the directory of its results."""
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config
     from pttt_ooc.stages.directories import results_of, run_of, structure_of
@@ -94,28 +94,23 @@ def _asked_at(place: Path) -> tuple[Config, Path]:
     return check_config({**content, **named}, str(place)), place
 
 
-def _record(plan: Plan, times: Times | None) -> dict[str, object]:
+def _record(plan: Plan, times: PlanTimes | None) -> dict[str, object]:
     stages = {name: asdict(each) for name, each in plan.stages.items()}
     told = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
     disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
     return {**told, "sequences": plan.sequences, "stages": stages, **disk, "times": asdict(times) if times else None}
 
 
-def _show(plan: Plan, times: Times | None) -> None:
+def _show(plan: Plan, times: PlanTimes | None) -> None:
     from pttt_ooc.cli.display import _plain, _print
+    from pttt_ooc.stages.planning import HEADINGS
 
     infosets = sum(plan.counts["total_infosets"])
     print(f"{plan.game}, symmetry {plan.symmetry}: {infosets:,} infosets, {plan.counts['histories']:,} histories")
     print(f"The budget of memory is {plan.budget_mb:g} MB; all figures but the smallest budgets are approximate.\n")
-    table = _plain(
-        *("stage", "threads", "smallest budget", "memory it uses"),
-        *("disk it keeps", "disk while it runs", "processor time"),
-    )
-    for name, each in plan.stages.items():
-        disk = (each.disk_mb, each.disk_mb + each.while_running_mb)
-        time = _between(times.stages[name]) if times and name in times.stages else "-"
-        memory = (f"{each.smallest_mb} MB", f"{each.memory_mb} MB")
-        table.add_row(name, str(each.threads), *memory, *map(_size, disk), time)
+    table = _plain(*HEADINGS, "processor time")
+    for row in plan.rows():
+        table.add_row(*row, _between(times.stages[row[0]]) if times and row[0] in times.stages else "-")
     _print(table)
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if times:
@@ -134,7 +129,7 @@ def _show(plan: Plan, times: Times | None) -> None:
 
 
 def _between(times: tuple[float, float], digits: int = 0) -> str:
-    """A range of times, as short as it can be said."""
+    """A range of times, in short form."""
     from pttt_ooc.show.numbers import duration
 
     low, high = (duration(each, digits) for each in times)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pttt_ooc.cli.wings import Beside
 from pttt_ooc.errors import ConfigError, StrategyFileError
 from pttt_ooc.extras import extra
 from pttt_ooc.options import DATA, KINDS, BrowserOption, DataOption, HostOption, PortOption, ToldGameOption, check_game
-from pttt_ooc.service.processes import Web
 
 PAGE = "/play"
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt play data/pttt-abrupt/full --player 1")(play)
 
 
@@ -56,29 +53,28 @@ def play(
             "--terminal."
         )
     with extra("grader", "`pttt play`"):
-        from pttt_ooc.explore.local_server import explore as explored
+        from pttt_ooc.explore.local_sources import local_pages
+        from pttt_ooc.service.local_server import serve
 
-    def make_web(structures: Path) -> AbstractContextManager[Web]:
-        return nullcontext(Beside().web("explore"))
-
-    explored([name], game, data, None, host, port, PAGE if browser else None, make_web, home=PAGE)
+    pages, _ = local_pages([name], game, data)
+    serve([pages], host, port, PAGE if browser else None, home=PAGE)
 
 
 def _play_here(name: str, player: int | None, replies: bool, game: str | None, data: Path) -> int:
-    from pttt_ooc.explore.local_opponents import Here, pair_of
+    from pttt_ooc.explore.local_opponents import LocalOpponents, pair_of
     from pttt_ooc.explore.terminal_play import play as played
     from pttt_ooc.library.structures import configure
     from pttt_ooc.show.dialogue import Dialogue
 
     configure(data)
     pair, sides = pair_of(name, game)
-    opponents = [1 - side for side in sides] if replies else sides  # who replies is the other player
+    opponents = [1 - side for side in sides] if replies else sides  # the other player replies
     fitting = [1 - side for side in opponents if player in (None, 1 - side)]
     if not fitting:
         who = f"The best response to {name}" if replies else name
         raise StrategyFileError(f"{who} plays player {opponents[0]}, so that you play player {1 - opponents[0]}.")
     opponent = 1 - min(fitting)
-    return played(Here(pair.with_reply(opponent) if replies else pair, opponent), Dialogue())
+    return played(LocalOpponents(pair.with_reply(opponent) if replies else pair, opponent), Dialogue())
 
 
 def _solution(data: Path, game: str | None) -> str:

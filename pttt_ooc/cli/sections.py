@@ -1,8 +1,8 @@
-"""The configuration of the workflow as a whole: the core's keys, and one section for each wing that has one.
+"""The whole configuration of the workflow: the core's keys, and the sections of wings.
 
-The core's models know no wing, and a wing's model only its own section.  Here they meet, so that a file is checked at
-once: an unknown key is compared with all that are known.  ``python -m pttt_ooc.cli.sections`` prints the JSON schema,
-which is kept in ``workflow/schemas/config.schema.json`` for editors.
+The core's models know no wing, and a wing's model knows only its own section.  Here a whole file is checked: an unknown
+key is compared with all known keys.  ``python -m pttt_ooc.cli.sections`` prints the JSON schema, which is kept in
+``workflow/schemas/config.schema.json`` for editors.
 """
 
 from __future__ import annotations
@@ -10,30 +10,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, create_model
 
-from pttt_ooc.arena.settings import ArenaConfig
+from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.config import Config, check_config, check_section, read_yaml
-from pttt_ooc.extreme.settings import ExtremeConfig
 from pttt_ooc.grid.pipeline import cells
-from pttt_ooc.grid.settings import SweepConfig
-from pttt_ooc.learners.settings import LearnersConfig
-from pttt_ooc.smbc.settings import SmbcConfig
 
-SECTIONS: dict[str, type[BaseModel]] = {
-    "sweep": SweepConfig,
-    "smbc": SmbcConfig,
-    "learners": LearnersConfig,
-    "arena": ArenaConfig,
-    "extreme": ExtremeConfig,
-}
-"""The sections of the wings: the key in config.yaml, and the model in the wing's ``settings``."""
+SECTIONS: dict[str, type[BaseModel]] = {wing.name: resolve_name(wing.section) for wing in WINGS if wing.section}
+"""The sections of the wings: the key in config.yaml, and the model."""
 
 
 Checked: TypeAlias = tuple[Config, dict[str, Any]]
-"""The core's configuration, and the section of each wing as an instance of the wing's model."""
+"""The core's configuration, and the wings' sections by their keys."""
 
 
 def check_file(
@@ -61,36 +52,36 @@ def check_file(
 
 
 def load_file(path: Path, sections: Mapping[str, type[BaseModel]] = SECTIONS) -> Checked:
-    """Read and check a configuration file; keys that it leaves out have their defaults.
+    """Read and check a configuration file; missing keys have their defaults.
 
     Raises
     ------
     ConfigError
-        If it cannot be read, or a key or value is refused; one sentence that names file and key.
+        If it cannot be read, or a key or value is refused; the message names file and key.
     """
     content = read_yaml(path)
     return check_file({} if content is None else content, str(path), sections)
 
 
 def further_runs(core: Config, wings: Mapping[str, Any]) -> dict[str, Config]:
-    """The runs of the workflow that wings ask for besides the configuration's own, by the directory of their results.
+    """Further runs of the workflow that wings ask for, by the directories of their results.
 
     Raises
     ------
     ConfigError
-        If they cannot be, beside that one.
+        If they conflict with the configuration's own run.
     """
     return cells(core, wings["sweep"])
 
 
 def whole_model(sections: Mapping[str, type[BaseModel]] = SECTIONS) -> type[Config]:
-    """The model of a file with the core's keys and these sections, whose keys all have defaults."""
+    """The model of a file with the core's keys and these sections; all keys have defaults."""
     fields: dict[str, Any] = {key: (model, model()) for key, model in sections.items()}
     return create_model("Config", __base__=Config, __doc__=Config.__doc__, **fields)
 
 
 def schema_text(sections: Mapping[str, type[BaseModel]] = SECTIONS) -> str:
-    """The JSON schema of the configuration, as it is kept in ``workflow/schemas``."""
+    """The JSON schema of the configuration."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole_model(sections).model_json_schema()}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 

@@ -1,18 +1,13 @@
-"""Commands that serve pages: `pttt serve` (the course's grader) and `pttt explore`.
-
-Here the grader and the wings with pages meet.  What they need is imported when they run.
-"""
+"""Commands that serve the pages of several wings: `pttt serve` (the course's grader) and `pttt explore`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, beside, found_match
+from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, pages_beside
 from pttt_ooc.extras import extra
 from pttt_ooc.options import (
     DATA,
@@ -26,14 +21,11 @@ from pttt_ooc.options import (
     ToldGameOption,
     check_game,
 )
-from pttt_ooc.service.processes import Web
-
-if TYPE_CHECKING:
-    from pttt_ooc.course.settings import Settings
+from pttt_ooc.smbc.wing import found_match
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt explore data/pttt-abrupt/full mine.zip")(explore)
     app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
 
@@ -63,15 +55,12 @@ def explore(
 
         raise typer.Exit(explore_named(strategies, game, data))
     with extra("grader", "`pttt explore`"):
-        from pttt_ooc.explore.local_server import explore as explored
+        from pttt_ooc.explore.local_sources import local_pages
+        from pttt_ooc.service.local_server import serve as served
 
-    @contextmanager
-    def make_web(results: Path) -> Iterator[Web]:
-        match = found_match(secret_goals, results)
-        with beside(match, None, arena) as wings:
-            yield wings.web("explore")
-
-    explored(strategies, game, data, profiles, host, port, "/explore" if browser else None, make_web)
+    own, structures = local_pages(strategies, game, data, profiles)
+    beside = pages_beside(found_match(secret_goals, structures), arena)
+    served([own, *beside], host, port, "/explore" if browser else None)
 
 
 def serve(
@@ -82,24 +71,12 @@ def serve(
     secret_goals: SecretGoalsOption = None,
     arena: ArenaOption = None,
 ) -> None:
-    """Start the course's grader: web server, worker, and what answers the pages Explore and Play.
+    """Start the course's grader: web server, worker, and the answerers of pages.
 
-    Everything is kept in one directory, which is made if it is missing. SIGTERM or Ctrl-C stops all.
+    Everything is kept in one directory, which is created if it is missing. SIGTERM or Ctrl-C stops all.
     """
     with extra("grader", "`pttt serve`"):
         from pttt_ooc.course.serve import serve as served
-        from pttt_ooc.explore.games_file import games_file
-        from pttt_ooc.explore.local_server import answerer
 
     match = found_match(secret_goals, DATA)
-
-    @contextmanager
-    def make_web(directory: Path, settings: Settings) -> Iterator[Web]:
-        games_file(directory)
-        with (
-            answerer(directory / "profiles", settings.game, directory / "index") as (child, address),
-            beside(match, directory, arena, directory) as wings,
-        ):
-            yield wings.web("grader", [address], [child])
-
-    served(data, game, host, port, make_web)
+    served(data, game, host, port, lambda directory: pages_beside(match, arena, directory))

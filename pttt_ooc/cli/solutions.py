@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,7 +13,7 @@ from pttt_ooc.cli.console import say
 from pttt_ooc.disk.outputs import check_output_directory, check_outputs
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import interruptible
-from pttt_ooc.errors import StoreError, on_one_line, told_by
+from pttt_ooc.errors import StoreError, exit_on_error, on_one_line
 from pttt_ooc.options import (
     DATA,
     ConfigOption,
@@ -29,6 +29,7 @@ from pttt_ooc.options import (
     ThreadsOption,
     ToldGameOption,
     check_game,
+    spread,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")(export)
     app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120")(solve)
     app.command(epilog="Example: pttt fsck data")(fsck)
@@ -64,14 +65,14 @@ def export(
     check_output_directory(output)
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import check_infosets_file, game_of, given_strategy
+    from pttt_ooc.library.strategy_names import check_infosets_file, game_of, named_strategy
     from pttt_ooc.products.export import FILES, MOST_THREADS, export_needs, write_export
     from pttt_ooc.products.infosets import row_arrays
     from pttt_ooc.products.names import BUNDLE
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
-    given = [given_strategy(solution, player) for player in (0, 1)]
+    given = [named_strategy(solution, player) for player in (0, 1)]
     if given[0].kind != "solution":
         raise StoreError(f"{solution} is not the directory of a solution.")
     for order in (infosets0, infosets1):
@@ -95,63 +96,59 @@ def export(
         strategy_reader.load_strategy(given[1], index, data, arrays[1]),
     )
     output.mkdir(parents=True, exist_ok=True)
-    facts = {"solution": given[0].said} if bundle else None
+    facts = {"solution": given[0].metadata} if bundle else None
     write_export(output, index, strategies, rows, dtype, compression_level, facts, workspace.threads)
     for file in FILES + [BUNDLE] * bundle:
         print(output / file)
 
 
+class SolveOptions(NamedTuple):
+    """The options of `pttt solve` for the section "solve" of the configuration; None: not given."""
+
+    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None
+    alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None
+    beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None
+    gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None
+    asymmetry: Annotated[float | None, typer.Option(help="sap... divide predictions by 1 + this.")] = None
+    horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... change these three.")] = None
+    restart_average: Annotated[
+        float | None, typer.Option(help="Begin the average anew each time the iterations have grown by this factor.")
+    ] = None
+    updates: Annotated[Updates | None, typer.Option(help="Update the players in turn, or both at once.")] = None
+    precision: Annotated[Precision | None, typer.Option(help="Number type of regrets and strategy sums.")] = None
+    storage: Annotated[Storage | None, typer.Option(help="Keep both in 16 bits between iterations.")] = None
+    target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never stop for this.")] = None
+    max_iterations: Annotated[int | None, typer.Option(help="Stop after this number of iterations.")] = None
+    max_minutes: Annotated[float | None, typer.Option(help="Stop after this number of minutes.")] = None
+    evaluate_every: Annotated[float | None, typer.Option(help="Factor between two evaluations of the gap.")] = None
+    commit_seconds: Annotated[float | None, typer.Option(help="Save the state this often.")] = None
+    snapshot_every: Annotated[
+        float | None, typer.Option(help="Keep the average each time the iterations have grown by this factor.")
+    ] = None
+    snapshots_mb: Annotated[float | None, typer.Option(help="Disk space for these snapshots, MB.")] = None
+
+
+@spread
 def solve(
+    *,
     game: CourseGameOption = None,
     config: ConfigOption = None,
     symmetry: SymmetryOption = None,
     name: Annotated[
         str | None, typer.Option("--run", metavar="NAME", help="Keep the results apart.  [default: default]")
     ] = None,
-    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None,
-    beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None,
-    gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
-    asymmetry: Annotated[float | None, typer.Option(help="sap... divide predictions by 1 + this.")] = None,
-    horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... move the three.")] = None,
-    restart_average: Annotated[
-        float | None, typer.Option(help="Begin the average anew each time the iterations have grown by this factor.")
-    ] = None,
-    updates: Annotated[Updates | None, typer.Option(help="Of the players: in turn, or both at once.")] = None,
-    precision: Annotated[Precision | None, typer.Option(help="Of the regrets and sums of strategies.")] = None,
-    storage: Annotated[Storage | None, typer.Option(help="Keep both in 16 bits between iterations.")] = None,
-    target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never for that.")] = None,
-    max_iterations: Annotated[int | None, typer.Option(help="Stop after so many iterations.")] = None,
-    max_minutes: Annotated[float | None, typer.Option(help="Stop after so many minutes.")] = None,
-    evaluate_every: Annotated[float | None, typer.Option(help="Factor between two evaluations of the gap.")] = None,
-    commit_seconds: Annotated[float | None, typer.Option(help="Save the state this often.")] = None,
-    snapshot_every: Annotated[
-        float | None, typer.Option(help="Keep the average each time the iterations have grown by this factor.")
-    ] = None,
-    snapshots_mb: Annotated[float | None, typer.Option(help="Disk space for these snapshots, MB.")] = None,
+    options: SolveOptions,
     memory_mb: MemoryOption = None,
     threads: ThreadsOption = None,
     data: DataOption = DATA,
 ) -> None:
-    """Solve a game, or go on solving it.
+    """Solve a game, or continue a solve.
 
     After an interruption, or with larger budgets, the same command continues.  Options that are left out have
     the defaults that config.yaml documents.  Results go to DATA/GAME/SYMMETRY[/runs/NAME].
     """
-    asked: dict[str, Any] = {
-        "algorithm": algorithm,
-        "alpha": alpha,
-        "beta": beta,
-        "gamma": gamma,
-        "asymmetry": asymmetry,
-        "precision": precision,
-        "storage": storage,
-    }
-    asked |= {"horizon": horizon, "restart_average": restart_average, "updates": updates}
-    asked |= {"target_nashconv": target_nashconv, "max_iterations": max_iterations, "max_minutes": max_minutes}
-    asked |= {"evaluate_every": evaluate_every, "commit_seconds": commit_seconds}
-    asked |= {"snapshot_every": snapshot_every, "snapshots_mb": snapshots_mb}
-    settings = _settings(config, {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}, asked)
+    top = {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}
+    settings = _settings(config, top, options._asdict())
     from pttt_ooc.cli import display
     from pttt_ooc.stages import solve as stage
     from pttt_ooc.stages.budgets import refuse_small_budget
@@ -160,7 +157,7 @@ def solve(
     from pttt_ooc.stages.run_start import begin
 
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
-    with interruptible(), told_by(say):  # within the command, as typer has words of its own for an interrupt
+    with interruptible(), exit_on_error(say):  # within the command: typer has its own message for an interrupt
         budget = settings.memory_mb
         refuse_small_budget(settings, ("enumerate", "index", "solve"))
         prepared(data, settings.game, settings.symmetry, budget)
@@ -174,7 +171,7 @@ def fsck(
         Path, typer.Argument(metavar="DIR", help="A work directory, or one with any number of them below it.")
     ] = DATA,
 ) -> None:
-    """Check what is on disk, byte by byte; nothing is written.
+    """Check the files on disk, byte by byte; nothing is written.
 
     Below DIR, all saved states of the solver are compared with their checksums, and all products of the workflow
     with their manifests.
@@ -191,12 +188,12 @@ def fsck(
 
 def verify_run(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The results of a run, with its report.")],
-    digest: Annotated[str | None, typer.Argument(metavar="[DIGEST]", help="That somebody published.")] = None,
+    digest: Annotated[str | None, typer.Argument(metavar="[DIGEST]", help="A published digest to compare.")] = None,
 ) -> None:
-    """Print the digest of a run, or check that it is the one that somebody published.
+    """Print the digest of a run, or compare it with a published one.
 
-    It covers all products of all stages and what their manifests say, except times, memory and versions: equal
-    configurations have equal digests on every machine. What is on disk is checked byte by byte.
+    It covers all products of all stages and their manifests, except times, memory and versions: equal configurations
+    have equal digests on every machine. The files on disk are checked byte by byte.
     """
     from pttt_ooc.stages.verification import run_digest
 
@@ -207,7 +204,7 @@ def verify_run(
 
 
 def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
-    """The configuration of a file, if any, with the options of the command line in its place."""
+    """The configuration of a file, if any, overridden by the options of the command line."""
     check_game(top["game"])
     from pttt_ooc.cli.sections import load_file
     from pttt_ooc.config import check_config

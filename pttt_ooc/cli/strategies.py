@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     app.command(epilog="Example: pttt uniform --player 0 --output pttt_pl0.zip")(uniform)
     app.command(epilog="Example: pttt validate pttt_pl0.zip --player 0 --infosets player0-infosets.txt")(validate)
     app.command(epilog="Example: pttt evaluate pttt_pl0.zip pttt_pl1.zip --json")(evaluate)
@@ -84,11 +84,11 @@ def validate(
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import game_of, given_strategy
+    from pttt_ooc.library.strategy_names import game_of, named_strategy
     from pttt_ooc.stages.directories import results_of
     from pttt_ooc.stages.preparation import open_index
 
-    given = given_strategy(file, player, infosets)
+    given = named_strategy(file, player, infosets)
     name = game_of([given], game).name
     index = open_index(data, name)
     reading, scratch = strategy_reader.reading_needs([given], index, data), results_of(data, name, "none")
@@ -125,14 +125,14 @@ def evaluate(
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.library import strategy_reader
-    from pttt_ooc.library.strategy_names import game_of, given_strategy
+    from pttt_ooc.library.strategy_names import game_of, named_strategy
     from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluation_arrays
     from pttt_ooc.stages.engines import arrays_for, open_engine
     from pttt_ooc.stages.preparation import prepared
     from pttt_ooc.sweep.parallel import in_order
 
     asked = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    given = (given_strategy(p0, 0, infosets0), given_strategy(p1, 1, infosets1))
+    given = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
     rules = game_of(given, game)
     known = strategy_reader.known_value(rules, given, data)
     directory = prepared(data, rules.name, symmetry)
@@ -144,7 +144,7 @@ def evaluate(
         def loaded(player: int) -> Strategy:
             return strategy_reader.load_strategy(given[player], engine.index, data, arrays[player], directory)
 
-        # Side by side: most of the time goes to inflating and to rows, which hold no lock of the interpreter.
+        # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
         strategies = list(in_order(loaded, (0, 1), engine.threads))
         found = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
         result = strategy_reader.with_value(found, asked, known)

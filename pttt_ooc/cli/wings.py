@@ -1,25 +1,21 @@
-"""Wings whose pages stand beside the ones of `pttt explore` or `pttt serve`: which of them, and their processes."""
+"""The list of all wings, and their pages beside others."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pttt_ooc.errors import StoreError
-from pttt_ooc.service.processes import Child, Web
+from pttt_ooc.arena import wing as arena
+from pttt_ooc.extreme import wing as extreme
+from pttt_ooc.grid import wing as grid
+from pttt_ooc.learners import wing as learners
+from pttt_ooc.service.wing import Pages, Wing
+from pttt_ooc.smbc import wing as smbc
 
-SOLVED = "smbc"
-"""The folder in which the workflow leaves its match with secret goals, beside the games."""
-
-WEBSERVER = "pttt_ooc.cli.webserver"
-_NONE = "none"
+WINGS: tuple[Wing, ...] = (grid.WING, smbc.WING, learners.WING, arena.WING, extreme.WING)
+"""All wings, in the order of their sections in the configuration and of their commands in ``pttt --help``."""
 
 SecretGoalsOption = Annotated[
     str | None,
@@ -39,102 +35,26 @@ ArenaOption = Annotated[
 ]
 
 
-@dataclass
-class Beside:
-    """Wings beside another one.
-
-    Attributes
-    ----------
-    told
-        What the web process is told: names of wings, each with the arguments of its parts.
-    others
-        The processes that the wings need.
-    """
-
-    told: dict[str, list[str]] = field(default_factory=dict)
-    others: list[Child] = field(default_factory=list)
-
-    def add(self, wing: str, arguments: Sequence[object], others: Sequence[Child]) -> None:
-        """Add a wing, with the arguments of its parts and the processes that it needs."""
-        self.told[wing] = [*map(str, arguments)]
-        self.others += others
-
-    def web(self, wing: str, arguments: Sequence[object] = (), others: Sequence[Child] = ()) -> Web:
-        """The web process of `wing` with these beside it; its own first arguments, and the processes that it asks."""
-        return Web([WEBSERVER, wing, json.dumps(self.told), *map(str, arguments)], [*others, *self.others])
-
-
-@contextmanager
-def beside(match: Path | None, kept: Path | None, arena: Path | None, course: Path | None = None) -> Iterator[Beside]:
-    """The wings that were asked for; their processes are still to be started.
+def pages_beside(match: Path | None, matches: Path | None, kept: Path | None = None) -> list[Pages]:
+    """The pages of wings beside others; each wing checks its files before any process starts.
 
     Parameters
     ----------
     match
         The directory of a solved match with secret goals; None: without.
-    kept
-        The directory where people's matches with secret goals are kept; None: with the solved one.
-    arena
+    matches
         The directory of the arena's matches; None: without.
-    course
-        The directory of a grader, which may have a league; None: without.
+    kept
+        The directory of people's games; None: the directories of the wings.
 
     Raises
     ------
     PtttError
-        If something cannot be opened or kept.  It is better told now than by processes that would be started again
-        and again.
+        If something cannot be opened or kept.
     """
-    wings = Beside()
-    with ExitStack() as stack:
-        if match is not None:
-            from pttt_ooc.smbc.pages import local_server as secret_goals
-            from pttt_ooc.smbc.pages.matches_file import matches_file
-
-            matches = kept or match
-            matches_file(matches)
-            child, address = stack.enter_context(secret_goals.answerer(match))
-            wings.add("secret goals", (address, matches), [child])
-        if arena is not None:
-            from pttt_ooc.arena.pages import local_server
-
-            child, address = stack.enter_context(local_server.answerer(arena))
-            wings.add("arena", (address,), [child])
-        if course is not None:
-            from pttt_ooc.course.kinds.bots.processes import processes
-
-            if others := processes(course):
-                wings.add("league", (), others)
-        yield wings
-
-
-def found_match(named: str | None, results: Path) -> Path | None:
-    """The directory of the match with secret goals whose pages are shown, if any.
-
-    Parameters
-    ----------
-    named
-        The option of the command.
-    results
-        Where the workflow's results are: a match is looked for there if none is named.
-
-    Raises
-    ------
-    StoreError
-        If the one that is named is not there, or damaged.
-    """
-    if named == _NONE or (named is None and not (results / SOLVED).is_dir()):
-        return None
-    from pttt_ooc.smbc.solve import MANIFEST, checked_manifest
-
-    directory = results / SOLVED if named is None else Path(named)
-    if named is None and not (directory / MANIFEST).exists():  # nothing, or not solved to its end
-        return None
-    try:
-        checked_manifest(directory)
-    except StoreError as error:
-        if named is not None:
-            raise
-        print(f"{error} Until then there are no pages on secret goals.", file=sys.stderr)
-        return None
-    return directory
+    wanted = {smbc.WING.name: match, arena.WING.name: matches}
+    return [
+        wing.pages(directory, kept)
+        for wing in WINGS
+        if wing.pages is not None and (directory := wanted.get(wing.name)) is not None
+    ]

@@ -9,7 +9,7 @@ from pttt_ooc.web.shell import Account
 
 
 class TeamAccounts:
-    """As :class:`pttt_ooc.web.shell.Accounts`; every account is a :class:`Team`.
+    """See :class:`pttt_ooc.web.shell.Accounts`; every account is a :class:`Team`.
 
     Parameters
     ----------
@@ -18,16 +18,14 @@ class TeamAccounts:
     """
 
     token_label = "Your team’s token"
-    token_help = (
-        "The instructors hand it out; it is secret. If it is lost, or somebody else has it, ask them for a new one."
-    )
+    token_help = "The instructors hand it out; it is secret. If it is lost, or known to others, ask them for a new one."
     home = "/submissions"
 
     def __init__(self, database: Database, session_seconds: float) -> None:
         self._database, self._seconds = database, int(session_seconds)
 
     def of_token(self, token: str) -> Team | None:
-        """Whose token this is."""
+        """The team that has this token."""
         with self._database.reading() as session:
             return teams.authenticate(session, token)
 
@@ -37,7 +35,7 @@ class TeamAccounts:
             return sessions.team_of(session, value)
 
     def begin_session(self, account: Account) -> tuple[str, int]:
-        """Begin a session; returns the cookie's value and for how many seconds it is good."""
+        """Begin a session; returns the cookie's value and its life in seconds."""
         assert isinstance(account, Team)
         return sessions.begin(self._database, account, self._seconds), self._seconds
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course import standings, submissions, teams
 from pttt_ooc.course.context import UsedGrader
+from pttt_ooc.course.handlers import Bearer, Number
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.course.schemas import (
     GraderOut,
@@ -21,40 +22,23 @@ from pttt_ooc.course.schemas import (
     SubmissionOut,
     SubmissionsOut,
 )
-from pttt_ooc.course.uploads import take_in
-from pttt_ooc.web.accounts import bearer
+from pttt_ooc.course.uploads import form_schema, from_program, strategies
 from pttt_ooc.web.schemas import ErrorOut, moment
 
 router = APIRouter(prefix="/api")
-Bearer = Annotated[Team, Depends(bearer)]
-Number = Annotated[int, Path(ge=1, lt=1 << 31)]
 TeamName = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]  # PostgreSQL takes no NUL
 _REFUSALS: dict[int | str, dict[str, object]] = {
     400: {"model": ErrorOut, "description": "The form is incomplete or damaged."},
     401: {"model": ErrorOut, "description": "No token, or one that is not known."},
-    408: {"model": ErrorOut, "description": "The body has stopped, or comes too slowly."},
+    408: {"model": ErrorOut, "description": "The body has stopped, or is too slow."},
     413: {"model": ErrorOut, "description": "The file is too large."},
     415: {"model": ErrorOut, "description": "The body is no multipart form."},
     429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
     507: {"model": ErrorOut, "description": "The grader's disk is full."},
 }
-_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["player", "file"],
-                    "properties": {
-                        "player": {"type": "integer", "enum": [0, 1], "description": "Comes before the file."},
-                        "file": {"type": "string", "format": "binary", "description": "A zip with one .npy."},
-                    },
-                }
-            }
-        },
-    },
-}
+_FORM = form_schema(
+    "A zip with one .npy.", player={"type": "integer", "enum": [0, 1], "description": "Comes before the file."}
+)
 
 
 @router.get("", summary="The grader")
@@ -132,9 +116,7 @@ def one_submission(grader: UsedGrader, number: Number) -> SubmissionOut:
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
 async def submit(request: Request, response: Response, grader: UsedGrader, team: Bearer) -> ReceivedOut:
     """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
-    submission, new = await take_in(request, grader, team)
-    response.status_code = 201 if new else 200
-    response.headers["Location"] = f"/api/submissions/{submission.id}"
+    submission, new = await from_program(request, response, grader, strategies(grader), team)
     found = await run_in_threadpool(one_submission, grader, submission.id)
     return ReceivedOut(submission=found, duplicate=not new)
 
@@ -151,7 +133,7 @@ def download(grader: UsedGrader, number: Number, team: Bearer) -> FileResponse:
 
 
 def file_of(grader: UsedGrader, number: int, team: Team | None) -> FileResponse:
-    """The file of a submission, if `team` may have it."""
+    """The file of a submission, if `team` may download it."""
     with grader.database.reading() as session:
         found = _submission(submissions.find(session, number), number)
     if found.team.name != BASELINE and (team is None or team.id != found.team_id):

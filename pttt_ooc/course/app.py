@@ -13,10 +13,10 @@ from sqlalchemy.exc import DBAPIError
 from pttt_ooc.course import api, figures, health, pages
 from pttt_ooc.course.accounts import TeamAccounts
 from pttt_ooc.course.context import Grader
+from pttt_ooc.course.limits import SubmissionError
 from pttt_ooc.course.metrics import FromDatabase
 from pttt_ooc.course.models import BASELINE, STATUSES
 from pttt_ooc.course.storage import FullDiskError, is_full_disk
-from pttt_ooc.course.submissions import LimitError, OpeningError
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.shell import Shell
@@ -41,7 +41,7 @@ def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
     others
         Parts beside the grader.
     looks
-        Gives the further pages that there are on a team's own submission; ``{}`` in a target stands for its number.
+        Returns links to further pages about a team's own submission; ``{}`` in a target stands for its number.
     """
     settings = grader.settings
     shell = Shell(
@@ -57,7 +57,7 @@ def create_app(grader: Grader, *others: Part, looks: Looks = tuple) -> FastAPI:
 
 
 def part_of(grader: Grader, looks: Looks = tuple) -> Part:
-    """The part of a grader; `looks` as of :func:`create_app`."""
+    """The part of a grader; for `looks` see :func:`create_app`."""
     return Part(
         name="grader",
         directory=Path(__file__).parent,
@@ -85,11 +85,9 @@ def part_of(grader: Grader, looks: Looks = tuple) -> Part:
 
 
 def explain(error: Exception) -> Refusal | None:
-    """What is told when a team has reached a limit, or cannot open a submission, or the disk takes nothing."""
-    if isinstance(error, OpeningError):
-        return Refusal(error.status, str(error))
-    if isinstance(error, LimitError):
-        return Refusal(429, str(error), {"Retry-After": str(max(1, int(error.wait)))})
+    """The refusal if a team has reached a limit, or cannot open a submission, or the disk cannot be written."""
+    if isinstance(error, SubmissionError):
+        return Refusal(error.status, str(error), {"Retry-After": str(max(1, int(error.wait)))} if error.wait else {})
     if is_full_disk(error):
         return Refusal(507, str(FullDiskError()))
     if isinstance(error, OSError) and error.errno in _BROKEN_DISK:

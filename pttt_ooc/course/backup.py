@@ -1,8 +1,8 @@
-"""A copy of a grader in one tar file: settings, the tables as JSON lines, uploads, and what other parts keep.
+"""A copy of a grader in one tar file: settings, tables as JSON lines, uploads, and the databases of other parts.
 
-Other parts keep their tables, such as those of the games that people play, in SQLite databases of their own in the
-grader's directory; these are copied whole.  Gradients and the index are left out, as they can be made again; so are
-sessions, as the copy has a key of its own.
+Other parts, such as the games that people play, have SQLite databases of their own in the grader's directory, which are
+copied whole.  Gradients and the index are left out, as they can be made again; so are sessions, as the copy gets a
+secret of its own.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.course.database import DEFAULT, Database
-from pttt_ooc.course.database_rows import FORMAT, Row, read_rows, upgraded, write_rows
-from pttt_ooc.course.models import Base
-from pttt_ooc.course.settings import SETTINGS, Settings, read_settings, settings_text
+from pttt_ooc.course.database_rows import TableRow, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.models import CourseTables
+from pttt_ooc.course.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.storage import Storage, upload_hash
 from pttt_ooc.disk.files import explained, fsync_tree, replacing
 from pttt_ooc.errors import GraderError, StoreError
@@ -49,14 +49,14 @@ _DAMAGE = (
 
 
 def write_backup(database: Database, storage: Storage, file: Path) -> int:
-    """Write a copy; returns the number of submissions in it.  Submissions that come meanwhile are not in it.
+    """Write a copy; returns the number of its submissions.  Submissions received meanwhile are not in it.
 
     Raises
     ------
     StoreError
         If it cannot be written.
     """
-    # In one transaction, so that all tables are of one moment; uploads never change once they are there.
+    # One transaction, so that all tables are of the same moment; whole uploads never change.
     with database.reading() as session:
         rows = read_rows(session)
     with replacing(file) as temporary, tarfile.open(temporary, "w") as archive:
@@ -81,7 +81,7 @@ def _others(database: Database, storage: Storage) -> list[Path]:
 
 
 def _content_of(file: Path) -> bytes:
-    """An SQLite database as it is between two transactions, while others go on writing."""
+    """The content of an SQLite database between two transactions; other processes may go on writing."""
     try:
         with closing(sqlite3.connect(file, timeout=_WAIT)) as source, closing(sqlite3.connect(":memory:")) as copy:
             source.backup(copy)
@@ -108,12 +108,12 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> int:
     Parameters
     ----------
     database_url
-        Where the tables go; None: where the copy's settings say.
+        Database for the tables; None: the one in the copy's settings.
 
     Raises
     ------
     GraderError
-        If `data` already holds something, or the file is no copy.
+        If `data` is not empty, or the file is no copy.
     """
     if data.exists() and any(data.iterdir()):
         raise GraderError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
@@ -145,12 +145,11 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> int:
         settings, storage = read_settings(aside), Storage(aside)
         if database_url is not None:
             content = {**settings.model_dump(mode="json"), "database_url": database_url}
-            settings = check_section(Settings, content, "--database-url")
+            settings = check_section(CourseSettings, content, "--database-url")
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
         rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
         form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
-        if form not in range(1, FORMAT + 1):
-            raise GraderError(f"{file} has format {form}, but this version reads 1 to {FORMAT}.")
+        check_format(form, str(file))
         rows = upgraded(rows, form)
         for row in [row for table, row in rows if table == "submissions"]:
             _restore_upload(archive, members, row, storage)
@@ -179,7 +178,7 @@ def _check_end(file: Path, archive: tarfile.TarFile) -> None:
 def _restore_upload(
     archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo], row: dict[str, Any], storage: Storage
 ) -> None:
-    # Names in the copy name nothing: the row's own name is checked to be one of ours.
+    # Names of members are not trusted: the row's name must have the form of the server's names.
     if not row["file"].removesuffix(".zip").isalnum():
         raise ValueError(f"{row['file']!r} is no name of an upload")
     target = storage.upload(row["file"])
@@ -204,8 +203,8 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
     return content
 
 
-def _insert(database: Database, rows: list[Row]) -> None:
-    tables = Base.metadata.tables
+def _insert(database: Database, rows: list[TableRow]) -> None:
+    tables = CourseTables.metadata.tables
     with database.writing() as session:
         if session.execute(select(tables["teams"].c.id)).first() is not None:
             raise GraderError("The database that the settings name already holds teams; empty it first.")

@@ -1,4 +1,4 @@
-"""A cache for what is computed from the standings: many readers cause one computation, and nobody waits for it."""
+"""A cache of what is computed from the standings: many readers cause one computation, and do not wait for it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class _Entry:
 
 
 class Cache:
-    """Keeps what was computed from the standings.
+    """Caches what is computed from the standings.
 
     Parameters
     ----------
     fresh
         Seconds for which an entry is returned without a look at the database.
     stale
-        Seconds for which it is still returned while it is checked, and computed anew if need be, in the background.
+        Seconds for which it is still returned while the background checks it, and computes it anew if need be.
     """
 
     def __init__(self, fresh: float = 0.5, stale: float = 4.0) -> None:

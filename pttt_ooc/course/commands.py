@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pttt_ooc.course.database import Database
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
+NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the submission.")]
 
 grader = group("Look after a grader: its teams, and copies of it.")
 
@@ -36,7 +37,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def submit(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip with one .npy file.")],
-    player: Annotated[int, typer.Option(min=0, max=1, help="Whose strategy: 0 or 1.")],
+    player: Annotated[int, typer.Option(min=0, max=1, help="Player of the strategy: 0 or 1.")],
     server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The grader.")],
     token: Annotated[
         str | None,
@@ -128,9 +129,7 @@ def list_teams(data: DataOption = GRADER) -> None:
 
 
 @grader.command(epilog="Example: pttt grader rejudge 17")
-def rejudge(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
-) -> None:
+def rejudge(number: NumberArgument, data: DataOption = GRADER) -> None:
     """Judge a rejected submission again, such as one that the server could not judge."""
     with _database(data) as database:
         from pttt_ooc.course.jobs import judge_again
@@ -140,19 +139,15 @@ def rejudge(
 
 
 @grader.command("open", epilog="Example: pttt grader open 17")
-def open_submission(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
-) -> None:
+def open_submission(number: NumberArgument, data: DataOption = GRADER) -> None:
     """Let everybody play against an accepted submission; its team can do so on its page."""
     _open_to_play(number, True, data)
     print(f"Everybody may play against submission {number}.")
 
 
 @grader.command("close", epilog="Example: pttt grader close 17")
-def close_submission(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the submission.")], data: DataOption = GRADER
-) -> None:
-    """Let nobody play against a submission any more."""
+def close_submission(number: NumberArgument, data: DataOption = GRADER) -> None:
+    """Close a submission for play."""
     _open_to_play(number, False, data)
     print(f"Nobody can play against submission {number} any more.")
 

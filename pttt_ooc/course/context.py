@@ -1,4 +1,4 @@
-"""What all requests share: the settings, the files, the database, and what is known of the game."""
+"""The state that all requests share: settings, files, database, and the value of the game."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
+from sqlalchemy.orm import Session
 
 from pttt_ooc.course import teams
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.value import GameValue, stored_value
+from pttt_ooc.course.limits import Limits, Quota, check_limits, quota
 from pttt_ooc.course.models import Submission, Team
-from pttt_ooc.course.settings import Settings, read_settings
+from pttt_ooc.course.settings import CourseSettings, read_settings
 from pttt_ooc.course.storage import Incoming, Storage
-from pttt_ooc.course.submissions import Quota, accept, check_limits, quota
+from pttt_ooc.course.submissions import accept
 from pttt_ooc.course.uploads_in_flight import InFlight
 from pttt_ooc.web.parts import state_of
 
@@ -25,9 +27,15 @@ log = logging.getLogger("pttt.grader.web")
 
 @dataclass
 class Grader:
-    """The web server's side of a grader."""
+    """The web server's side of a grader.
 
-    settings: Settings
+    Attributes
+    ----------
+    taking
+        Limits how many files are stored at the same time, as the disk is the bottleneck.
+    """
+
+    settings: CourseSettings
     storage: Storage
     database: Database
     secret: bytes
@@ -56,23 +64,23 @@ class Grader:
         """The value of the game, once it is known."""
         return stored_value(self.database)
 
+    @property
+    def limits(self) -> Limits:
+        """How many strategies a team may submit."""
+        return Limits("submissions", self.settings.submissions_per_hour, self.settings.waiting_per_team)
+
     def check_limits(self, team: Team, ahead: int) -> None:
-        """Raise a LimitError if the team may not submit now, while `ahead` other files of it are being received."""
+        """See :func:`~pttt_ooc.course.limits.check_limits`; for strategies."""
         with self.database.reading() as session:
-            check_limits(session, team, self.settings, ahead)
+            check_limits(session, Submission, team, self.limits, ahead)
 
-    def quota(self, team: Team) -> Quota:
-        """What the team may submit now."""
-        with self.database.reading() as session:
-            return quota(session, team, self.settings)
-
-    async def submit(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-        """As :meth:`take`, in a thread; only a few run at the same time, as the disk is the limit."""
-        return await to_thread.run_sync(self.take, team, player, incoming, limiter=self.taking)
+    def quota(self, session: Session, team: Team) -> Quota:
+        """How many strategies the team may submit now."""
+        return quota(session, Submission, team, self.limits)
 
     def take(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-        """Make a submission of a file that has come in, which the worker then finds; errors as :func:`accept`."""
-        submission, new = accept(self.database, self.settings, team, player, incoming)
+        """Make a submission of a received strategy; raises what :func:`accept` raises."""
+        submission, new = accept(self.database, self.limits, team, player, incoming)
         facts = {"submission": submission.id, "team": team.name, "player": player, "bytes": incoming.size, "new": new}
         log.info("received", extra=facts)
         return submission, new

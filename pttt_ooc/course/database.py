@@ -14,8 +14,8 @@ from sqlalchemy import Engine, create_engine, func, inspect, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.database_rows import FORMAT, read_rows, upgraded, write_rows
-from pttt_ooc.course.models import Base, Fact
+from pttt_ooc.course.database_rows import FORMAT, check_format, read_rows, upgraded, write_rows
+from pttt_ooc.course.models import CourseTables, Fact
 from pttt_ooc.errors import GraderError
 from pttt_ooc.service.sqlite import sqlite_engine
 
@@ -24,7 +24,7 @@ DEFAULT = "grader.sqlite"
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
 _PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
-_OURS = (IntegrityError, ProgrammingError, DataError)  # of what is asked, not of the database
+_OURS = (IntegrityError, ProgrammingError, DataError)  # errors of a statement, not of the database
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
 
@@ -36,12 +36,12 @@ class Database:
     url
         An SQLAlchemy URL.
     game
-        The tables are made if they are missing, and are bound to this game; those of an older format are upgraded.
+        Missing tables are made, for this game; tables of an older format are upgraded.
 
     Raises
     ------
     GraderError
-        If it cannot be opened, or is of another game or of a later version.
+        If it cannot be opened, or is of another game or another version.
     """
 
     def __init__(self, url: str, game: str) -> None:
@@ -62,15 +62,14 @@ class Database:
         if inspect(session.connection()).has_table(Fact.__tablename__):
             known = {fact.name: fact.value for fact in session.scalars(select(Fact))}
         if "game" not in known:
-            Base.metadata.create_all(session.connection())
+            CourseTables.metadata.create_all(session.connection())
             session.add_all([Fact(name="game", value=game), Fact(name="format", value=FORMAT)])
             return
         if known["game"] != game:
             raise GraderError(f"The database {self._shown} is for {known['game']}, not for {game}.")
-        form = known.get("format")
-        if not isinstance(form, int) or not 1 <= form <= FORMAT:
-            raise GraderError(f"The database {self._shown} has format {form}, but this version reads 1 to {FORMAT}.")
-        if form < FORMAT:
+        form: Any = known.get("format")
+        check_format(form, f"The database {self._shown}")
+        if form != FORMAT:
             self._upgrade(session, form)
 
     def _upgrade(self, session: Session, form: int) -> None:
@@ -82,12 +81,11 @@ class Database:
         rows = upgraded(read_rows(session), form)
         session.expunge_all()
         connection = session.connection()
-        Base.metadata.drop_all(connection)
-        Base.metadata.create_all(connection)
+        CourseTables.metadata.drop_all(connection)
+        CourseTables.metadata.create_all(connection)
         write_rows(session, rows)
         print(
-            f"The database {self._shown} is upgraded from format {form} to {FORMAT}; whoever was signed in has to "
-            "sign in again.",
+            f"The database {self._shown} is upgraded from format {form} to {FORMAT}; everybody has to sign in again.",
             file=sys.stderr,
         )
 
@@ -98,7 +96,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session to read in; what it returns stays usable afterwards.  Errors as :meth:`writing`."""
+        """A session for reading; its results stay usable afterwards.  Raises what :meth:`writing` raises."""
         with self._explaining(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
@@ -120,7 +118,7 @@ class Database:
             yield
         except _OURS:
             raise
-        except DatabaseError as error:  # SQLite tells damage by the class itself, PostgreSQL by another one below it
+        except DatabaseError as error:  # SQLite reports damage by this class, PostgreSQL by a subclass
             raise self._explained(error) from error
 
     def _explained(self, error: SQLAlchemyError) -> GraderError:
@@ -130,11 +128,11 @@ class Database:
         return GraderError(f"The database {self._shown} cannot be used: {what}.")
 
     def _has_no_room(self) -> bool:
-        """Whether SQLite's files have no room, which it also tells as "disk I/O error" or "unable to open"."""
+        """Whether SQLite's disk is full, which it also reports as "disk I/O error" or "unable to open"."""
         return any(shutil.disk_usage(file).free < _ROOM for file in self.files()[:1])
 
     def files(self) -> list[Path]:
-        """The files that it is kept in, if it is one of SQLite's."""
+        """Its files, if it is an SQLite database."""
         if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
             return []
         file = Path(self.engine.url.database)

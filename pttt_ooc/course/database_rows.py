@@ -1,7 +1,7 @@
-"""All rows of a grader's database as JSON values: for copies, and for tables of an older format.
+"""All rows of a grader's database as JSON values: for copies, and for upgrades of an older format.
 
 A row is a pair of its table's name and its columns.  Sessions are left out.  The row ``numbers`` has the highest
-numbers that were ever given; their rows may have been deleted.
+numbers ever used; their rows may have been deleted.
 """
 
 from __future__ import annotations
@@ -12,30 +12,33 @@ from typing import Any
 from sqlalchemy import func, inspect, select, text
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.models import BASELINE, Base, BrowserSession
+from pttt_ooc.course.models import BASELINE, BrowserSession, CourseTables
 from pttt_ooc.course.names import name_key
+from pttt_ooc.errors import GraderError
 
-FORMAT = 3
+FORMAT, RELEASED = 3, 1
+"""This version's format, and the one of version 0.1; no release had another."""
+
 NUMBERS = "numbers"
-Row = tuple[str, dict[str, Any]]
+TableRow = tuple[str, dict[str, Any]]
 _NUMBERED = ("teams", "submissions")
 
 
-def read_rows(session: Session) -> list[Row]:
+def read_rows(session: Session) -> list[TableRow]:
     """All rows, in an order in which they can be inserted."""
     connection = session.connection()
     there = inspect(connection)
-    rows: list[Row] = []
-    for table in Base.metadata.sorted_tables:
+    rows: list[TableRow] = []
+    for table in CourseTables.metadata.sorted_tables:
         if table.name == BrowserSession.__tablename__ or not there.has_table(table.name):
             continue
-        columns = {column["name"] for column in there.get_columns(table.name)}  # an older format has less
+        columns = {column["name"] for column in there.get_columns(table.name)}  # an older format has fewer
         found = session.execute(select(*(column for column in table.columns if column.name in columns)))
         rows += [(table.name, dict(row)) for row in found.mappings()]
     return [*rows, (NUMBERS, _highest(session))]
 
 
-def write_rows(session: Session, rows: Iterable[Row]) -> None:
+def write_rows(session: Session, rows: Iterable[TableRow]) -> None:
     """Insert rows into empty tables.
 
     Raises
@@ -48,26 +51,32 @@ def write_rows(session: Session, rows: Iterable[Row]) -> None:
         if name == NUMBERS:
             highest = {table: max(number, int(row.get(table, 0))) for table, number in highest.items()}
         else:
-            session.execute(Base.metadata.tables[name].insert().values(**row))
+            session.execute(CourseTables.metadata.tables[name].insert().values(**row))
     for name, number in highest.items():
-        most = session.scalar(select(func.max(Base.metadata.tables[name].c.id))) or 0
+        most = session.scalar(select(func.max(CourseTables.metadata.tables[name].c.id))) or 0
         _set_highest(session, name, max(number, most))
 
 
-def upgraded(rows: list[Row], form: int) -> list[Row]:
-    """Rows of format `form` as those of :data:`FORMAT`."""
-    if form == 1:
-        rows = _with_keys(rows)
-    # Format 2 has no submissions that are open to play: the column's default says so.
-    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in rows]
+def check_format(form: Any, source: str) -> None:
+    """Raise a GraderError that names `source` if its format cannot be read."""
+    if form not in (RELEASED, FORMAT):
+        raise GraderError(f"{source} has format {form}, but this version reads {RELEASED} and {FORMAT}.")
+
+
+def upgraded(rows: list[TableRow], form: int) -> list[TableRow]:
+    """Rows of format `form` as rows of :data:`FORMAT`."""
+    if form == FORMAT:
+        return rows
+    # Nothing of format 1 is open to play: the column's default says so.
+    return [(table, {**row, "value": FORMAT} if _is_format(table, row) else row) for table, row in _with_keys(rows)]
 
 
 def _is_format(table: str, row: dict[str, Any]) -> bool:
     return table == "facts" and row["name"] == "format"
 
 
-def _with_keys(rows: list[Row]) -> list[Row]:
-    """Format 1 has no keys; two of its names may be the same by now, and both teams stay."""
+def _with_keys(rows: list[TableRow]) -> list[TableRow]:
+    """Rows of format 1 with keys.  Two of its names may be the same now; both teams stay."""
     taken: set[str] = set()
     keys: dict[int, str] = {}
     teams = [row for table, row in rows if table == "teams"]
@@ -76,7 +85,7 @@ def _with_keys(rows: list[Row]) -> list[Row]:
         # No name has a line break: such a team is found by its exact name only.
         keys[team["id"]] = f"{key}\n{team['id']}" if key in taken else key
         taken.add(key)
-    made: list[Row] = []
+    made: list[TableRow] = []
     for table, row in rows:
         if table == "teams":
             row = {**row, "key": keys[row["id"]]}
@@ -85,11 +94,11 @@ def _with_keys(rows: list[Row]) -> list[Row]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Highest numbers: each kind of database records them in its own way
+# Highest numbers: each kind of database stores them in its own way
 
 
 def _highest(session: Session) -> dict[str, int]:
-    """The highest number that each table has given, as far as the database knows."""
+    """The highest number that each table has used, as far as the database knows."""
     dialect = session.connection().dialect.name
     if dialect == "postgresql":
         query = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {}"

@@ -24,7 +24,7 @@ def shade(value: float, middle: float, extent: float) -> int:
 
 
 def opacity(probability: float, most: float) -> str:
-    """Of a square's colour; the likeliest square has 0.75, as in the report."""
+    """Opacity of a square's colour; the likeliest square has 0.75, as in the report."""
     return f"{0.75 * probability / most:.3f}" if most > 0 else "0"
 
 
@@ -34,7 +34,7 @@ _EXACT = 1e-9  # an interval as narrow as this is a number: best responses are c
 
 
 def known_value(bounds: Sequence[float]) -> str:
-    """What is known of the value: "is −1", or "lies in [0.5501, 0.5503]" with two digits of the interval's width."""
+    """The value in words: "is −1", or "lies in [0.5501, 0.5503]" with two digits of the interval's width."""
     low, high = bounds
     if high - low < _EXACT:
         number = decimals((low + high) / 2, 9).rstrip("0").rstrip(".")
@@ -43,7 +43,7 @@ def known_value(bounds: Sequence[float]) -> str:
 
 
 def uncertainty(bounds: Sequence[float]) -> str:
-    """Half the interval's width, rounded up to one digit: how far a figure may be off; empty if it is a number."""
+    """Half the interval's width, rounded up to one digit: the error bound of a figure; empty if it is a number."""
     half = (bounds[1] - bounds[0]) / 2
     if 2 * half < _EXACT:
         return ""
@@ -52,7 +52,7 @@ def uncertainty(bounds: Sequence[float]) -> str:
 
 
 def exploitability(figure: float, bounds: Sequence[float] | None) -> str:
-    """A figure with seven decimals, or as many as are known, and then with how far it may be off."""
+    """A figure with seven decimals, or with as many as are known and its error bound."""
     half = (bounds[1] - bounds[0]) / 2 if bounds else 0.0
     if bounds is None or half < 5e-8:
         return decimals(figure, 7)
@@ -60,7 +60,7 @@ def exploitability(figure: float, bounds: Sequence[float] | None) -> str:
 
 
 # ---------------------------------------------------------------------------------------------
-# How a team's best came down
+# The history of a team's best
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Line:
-    """One player's steps: an SVG path, its points, and a summary (for those who hear the page)."""
+    """One player's steps: an SVG path, its points, and a summary for screen readers."""
 
     player: int
     path: str
@@ -102,7 +102,7 @@ WIDE, NARROW = (640.0, 240.0), (344.0, 220.0)
 """Widths and heights of charts: letters keep their size on a phone, which gets a chart of its own."""
 
 _LETTER = 7.6  # width of a digit in a label, at most
-_FLOOR = 1e-6  # of the logarithmic scale: less is as good as zero
+_FLOOR = 1e-6  # end of the logarithmic scale: less counts as zero
 
 
 def charts(history: Sequence[Submission], now: float) -> tuple[Chart, Chart] | None:
@@ -146,7 +146,7 @@ def _chart(rows: Sequence[Submission], now: float, width: float, height: float) 
 
 
 def _label(level: float) -> str:
-    """A level as it is written beside its line."""
+    """The label of a level."""
     if level <= 1.01 * _FLOOR:
         return f"≤{_FLOOR:.0e}".replace("e-0", "e-")
     return f"{level:.6g}".replace("e-0", "e-")

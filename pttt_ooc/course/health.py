@@ -1,4 +1,4 @@
-"""Whether what is submitted now is going to be judged."""
+"""Whether a submission would be judged now."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/healthz")
 def healthz(grader: UsedGrader) -> JSONResponse:
-    """Whether a submission is taken in and judged now: 200, or 503 and what is not ready."""
+    """200 if a submission would be accepted and judged now, else 503 and what is not ready."""
     state: dict[str, Any] = {"database": _database(grader), "worker": _worker(grader), "disk": _disk(grader)}
     good = all(part == "ok" for part in state.values())
     return JSONResponse({"status": "ok" if good else "failed", **state}, 200 if good else 503)

@@ -1,7 +1,7 @@
 """Judging a submission, from the queue to the verdict.
 
-Every step can be broken off by anything: without a verdict in the database the submission is judged again, from
-its file.  The verdict and all that follows from it are one commit.
+Judging may be interrupted at any step: without a verdict in the database the submission is judged again, from its
+file.  The verdict and all its consequences are one commit.
 """
 
 from __future__ import annotations
@@ -14,23 +14,20 @@ from typing import Any
 
 from sqlalchemy import select
 
-from pttt_ooc.course import models, standings
+from pttt_ooc.course import models, queue, standings
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.kinds.strategies.validation import Refusal
 from pttt_ooc.course.models import Submission
+from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.course.worker_process import Stopped
 from pttt_ooc.errors import GraderError
 from pttt_ooc.solving.assessment import Assessment
 
 log = logging.getLogger("pttt.grader.jobs")
-ATTEMPTS = 3
 GAVE_UP = "The server could not judge this file"
 _TELL_EVERY = 0.4  # seconds between two writes of the progress
-
-
-class Stopped(Exception):
-    """The worker is to stop: the submission goes back into the queue."""
 
 
 class Judge:
@@ -39,19 +36,29 @@ class Judge:
     Parameters
     ----------
     stopping
-        When it is set, the work under way is broken off.
+        When it is set, judging is interrupted.
     """
 
     def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
         self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
+        self._queue = Queue(database, Submission, _given_up)
+
+    def judge_next(self) -> bool:
+        """Judge the next submission without a verdict; returns whether there was one."""
+        with self.database.reading() as session:
+            number = queue.next_up(session)
+        if number is None:
+            return False
+        self.judge(number)
+        return True
 
     def judge(self, number: int) -> None:
-        """Judge a submission, unless it has a verdict already or is gone.
+        """Judge a submission, unless it has a verdict or was removed.
 
         Raises
         ------
         Stopped
-            If the worker is to stop.
+            If `stopping` is set.
         """
         submission = self._claim(number)
         if submission is None:
@@ -64,12 +71,13 @@ class Judge:
             outcome = {"status": models.REJECTED, "note": refusal.note[:500], "detail": refusal.detail[:1000]}
             self._finish(number, outcome)
         except Stopped:
-            self._put_back(number, submission.attempts - 1)
+            self._queue.put_back(number, progress=0.0)
+            log.info("put back", extra=facts)
             raise
         except Exception:
             log.exception("judging failed", extra={**facts, "attempt": submission.attempts})
             if submission.attempts < ATTEMPTS:
-                self._put_back(number, submission.attempts)
+                self._queue.put_back(number, counts=True, progress=0.0)
                 return
             outcome = _given_up(number)
             self._finish(number, outcome)
@@ -80,15 +88,10 @@ class Judge:
             submission = session.get(Submission, number)
             if submission is None or not submission.unfinished:
                 return None
-            now = time.time()
-            # A file that takes the worker down with it must not do so for ever.
-            if submission.attempts >= ATTEMPTS:
-                for key, value in {**_given_up(number), "changed_at": now, "finished_at": now}.items():
-                    setattr(submission, key, value)
+            if not self._queue.begin(submission, models.VALIDATING):
+                submission.finished_at = submission.changed_at
                 return None
-            submission.attempts += 1
-            submission.started_at = submission.changed_at = now
-            submission.status, submission.progress = models.VALIDATING, 0.0
+            submission.started_at, submission.progress = submission.changed_at, 0.0
             return submission
 
     def _outcome(self, submission: Submission) -> dict[str, Any]:
@@ -109,7 +112,7 @@ class Judge:
         return outcome
 
     def _values(self, submission: Submission, assessment: Assessment, exploitability: float) -> dict[int, float]:
-        """Value for player 0 against all opposing bests, if the submission is going to be among the bests."""
+        """Value for player 0 against all opposing bests, if the submission is its team's new best."""
         with self.database.reading() as session:
             bests = standings.bests(session)
         former = bests[submission.player].get(submission.team_id)
@@ -125,7 +128,7 @@ class Judge:
         return values
 
     def _telling(self, number: int, status: str, begin: float, end: float) -> Callable[[float], None]:
-        """A function that writes down the progress now and then, and breaks the work off when it is to stop."""
+        """A function that stores the progress now and then, and raises Stopped when `stopping` is set."""
         told = time.monotonic()
 
         def tell(share: float) -> None:
@@ -139,19 +142,7 @@ class Judge:
         return tell
 
     def _tell(self, number: int, status: str, progress: float) -> None:
-        self._change(number, status=status, progress=progress)
-
-    def _put_back(self, number: int, attempts: int) -> None:
-        self._change(number, status=models.QUEUED, progress=0.0, attempts=attempts)
-
-    def _change(self, number: int, **values: Any) -> None:
-        with self.database.writing() as session:
-            submission = session.get(Submission, number)
-            # Its team may have been removed meanwhile, or another worker, started by mistake, was faster.
-            if submission is not None and submission.unfinished:
-                submission.changed_at = time.time()
-                for key, value in values.items():
-                    setattr(submission, key, value)
+        self._queue.update(number, status=status, progress=progress)
 
     def _finish(self, number: int, outcome: dict[str, Any], values: dict[int, float] | None = None) -> None:
         former = None
@@ -173,7 +164,7 @@ class Judge:
             self.forget()
 
     def forget(self) -> None:
-        """Delete the gradients that no match will need."""
+        """Delete the gradients that no future match needs."""
         with self.database.reading() as session:
             keep = [submission for best in standings.bests(session) for submission in best.values()]
         self.assessor.forget(keep)
@@ -196,9 +187,6 @@ def judge_again(database: Database, number: int) -> None:
         submission.finished_at, submission.changed_at = None, time.time()
 
 
-def _given_up(number: int) -> dict[str, Any]:
-    return {
-        "status": models.REJECTED,
-        "note": GAVE_UP,
-        "detail": f"It failed {ATTEMPTS} times, which is not your fault. Tell the instructors the number {number}.",
-    }
+def _given_up(number: int) -> Verdict:
+    detail = f"It failed {ATTEMPTS} times, which is not your fault. Tell the instructors the number {number}."
+    return {"status": models.REJECTED, "note": GAVE_UP, "detail": detail}

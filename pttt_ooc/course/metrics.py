@@ -1,4 +1,4 @@
-"""Figures for Prometheus that the database knows."""
+"""Figures for Prometheus from the database."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class FromDatabase(Collector):
         self._grader = grader
 
     def describe(self) -> list[Metric]:
-        """Nothing: the names are not looked up when it is registered."""
+        """Nothing, so that registering reads no database."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """All figures, as of now."""
+        """All current figures."""
         grader = self._grader
         with grader.database.reading() as session:
             counted = session.execute(select(Submission.status, func.count()).group_by(Submission.status))
@@ -49,7 +49,7 @@ class FromDatabase(Collector):
         beat = grader.storage.seconds_since_beat()
         yield GaugeMetricFamily(
             "pttt_worker_silent_seconds",
-            "Since the worker's last sign of life; -1: none.",
+            "Seconds since the worker's last sign of life; -1: none.",
             value=-1 if beat is None else beat,
         )
-        yield GaugeMetricFamily("pttt_disk_free_bytes", "Room on the disk.", value=grader.storage.free_bytes())
+        yield GaugeMetricFamily("pttt_disk_free_bytes", "Free bytes on the disk.", value=grader.storage.free_bytes())

@@ -1,7 +1,7 @@
 """The tables: teams, their sessions, submissions, the matrix of values, and a few facts.
 
-Times are seconds since 1970 in UTC, so that every database keeps them alike.  Numbers of teams and submissions never
-return: what is gone leaves links, tasks and log lines behind, which must not lead to somebody else.
+Times are seconds since 1970 in UTC, which all databases store alike.  Numbers of teams and submissions are never used
+again: links and log lines of deleted rows must not lead to other teams.
 """
 
 from __future__ import annotations
@@ -12,25 +12,28 @@ from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED = "Queued", "Validating", "Evaluating", "Accepted", "Rejected"
-UNFINISHED = (QUEUED, VALIDATING, EVALUATING)
-STATUSES = (*UNFINISHED, ACCEPTED, REJECTED)
+CHECKING = "Checking"
+STATUSES = (QUEUED, VALIDATING, EVALUATING, ACCEPTED, REJECTED)
+"""Statuses of strategies; a bot is being checked where a strategy is validated and evaluated."""
+
+UNFINISHED = (QUEUED, VALIDATING, EVALUATING, CHECKING)
 BASELINE = "Uniform"
 
 
-class Base(DeclarativeBase):
+class CourseTables(DeclarativeBase):
     """All tables."""
 
 
-_NEVER_AGAIN = {"sqlite_autoincrement": True}  # SQLite gives the highest number a second time unless it is told
+_NEVER_AGAIN = {"sqlite_autoincrement": True}  # else SQLite uses the highest number again
 
 
-class Team(Base):
-    """Who submits.  The baseline has no token, so that nobody can submit for it.
+class Team(CourseTables):
+    """A team.  The baseline has no token, so that nobody can submit for it.
 
     Attributes
     ----------
     key
-        The name in the form in which names are compared and sorted.
+        The form of the name for comparing and sorting.
     """
 
     __tablename__ = "teams"
@@ -43,13 +46,13 @@ class Team(Base):
     __table_args__ = (_NEVER_AGAIN,)
 
 
-class BrowserSession(Base):
+class BrowserSession(CourseTables):
     """A browser that is signed in.
 
     Attributes
     ----------
     digest
-        SHA-256 of the cookie, in hex: who reads the table cannot sign in with it.
+        SHA-256 of the cookie, in hex: a reader of the table cannot sign in with it.
     """
 
     __tablename__ = "sessions"
@@ -58,27 +61,51 @@ class BrowserSession(Base):
     expires_at: Mapped[float]
 
 
-class Submission(Base):
-    """One uploaded file and its verdict.
+class Judged:
+    """The columns that all kinds of submissions have, each in a table of its own.
+
+    Attributes
+    ----------
+    digest
+        Content hash, in hex.
+    changed_at
+        Time of the last change of anything that pages show.
+    attempts
+        Number of judgements begun.
+    """
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    team_id: Mapped[int]
+    digest: Mapped[str] = mapped_column(String(64))
+    size: Mapped[int]
+    received_at: Mapped[float]
+    changed_at: Mapped[float]
+    status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
+    attempts: Mapped[int] = mapped_column(default=0)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is no verdict yet."""
+        return self.status in UNFINISHED
+
+
+class Submission(Judged, CourseTables):
+    """One uploaded strategy and its verdict.
 
     Attributes
     ----------
     file
         Name in the directory of uploads, chosen by the server.
     digest
-        Content hash (BLAKE2b, in hex).
-    changed_at
-        Time of the last change of anything that pages show.
+        BLAKE2b.
     progress
         Share of the present status's work that is done.
     note, detail
-        Why it was rejected: the course's words, and what else helps.
-    attempts
-        How often a judgement was begun.
+        The reason for a rejection: the course's words, and further help.
     best
         Whether it is the team's best of this player now.
     improved
-        Whether it was when it was judged; with the former best's exploitability in `before`.
+        Whether it was the best when it was judged; `before` is the former best's exploitability.
     opening
         Probabilities of all squares at the player's first attempt.
     open_to_play
@@ -86,21 +113,15 @@ class Submission(Base):
     """
 
     __tablename__ = "submissions"
-    id: Mapped[int] = mapped_column(primary_key=True)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"))
     player: Mapped[int]
     file: Mapped[str] = mapped_column(String(60), unique=True)
-    digest: Mapped[str] = mapped_column(String(64))
-    size: Mapped[int]
-    received_at: Mapped[float]
     changed_at: Mapped[float] = mapped_column(index=True)
     started_at: Mapped[float | None]
     finished_at: Mapped[float | None]
-    status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
     progress: Mapped[float] = mapped_column(default=0.0)
     note: Mapped[str] = mapped_column(String(500), default="")
     detail: Mapped[str] = mapped_column(String(1000), default="")
-    attempts: Mapped[int] = mapped_column(default=0)
     exploitability: Mapped[float | None]
     best_response: Mapped[float | None]
     best: Mapped[bool] = mapped_column(default=False)
@@ -118,13 +139,8 @@ class Submission(Base):
         _NEVER_AGAIN,
     )
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether there is no verdict yet."""
-        return self.status in UNFINISHED
 
-
-class Entry(Base):
+class Entry(CourseTables):
     """Value for player 0 of one submission against another."""
 
     __tablename__ = "entries"
@@ -135,8 +151,8 @@ class Entry(Base):
     value: Mapped[float]
 
 
-class Fact(Base):
-    """What is known of the grader as a whole: ``format``, ``game``, ``value``, ``revision``."""
+class Fact(CourseTables):
+    """Facts of the whole grader: ``format``, ``game``, ``value``, ``revision``."""
 
     __tablename__ = "facts"
     name: Mapped[str] = mapped_column(String(20), primary_key=True)

@@ -1,4 +1,4 @@
-"""Names of teams: which ones can be read by everybody, and which ones are the same."""
+"""Names of teams: which are readable, and which are the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALIKE = {"LATIN", "GREEK", "CYRILLIC"}  # scripts that share shapes
 
 
 def name_key(name: str) -> str:
-    """The form in which names are compared: capitals, widths and ways of writing accents make no difference.
+    """The form for comparing names: capitals, widths and encodings of accents make no difference.
 
     It is Unicode's caseless compatibility match (The Unicode Standard, section 3.13, D146).
     """
@@ -33,7 +33,7 @@ def check_name(name: str) -> str:
     Raises
     ------
     GraderError
-        If it is no name for a team.
+        If it cannot be a team's name.
     """
     name = unicodedata.normalize("NFC", " ".join(name.split()))
     wide = unicodedata.normalize("NFKC", name)
@@ -51,7 +51,7 @@ def check_name(name: str) -> str:
 
 
 def _reason(character: str) -> str | None:
-    """Why a character cannot be in a name, if so."""
+    """Why a character cannot be in a name; None if it can."""
     if character in _MARKUP:
         return f"it must not have {' '.join(sorted(_MARKUP))}"
     if character != " " and (unicodedata.category(character)[0] not in _VISIBLE or _BLANK.match(character)):
@@ -71,5 +71,5 @@ def _reason_of_whole(name: str) -> str | None:
 
 
 def shown(name: str) -> str:
-    """The name for a terminal, with escapes for characters that cannot be seen."""
+    """The name for a terminal, with escapes for invisible characters."""
     return "".join(c.encode("unicode_escape").decode() if c not in _MARKUP and _reason(c) else c for c in name)

@@ -1,4 +1,4 @@
-"""The pages that people see, and the parts of them that are renewed while they look."""
+"""The pages of the grader, and their parts that are renewed while they are open."""
 
 from __future__ import annotations
 
@@ -7,37 +7,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course import figures, standings, submissions
-from pttt_ooc.course.api import Number, file_of
+from pttt_ooc.course.api import file_of
 from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.handlers import UNCHANGED, Number, Seen, Signed, renewed
+from pttt_ooc.course.limits import Quota
 from pttt_ooc.course.models import BASELINE, STATUSES, Submission, Team
-from pttt_ooc.course.uploads import Fields, take_in
+from pttt_ooc.course.uploads import from_browser, strategies
 from pttt_ooc.show.pictures import MARKS
-from pttt_ooc.web.accounts import signed_in
-from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin, own_form
+from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.rendering import render as render_page
 from pttt_ooc.web.rendering import render_part, wants_part
 from pttt_ooc.web.shell import UsedShell
 
 Shown = dict[str, Any]
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-Signed = Annotated[Team | None, Depends(signed_in)]
-Seen = Annotated[str, Query(max_length=40)]
 PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
 TeamNumber = Annotated[int | None, Query(ge=1, lt=1 << 31)]
 Order = Annotated[str, Query(max_length=20)]
-_UNCHANGED = 204
 _RECENT = 12
 
 
 @dataclass(frozen=True)
-class Part:
+class RenderedPart:
     """A rendered part of a page, and the revision of the standings that it shows."""
 
     revision: str
@@ -65,17 +63,17 @@ async def leaderboard_part(
 ) -> Response:
     """Its table, if it has changed."""
     part = await _leaderboard(request, grader, team, sort)
-    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+    return Response(status_code=UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
 
 
-async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> Part:
+async def _leaderboard(request: Request, grader: Grader, team: Team | None, sort: str) -> RenderedPart:
     sort = sort if sort in ("0", "1", "sum", "team") else "sum"
     return await _part(request, grader, team, "grader/parts/leaderboard.html", lambda: _standings(grader, sort), sort)
 
 
 async def _part(
     request: Request, grader: Grader, team: Team | None, template: str, make: Callable[[], Shown], *key: str
-) -> Part:
+) -> RenderedPart:
     """A part that depends on the standings and on who is signed in."""
     shown = grader.cache.peek((template, *key))
     if shown is None:
@@ -84,7 +82,7 @@ async def _part(
     reader = team.id if team else None
     if reader not in made:
         made[reader] = await run_in_threadpool(render_part, request, template, team=team, **shown)
-    return Part(shown["revision"], Markup(made[reader]))
+    return RenderedPart(shown["revision"], Markup(made[reader]))
 
 
 def _revision(grader: Grader) -> str:
@@ -123,10 +121,10 @@ async def matrix_part(
 ) -> Response:
     """Its table, if it has changed."""
     part = await _matrix_part(request, grader, rows, columns)
-    return Response(status_code=_UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
+    return Response(status_code=UNCHANGED) if part.revision == seen else HTMLResponse(part.html)
 
 
-async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> Part:
+async def _matrix_part(request: Request, grader: Grader, rows: str, columns: str) -> RenderedPart:
     return await _part(
         request, grader, None, "grader/parts/matrix.html", lambda: _matrix(grader, rows, columns), rows, columns
     )
@@ -205,13 +203,13 @@ def submissions_part(
     """Their table, if it has changed."""
     with grader.database.reading() as session:
         if _stamp(session, grader, team) == seen:
-            return Response(status_code=_UNCHANGED)
+            return Response(status_code=UNCHANGED)
     return render(request, "parts/submissions.html", team, **_listed(grader, team, page, of, status))
 
 
 def _stamp(session: Session, grader: Grader, team: Team | None) -> str:
-    """Changes whenever a submission does, or what `team` may still submit."""
-    left = submissions.quota(session, team, grader.settings) if team else None
+    """A text that changes whenever a submission or the quota of `team` does."""
+    left = grader.quota(session, team) if team else None
     return submissions.stamp(session) + (f"-{left.hourly}-{left.places}" if left else "")
 
 
@@ -223,7 +221,7 @@ def _listed(grader: Grader, team: Team | None, page: int, of: int | None, status
         if of and only is None:
             raise HTTPException(404, f"There is no team {of}.")
         stamp = _stamp(session, grader, team)
-        left = submissions.quota(session, team, grader.settings) if team else None
+        left = grader.quota(session, team) if team else None
         found = submissions.listed(session, page, team=of, status=status)
         places = submissions.positions(session)
     shown: Shown = {"page": found, "places": places, "of": of, "only": only, "status": status}
@@ -238,11 +236,8 @@ def one_submission(request: Request, grader: UsedGrader, team: Signed, number: N
 
 @router.get("/parts/submissions/{number}")
 def submission_part(request: Request, grader: UsedGrader, team: Signed, number: Number, seen: Seen = "") -> Response:
-    """What changes of it, if it has changed."""
-    shown = _one(grader, number)
-    if shown["stamp"] == seen:
-        return Response(status_code=_UNCHANGED)
-    return render(request, "parts/submission.html", team, **shown)
+    """Its part that changes, if it has changed."""
+    return renewed(request, "grader/parts/submission.html", team, _one(grader, number), seen)
 
 
 def _one(grader: Grader, number: int) -> Shown:
@@ -272,27 +267,25 @@ def download(grader: UsedGrader, team: Signed, number: Number) -> FileResponse:
 @router.post("/submissions")
 async def submit(request: Request, grader: UsedGrader, shell: UsedShell, team: Signed) -> Response:
     """Take in a strategy from the form."""
-    check_origin(request)
-    if team is None:
-        raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
-
-    def check(fields: Fields) -> None:
-        check_form(request, shell, fields.get(FORM_FIELD, ""))
-
-    submission, new = await take_in(request, grader, team, check)
+    submission, new = await from_browser(request, shell, grader, strategies(grader), team)
     if not wants_part(request):
         return RedirectResponse(f"/submissions/{submission.id}", 303)
-    left = await run_in_threadpool(grader.quota, team)
+    left = await run_in_threadpool(_quota, grader, team)
     response = render(request, "parts/received.html", team, submission=submission, new=new, quota=left)
     response.headers["HX-Trigger"] = "submissions-changed"
     return response
+
+
+def _quota(grader: Grader, team: Team | None) -> Quota | None:
+    with grader.database.reading() as session:
+        return grader.quota(session, team) if team else None
 
 
 @router.post("/submissions/{number}/play")
 async def open_to_play(
     request: Request, grader: UsedGrader, shell: UsedShell, team: Signed, number: Number
 ) -> Response:
-    """Let everybody play against one of the team's own submissions, or no longer."""
+    """Open one of the team's own submissions for everybody to play against, or close it."""
     fields = await own_form(request, shell)
     if team is None:
         raise HTTPException(401, "You are not signed in, or no longer; sign in and try again.")
@@ -307,7 +300,7 @@ async def open_to_play(
 
 @router.get("/teams/{number}")
 def one_team(request: Request, grader: UsedGrader, team: Signed, number: Number) -> Response:
-    """A team: how its best came down."""
+    """A team, and the history of its best."""
     with grader.database.reading() as session:
         found = session.get(Team, number)
         if found is None:

@@ -1,4 +1,4 @@
-"""The JSON of the API: what each answer has, for programs and for its documentation."""
+"""The JSON answers of the API, for programs and for its documentation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pttt_ooc.web.schemas import moment
 
 
 class GraderOut(BaseModel):
-    """What the grader is for."""
+    """The grader."""
 
     game: str
-    shapes: tuple[tuple[int, int], tuple[int, int]] = Field(description="Of player 0's and player 1's tensor.")
-    game_value: tuple[float, float] | None = Field(description="Interval that holds it; null: not known yet.")
+    shapes: tuple[tuple[int, int], tuple[int, int]] = Field(description="Shapes of player 0's and player 1's tensor.")
+    game_value: tuple[float, float] | None = Field(description="Interval of the game's value; null: not known yet.")
     max_upload_bytes: int
     submissions_per_hour: int
     waiting_per_team: int
@@ -38,7 +38,7 @@ class SubmissionOut(BaseModel):
     received_at: datetime.datetime
     finished_at: datetime.datetime | None
     exploitability: float | None
-    best_response: float | None = Field(description="What the opponent's best response gets.")
+    best_response: float | None = Field(description="Value of the opponent's best response, for the opponent.")
     best: bool = Field(description="Whether it is the team's best of this player.")
     opening: list[float] | None = Field(description="Probability of each square at the first attempt.")
     evaluation_seconds: float | None
@@ -62,7 +62,7 @@ class SubmissionOut(BaseModel):
 
 
 class ReceivedOut(BaseModel):
-    """A submission that was taken in."""
+    """A submission that was received."""
 
     submission: SubmissionOut
     duplicate: bool = Field(description="Whether the very same file had been submitted before; it is not judged again.")

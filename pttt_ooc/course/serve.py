@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from pttt_ooc.course.database import Database
+from pttt_ooc.course.kinds.bots import processes as bots
+from pttt_ooc.course.kinds.strategies import processes as strategies
 from pttt_ooc.course.kinds.strategies.value import check_value_is_known
-from pttt_ooc.course.settings import Settings, make_settings
+from pttt_ooc.course.settings import CourseSettings, make_settings
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
 from pttt_ooc.errors import GraderError
-from pttt_ooc.service.processes import Child, Web, listen, serve_until_stopped
+from pttt_ooc.service.local_server import processes_behind
+from pttt_ooc.service.processes import Child, listen, serve_until_stopped
+from pttt_ooc.service.wing import Pages
 
-WEBSERVER = "pttt_ooc.course.webserver"
-
-MakeWeb = Callable[[Path, Settings], AbstractContextManager[Web]]
-"""Makes the web process of the grader in a directory."""
-
-
-def _alone(data: Path, settings: Settings) -> AbstractContextManager[Web]:
-    return nullcontext(Web([WEBSERVER]))
+WEBSERVER = "pttt_ooc.course.kinds.web_process"
 
 
-def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb = _alone) -> None:
+def serve(data: Path, game: str | None, host: str, port: int, pages: Callable[[Path], Sequence[Pages]]) -> None:
     """Run web server and worker until SIGTERM or SIGINT.
 
     Parameters
@@ -34,14 +30,14 @@ def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb 
     data
         The grader's directory; made if it is missing.
     game
-        What it is for; None: what it has been for, or else the course's game.
-    make_web
-        Default: the grader alone.
+        Its game; None: the game that it has, or else the course's.
+    pages
+        Gives the pages of wings beside the grader's own; they keep games of people in its directory.
 
     Raises
     ------
     PtttError
-        If it cannot start, as when another process serves this directory.
+        If it cannot start, for example as another process serves this directory.
     """
     with private():  # the children see to themselves
         settings = make_settings(data, game)
@@ -53,13 +49,22 @@ def serve(data: Path, game: str | None, host: str, port: int, make_web: MakeWeb 
         database.close()
         tighten([*storage.private_paths(), *database.files()])
         check_value_is_known(settings)
-        _serve_alone(data, settings, host, port, make_web)
+        _serve_alone(data, settings, host, port, pages)
 
 
-def _serve_alone(data: Path, settings: Settings, host: str, port: int, make_web: MakeWeb) -> None:
-    with listen(host, port) as listening, make_web(data, settings) as web:
+def _serve_alone(
+    data: Path, settings: CourseSettings, host: str, port: int, pages: Callable[[Path], Sequence[Pages]]
+) -> None:
+    with (
+        listen(host, port) as listening,
+        processes_behind([strategies.pages(data, settings.game), *bots.pages(data)]) as (own, own_parts),
+        processes_behind(pages(data)) as (others, other_parts),
+    ):
+        descriptor = listening.fileno()
+        command = ["-m", WEBSERVER, str(data), str(descriptor), own_parts, other_parts]
+        web = Child("web", command, (descriptor,))
         worker = Child("worker", ["-m", "pttt_ooc.course.worker", str(data)])
-        children = [web.child([data, listening.fileno()], listening), worker, *web.others]
+        children = [web, worker, *own, *others]
         serve_until_stopped("serve", f"The grader for {settings.game}", listening, host, children)
 
 

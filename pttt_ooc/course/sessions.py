@@ -1,7 +1,7 @@
-"""Browsers that are signed in: a row for each, so that a session ends on the server as well.
+"""Sessions of browsers: a row for each, so that a session ends on the server too.
 
-The cookie's value is random; the table has its hash.  Rows go when the browser signs out, when the team gets a new
-token or is removed, and when they expire.
+The cookie's value is random; the table has its hash.  A row is deleted when the browser signs out, when the team gets
+a new token or is removed, and when it expires.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import BrowserSession, Team
 
 MOST = 100
-"""Sessions that a team can have; a new one ends the oldest."""
+"""Maximum sessions of a team; a new one ends the oldest."""
 
 
 def begin(database: Database, team: Team, seconds: float) -> str:
     """Begin a session of `seconds` and return the cookie's value, which is not kept.
 
-    If the team was removed, or got a new token, since `team` was read, the value is good for nothing.
+    If the team was removed, or got a new token, since `team` was read, the value is invalid.
     """
     value = secrets.token_urlsafe(32)
     now = time.time()
@@ -40,7 +40,7 @@ def begin(database: Database, team: Team, seconds: float) -> str:
 
 
 def team_of(session: Session, value: str) -> Team | None:
-    """The team that is signed in with a cookie's value, whatever that is."""
+    """The team that is signed in with a cookie's value, which may be any text."""
     query = select(Team).join(BrowserSession, BrowserSession.team_id == Team.id)
     valid = BrowserSession.digest == _digest(value), BrowserSession.expires_at > time.time()
     return session.scalar(query.where(*valid))

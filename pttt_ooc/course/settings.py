@@ -1,4 +1,4 @@
-"""What a grader is told: its game and its limits, in ``settings.yaml`` of its data directory."""
+"""The settings of a grader, such as its game and limits, in ``settings.yaml`` of its data directory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _database(value: object) -> object:
     return value
 
 
-class Settings(BaseModel):
+class CourseSettings(BaseModel):
     """The keys of ``settings.yaml``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,30 +61,30 @@ class Settings(BaseModel):
     game_value: Annotated[Interval | None, BeforeValidator(_ordered)] = Field(
         default=None, description="[LOW, HIGH] that holds the value of the game; null: what the package knows or finds."
     )
-    submissions_per_hour: Whole = Field(default=20, ge=1, description="Of one team.")
-    waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions of one team without a verdict.")
+    submissions_per_hour: Whole = Field(default=20, ge=1, description="Submissions allowed per team and hour.")
+    waiting_per_team: Whole = Field(default=4, ge=1, description="Submissions per team that may wait for a verdict.")
     max_upload_mb: Real | None = Field(
-        default=None, gt=0, description="Size of a file; null: that of the uncompressed tensor in float64."
+        default=None, gt=0, description="Maximum size of a file; null: the size of the uncompressed tensor in float64."
     )
     database_url: Annotated[str | None, BeforeValidator(lambda v: None if v is None else _database(v))] = Field(
         default=None, description="Any SQLAlchemy URL; null: an SQLite file in the data directory."
     )
-    threads: Whole | None = Field(default=None, ge=1, description="Of the evaluation; null: all cores.")
+    threads: Whole | None = Field(default=None, ge=1, description="Threads of the evaluation; null: all cores.")
     trusted_proxies: Annotated[tuple[str, ...], BeforeValidator(_networks)] = Field(
         default=(),
         description="Addresses or networks of reverse proxies, such as [127.0.0.1], whose X-Forwarded-For and "
         "X-Forwarded-Proto are believed.",
     )
     connections_per_address: Whole = Field(
-        default=256, ge=1, description="Open at the same time; trusted proxies have no such limit."
+        default=256, ge=1, description="Simultaneous connections of an address; trusted proxies have no limit."
     )
     wrong_tokens_per_hour: Whole = Field(
-        default=60, ge=1, description="From one address, before it is told to wait; right tokens always pass."
+        default=60, ge=1, description="Wrong tokens from one address; then it must wait, but valid tokens still pass."
     )
     solution: str | None = Field(
         default=None,
-        description="Directory of a solution of the game, for the pages that look inside strategies; null: what the "
-        "grader has solved itself, if the game is small, or else data/GAME/full, if it is there; none: no solution.",
+        description="Directory of a solution of the game, for the pages that look inside strategies; null: the "
+        "grader's own solution of a small game, or else data/GAME/full, if it is there; none: no solution.",
     )
     session_days: Real = Field(default=30, gt=0, description="How long a browser stays signed in.")
 
@@ -115,13 +115,13 @@ class Settings(BaseModel):
 
     @cached_property
     def max_upload_bytes(self) -> int:
-        """The largest file that is taken."""
+        """Bytes of the largest file that is accepted."""
         if self.max_upload_mb is not None:
             return int(self.max_upload_mb * 1e6)
         return max(self.infosets) * self.rules.squares * 8 + _HEADROOM
 
 
-def read_settings(data: Path) -> Settings:
+def read_settings(data: Path) -> CourseSettings:
     """The settings of the grader in `data`.
 
     Raises
@@ -138,21 +138,21 @@ def read_settings(data: Path) -> Settings:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise GraderError(f"{path} cannot be read: {' '.join(str(error).split())}.") from error
-    return check_section(Settings, {} if content is None else content, str(path))
+    return check_section(CourseSettings, {} if content is None else content, str(path))
 
 
-def make_settings(data: Path, game: str | None = None) -> Settings:
+def make_settings(data: Path, game: str | None = None) -> CourseSettings:
     """The settings of the grader in `data`, which is made if there is none.
 
     Parameters
     ----------
     game
-        What the grader is for; None: the one that it has, or else the course's.
+        The grader's game; None: the one that it has, or else the course's.
 
     Raises
     ------
     GraderError
-        If there already is a grader of another game: results of two games do not mix.
+        If there already is a grader of another game.
     """
     if (data / SETTINGS).exists():
         settings = read_settings(data)
@@ -161,14 +161,14 @@ def make_settings(data: Path, game: str | None = None) -> Settings:
                 f"The grader in {data} is for {settings.game}, not for {game}; give another --data for another game."
             )
         return settings
-    settings = Settings() if game is None else Settings(game=named_game(game).name)
+    settings = CourseSettings() if game is None else CourseSettings(game=named_game(game).name)
     data.mkdir(parents=True, exist_ok=True)
     atomic_write_text(data / SETTINGS, settings_text(settings))
     return settings
 
 
 def settings_text(settings: BaseModel) -> str:
-    """The settings as YAML, with a line on what each key means."""
+    """The settings as YAML, with a comment on each key."""
     lines = ["# The grader's settings; a change takes effect when it starts again.", ""]
     for name, field in type(settings).model_fields.items():
         value = settings.model_dump(mode="json")[name]

@@ -17,7 +17,7 @@ Bests = tuple[dict[int, Submission], dict[int, Submission]]
 
 @dataclass(frozen=True)
 class Standing:
-    """A row of the leaderboard; ranks count from 1, None where a team has nothing accepted."""
+    """A row of the leaderboard; ranks count from 1; None if a team has nothing accepted."""
 
     team: Team
     best: tuple[Submission | None, Submission | None]
@@ -59,7 +59,7 @@ class Matrix:
 
 
 def touch(session: Session) -> None:
-    """Write down that the standings have changed."""
+    """Mark the standings as changed."""
     fact = session.get(Fact, "revision")
     if fact is None:
         session.add(Fact(name="revision", value=time.time()))
@@ -68,7 +68,7 @@ def touch(session: Session) -> None:
 
 
 def revision(session: Session) -> str:
-    """Changes whenever the standings do."""
+    """A text that changes whenever the standings do."""
     fact = session.get(Fact, "revision")
     return "0" if fact is None else f"{fact.value:.3f}"
 
@@ -82,7 +82,7 @@ def bests(session: Session) -> Bests:
 
 
 def leaderboard(session: Session, sort: str = "sum") -> list[Standing]:
-    """All teams, the best first: by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; those without a figure come last."""
+    """All teams, best first by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; teams without a figure come last."""
     found = bests(session)
     teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
     rows = [Standing(t, (found[0].get(t.id), found[1].get(t.id)), (None, None), None) for t in teams]

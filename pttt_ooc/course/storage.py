@@ -1,6 +1,6 @@
-"""The data directory: uploads, gradients, the index, and what is on its way in.
+"""The data directory: uploads, files being received, gradients, the index.
 
-Names of files are the server's own; nothing that was uploaded names anything.
+The server chooses all names of files; names of uploaded files are not used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from pttt_ooc.course.settings import SETTINGS
-from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_directory, remove
+from pttt_ooc.disk.files import atomic_write_bytes, explained, fresh_store, fsync_path, remove
 from pttt_ooc.disk.locks import lock_open
 from pttt_ooc.errors import GraderError, StoreError
 from pttt_ooc.service.pulse import read_sign
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pttt.grader.storage")
 RESERVE = 200_000_000
-"""Bytes of the disk that uploads leave free."""
+"""Bytes of the disk that uploads must leave free."""
 
 _FEW = 10
-_ABANDONED = 3600.0  # seconds after which a whole upload that has no row in the database is nobody's
+_ABANDONED = 3600.0  # seconds after which a whole upload without a row in the database is deleted
 
 
 class FullDiskError(GraderError):
@@ -42,7 +42,7 @@ class FullDiskError(GraderError):
 
 
 def is_full_disk(error: BaseException | None) -> bool:
-    """Whether an error, or what it was raised from, says that there is no room on the disk, or no more of a quota."""
+    """Whether an error, or one of its causes, says that the disk or a quota is full."""
     while error is not None:
         if isinstance(error, FullDiskError) or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
             return True
@@ -60,7 +60,7 @@ class Storage:
     Attributes
     ----------
     uploads, incoming, gradients, index
-        Directories: whole uploads, those under way, a Zarr group for each gradient, the index of the game.
+        Directories: whole uploads, uploads being received, a Zarr group for each gradient, the index of the game.
     """
 
     def __init__(self, data: Path) -> None:
@@ -77,7 +77,7 @@ class Storage:
         return self.data / "worker.alive"
 
     def private_paths(self) -> Iterator[Path]:
-        """The directory, and all in it that is the grader's own."""
+        """The directory, and all of the grader's own files in it."""
         yield self.data.resolve()
         for name in (SETTINGS, "secret", "grader.sqlite*", "worker.*", "serve.lock"):
             yield from self.data.glob(name)
@@ -86,7 +86,7 @@ class Storage:
             yield from directory.rglob("*")
 
     def seconds_since_beat(self) -> float | None:
-        """How long ago the worker gave a sign of life; None if there is none."""
+        """Seconds since the worker's last sign of life; None if there is none."""
         return read_sign(self.alive).age
 
     def secret(self) -> bytes:
@@ -103,7 +103,7 @@ class Storage:
             return path.read_bytes()
 
     def free_bytes(self) -> int:
-        """What is left of the disk."""
+        """Free bytes on the disk."""
         return shutil.disk_usage(self.data).free
 
     def upload(self, file: str) -> Path:
@@ -111,9 +111,9 @@ class Storage:
         return self.uploads / file
 
     def sweep(self, known: Iterable[str]) -> int:
-        """Delete whole uploads that have no row; returns how many.
+        """Delete whole uploads without a row; returns how many.
 
-        Where most have none, none is deleted: the database may be another one, or an earlier copy.
+        If most have no row, none is deleted: the database may be the wrong one, or an earlier copy.
         """
         keep, old = set(known), time.time() - _ABANDONED
         there = list(self.uploads.iterdir())
@@ -126,11 +126,11 @@ class Storage:
         return len(lost)
 
     def sweep_incoming(self) -> int:
-        """Delete uploads that nobody is writing any more; returns how many."""
+        """Delete partial uploads that no process is writing; returns how many."""
         swept = 0
         for path in self.incoming.iterdir():
             with suppress(FileNotFoundError), open(path, "rb") as file:
-                if lock_open(file):  # whoever writes it holds this lock
+                if lock_open(file):  # its writer holds this lock
                     path.unlink()
                     swept += 1
         return swept
@@ -139,7 +139,7 @@ class Storage:
     # Gradients
 
     def write_gradient(self, key: str, gradient: Gradient) -> None:
-        """Keep a gradient, in single precision and compressed; `key` names all that it depends on."""
+        """Keep a gradient, in single precision and compressed; `key` identifies all that it depends on."""
         from pttt_ooc.disk import store  # takes long to import, and only the worker needs it
 
         with fresh_store(self._gradient(key)) as root:
@@ -147,7 +147,7 @@ class Storage:
             store.write_attrs(root, {"constant": gradient.constant})
 
     def read_gradient(self, key: str) -> Gradient | None:
-        """A gradient; None if there is none that can be read, so that it has to be made again."""
+        """A gradient; None if there is none that can be read."""
         from pttt_ooc.disk import store
         from pttt_ooc.solving.assessment import Gradient
 
@@ -158,7 +158,7 @@ class Storage:
             return None
 
     def forget_gradients(self, keep: Iterable[str]) -> None:
-        """Delete all gradients but those with the keys `keep`."""
+        """Delete all gradients except the ones with the keys `keep`."""
         kept = {self._gradient(key) for key in keep}
         for root in self.gradients.iterdir():
             if root not in kept:
@@ -169,17 +169,17 @@ class Storage:
 
 
 def upload_hash() -> hashlib.blake2b:
-    """What names the content of uploads, still of nothing."""
+    """The hash of uploads' contents, still empty."""
     return hashlib.blake2b(digest_size=32)
 
 
 class Incoming:
-    """A file on its way in: hashed and counted while it is written, deleted unless it is kept.
+    """A file being received: hashed and counted while it is written, deleted unless it is kept.
 
     Parameters
     ----------
     given
-        The name that the sender gave it; it names nothing here.
+        The sender's name of the file, which names nothing here.
     """
 
     def __init__(self, storage: Storage, given: str = "") -> None:
@@ -187,7 +187,7 @@ class Incoming:
         self.name = f"{secrets.token_hex(16)}.zip"
         self._path = storage.incoming / self.name
         self._file: BinaryIO = open(self._path, "xb")  # noqa: SIM115
-        lock_open(self._file, wait=True)  # ends with this process, however it ends
+        lock_open(self._file, wait=True)  # ends with this process
         self._hash = upload_hash()
         self.size = 0
 
@@ -208,17 +208,17 @@ class Incoming:
         return self._path.read_bytes()
 
     def keep(self) -> None:
-        """Put the file among the uploads; from then on it survives a power cut."""
+        """Move the file to the uploads; from then on it survives a power cut."""
         with explained("keep the upload"):
             self._file.flush()
             os.fsync(self._file.fileno())
             os.replace(self._path, self._storage.upload(self.name))
             self._file.close()
-            fsync_directory(self._storage.uploads)
+            fsync_path(self._storage.uploads)
 
     def discard(self) -> None:
-        """Delete the file, wherever it is by now."""
-        with suppress(OSError):  # a full disk does not take what is still in the buffer either
+        """Delete the file, in either directory."""
+        with suppress(OSError):  # a full disk refuses the rest of the buffer too
             self._file.close()
         self._path.unlink(missing_ok=True)
         self._storage.upload(self.name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Taking in submissions, and looking them up."""
+"""Submissions of strategies: accepting, finding and listing them."""
 
 from __future__ import annotations
 
@@ -11,44 +11,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.database import Database
-from pttt_ooc.course.models import ACCEPTED, UNFINISHED, Submission, Team
-from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
+from pttt_ooc.course.models import ACCEPTED, QUEUED, UNFINISHED, Submission, Team
 from pttt_ooc.course.storage import Incoming
 from pttt_ooc.errors import GraderError
 
-HOUR = 3600.0
-
-
-class LimitError(GraderError):
-    """A team has reached one of its limits.
-
-    Parameters
-    ----------
-    wait
-        Seconds after which it is worth another try.
-    """
-
-    def __init__(self, sentence: str, wait: float) -> None:
-        super().__init__(sentence)
-        self.wait = wait
-
-
-class OpeningError(GraderError):
-    """A submission cannot be opened for play.
-
-    Parameters
-    ----------
-    status
-        The status of HTTP that goes with the sentence.
-    """
-
-    def __init__(self, sentence: str, status: int) -> None:
-        super().__init__(sentence)
-        self.status = status
-
 
 def kept(incoming: Incoming, team: Team, player: int) -> Submission:
-    """Keep a file that has come in, and make the submission of it, which is still to be added to the database."""
+    """Keep a received file; returns its submission, which is not yet in the database."""
     incoming.keep()
     now = time.time()
     return Submission(
@@ -64,76 +34,12 @@ def kept(incoming: Incoming, team: Team, player: int) -> Submission:
 
 @dataclass(frozen=True)
 class Page:
-    """Part of a list: its rows, the number of all rows, and which part it is (from 1) of how many."""
+    """A page of a list: its rows, the number of all rows, the page's number from 1, and the number of pages."""
 
     rows: Sequence[Submission]
     total: int
     number: int
     pages: int
-
-
-@dataclass(frozen=True)
-class Quota:
-    """What a team may submit: of this hour's submissions and of its places in the queue, how many are left.
-
-    Attributes
-    ----------
-    wait
-        Seconds until one of this hour's submissions counts no more; 0 if there are none.
-    """
-
-    hourly: int
-    places: int
-    wait: float
-
-
-def quota(session: Session, team: Team, settings: Settings) -> Quota:
-    """What `team` may submit now."""
-    now = time.time()
-    times = _recent(session, team, settings, now)
-    places = max(0, settings.waiting_per_team - _waiting(session, team))
-    return Quota(settings.submissions_per_hour - len(times), places, times[-1] + HOUR - now if times else 0.0)
-
-
-def check_limits(session: Session, team: Team, settings: Settings, ahead: int = 0) -> None:
-    """Raise a LimitError if `team` may not submit now, while `ahead` other files of it are being received."""
-    waiting = _waiting(session, team) + ahead
-    if waiting >= settings.waiting_per_team:
-        coming = f" or are being received ({ahead})" if ahead else ""
-        raise LimitError(
-            f"{waiting} submissions of {team.name} still wait for a verdict{coming}; wait for one of them.", 5
-        )
-    now = time.time()
-    times = _recent(session, team, settings, now)
-    if times and len(times) + ahead >= settings.submissions_per_hour:
-        wait = times[-1] + HOUR - now
-        raise LimitError(
-            f"{team.name} has made {len(times) + ahead} submissions within an hour, which is the limit; "
-            f"the next one can be made in {int(wait // 60) + 1} min.",
-            wait,
-        )
-
-
-def _waiting(session: Session, team: Team) -> int:
-    """Number of the team's submissions without a verdict."""
-    query = select(func.count()).where(Submission.team_id == team.id, Submission.status.in_(UNFINISHED))
-    return session.scalar(query) or 0
-
-
-def _recent(session: Session, team: Team, settings: Settings, now: float) -> list[float]:
-    """When the team has submitted within the hour before `now`, latest first, as many as it may in an hour.
-
-    Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
-    """
-    within = Submission.received_at > now - HOUR, Submission.received_at <= now
-    return list(
-        session.scalars(
-            select(Submission.received_at)
-            .where(Submission.team_id == team.id, *within)
-            .order_by(Submission.received_at.desc())
-            .limit(settings.submissions_per_hour)
-        )
-    )
 
 
 def twin_of(session: Session, team: Team, player: int, digest: str) -> Submission | None:
@@ -145,16 +51,14 @@ def twin_of(session: Session, team: Team, player: int, digest: str) -> Submissio
     )
 
 
-def accept(
-    database: Database, settings: Settings, team: Team, player: int, incoming: Incoming
-) -> tuple[Submission, bool]:
-    """Make a submission of a file that has come in; returns it, and whether it is new.
+def accept(database: Database, limits: Limits, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
+    """Make a submission of a received file; returns it, and whether it is new.
 
     The file is on disk before the row is committed: what was confirmed is never lost.
 
     Raises
     ------
-    LimitError
+    SubmissionError
         If the team may not submit now.
     StoreError
         If the file cannot be kept.
@@ -167,7 +71,7 @@ def accept(
     try:
         submission = kept(incoming, team, player)
         with database.writing() as session:
-            check_limits(session, team, settings)
+            check_limits(session, Submission, team, limits)
             session.add(submission)
     except IntegrityError:  # the same file, sent twice at the same time; or the team is gone
         incoming.discard()
@@ -183,29 +87,29 @@ def accept(
 
 
 def open_to_play(database: Database, number: int, opened: bool, team: int | None = None) -> None:
-    """Let everybody play against an accepted submission, or no longer.
+    """Open an accepted submission for everybody to play against, or close it.
 
     Parameters
     ----------
     team
-        The number of the team that asks; None: those who run the grader, who may open every submission.
+        The number of the team that asks; None: an instructor, who may open every submission.
 
     Raises
     ------
-    OpeningError
+    SubmissionError
         If there is no such submission, or it is not accepted.
     """
     with database.writing() as session:
         found = session.get(Submission, number)
         if found is None or team not in (None, found.team_id):
-            raise OpeningError(f"There is no submission {number}{' of yours' if team else ''}.", 404)
+            raise SubmissionError(f"There is no submission {number}{' of yours' if team else ''}.", 404)
         if opened and found.status != ACCEPTED:
-            raise OpeningError(f"Submission {number} is not accepted, so that nobody can play against it.", 409)
+            raise SubmissionError(f"Submission {number} is not accepted, so that nobody can play against it.", 409)
         found.open_to_play, found.changed_at = opened, time.time()
 
 
 def opened(session: Session) -> list[Submission]:
-    """The submissions that everybody may play against: by team, and of each team the latest first."""
+    """The submissions that everybody may play against: by team, latest first."""
     query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED)
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
 
@@ -231,20 +135,20 @@ def listed(session: Session, page: int = 1, size: int = 25, team: int | None = N
 
 
 def positions(session: Session) -> dict[int, int]:
-    """Place in the queue of every submission without a verdict; the one that is being judged has 0."""
+    """Place in the queue of every submission without a verdict; 0: it is being judged."""
     rows = session.execute(
         select(Submission.id, Submission.status).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
     )
     found: dict[int, int] = {}
     place = 1
     for number, status in rows:
-        found[number] = place if status == UNFINISHED[0] else 0
-        place += status == UNFINISHED[0]
+        found[number] = place if status == QUEUED else 0
+        place += status == QUEUED
     return found
 
 
 def stamp(session: Session) -> str:
-    """Changes whenever anything changes that is shown of any submission, also after the clock was put back."""
+    """A text that changes whenever a submission does, also after the clock was put back."""
     changed = Submission.changed_at
     count, latest, total = session.execute(select(func.count(changed), func.max(changed), func.sum(changed))).one()
     return f"{count}-{latest or 0:.3f}-{total or 0:.2f}"

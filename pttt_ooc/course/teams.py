@@ -1,7 +1,7 @@
 """Teams and their tokens.
 
 A token is ``NUMBER.SECRET``: the team's number finds the row, the secret's hash is compared in constant time.
-The secret has 256 random bits, so that a plain SHA-256 is enough and nothing is gained by guessing.
+The secret has 256 random bits, so that a plain SHA-256 is enough.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pttt_ooc.errors import GraderError
 
 @dataclass(frozen=True)
 class TeamFacts:
-    """A team, as it is listed."""
+    """A row of the list of teams."""
 
     name: str
     submissions: int
@@ -40,7 +40,7 @@ def _hash(secret: str) -> str:
 
 
 def authenticate(session: Session, token: str) -> Team | None:
-    """The team whose token this is."""
+    """The team that has this token."""
     number, _, secret = token.partition(".")
     team = session.get(Team, int(number)) if re.fullmatch(r"[0-9]{1,9}", number) else None
     expected = team.token_hash if team and team.token_hash else _hash(secrets.token_hex(8))
@@ -48,7 +48,7 @@ def authenticate(session: Session, token: str) -> Team | None:
 
 
 def add_team(database: Database, name: str) -> str:
-    """Add a team and return its token, which is not kept.
+    """Add a team and return its token, which is not stored.
 
     Raises
     ------
@@ -76,8 +76,8 @@ def _taken(name: str) -> GraderError:
 
 
 def find_team(session: Session, name: str) -> Team | None:
-    """The team of this name, however it is written; an exact name comes first."""
-    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):  # databases refuse to look for these
+    """The team of this name in any spelling; an exact match comes first."""
+    if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):  # databases refuse them
         return None
     exact = session.scalar(select(Team).where(Team.name == name))
     return exact or session.scalar(select(Team).where(Team.key == name_key(name)))

@@ -5,23 +5,28 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from fastapi import HTTPException, Request
+from anyio import to_thread
+from fastapi import HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from pttt_ooc.course.context import Grader
-from pttt_ooc.course.models import Submission, Team
+from pttt_ooc.course.models import Judged, Submission, Team
 from pttt_ooc.course.storage import Incoming, Storage
 from pttt_ooc.course.uploads_in_flight import Flight
+from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin
+from pttt_ooc.web.shell import Shell
 
+Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]
 _FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
 _STALLED = 60.0  # seconds without a byte
-_SLOWEST = 20_000  # bytes a second, on average: room on the disk is not promised for ever
+_SLOWEST = 20_000  # least bytes a second on average: promises of room on the disk must end
 
 
 class _Form:
@@ -42,7 +47,7 @@ class _Form:
         self.parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
-        """Parse the next bytes of the body; those before, between and after the parts count as well."""
+        """Parse the next bytes of the body; bytes before, between and after the parts count too."""
         self._whole += len(data)
         if self._whole > _longest_body(self._limit):
             raise _too_large(self._limit)
@@ -107,51 +112,107 @@ def _too_large(limit: int) -> HTTPException:
 
 
 def player_of(fields: Fields) -> int:
-    """The player that a form names; 400 if it names none."""
+    """The player in a form; 400 if there is none."""
     if fields.get("player") not in ("0", "1"):
         raise HTTPException(400, "The field player must be 0 or 1, and come before the file.")
     return int(fields["player"])
 
 
+@dataclass(frozen=True)
+class Intake(Generic[Row]):
+    """How files of one kind are taken in.
+
+    Attributes
+    ----------
+    largest
+        Bytes that a file may have.
+    fields
+        The fields of the form, as a sentence names them.
+    check_fields
+        Called with the fields before the file; what it raises ends the request.
+    check_limits
+        Raises a SubmissionError if the team may not submit now, while so many other files of it are being received.
+    take
+        Makes a row of a received file; returns it, and whether it is new.
+    """
+
+    largest: int
+    fields: str
+    check_fields: Callable[[Fields], object]
+    check_limits: Callable[[Team, int], None]
+    take: Callable[[Team, Fields, Incoming], tuple[Row, bool]]
+
+
+def strategies(grader: Grader) -> Intake[Submission]:
+    """How strategies are taken in."""
+
+    def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Submission, bool]:
+        return grader.take(team, player_of(fields), incoming)
+
+    largest = grader.settings.max_upload_bytes
+    return Intake(largest, "the fields player and file", player_of, grader.check_limits, take)
+
+
+async def from_browser(
+    request: Request, shell: Shell, grader: Grader, intake: Intake[Row], team: Team | None
+) -> tuple[Row, bool]:
+    """Take in a file from the form of a page; see :func:`take_in`.  401 or 403 if the form is not the team's own."""
+    check_origin(request)
+    if team is None:
+        raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
+
+    def check(fields: Fields) -> None:
+        check_form(request, shell, fields.get(FORM_FIELD, ""))
+
+    return await take_in(request, grader, intake, team, check)
+
+
+async def from_program(
+    request: Request, response: Response, grader: Grader, intake: Intake[Row], team: Team
+) -> tuple[Row, bool]:
+    """Take in a file that a program has sent; the answer is 201, or 200 if it is not new.  See :func:`take_in`."""
+    row, new = await take_in(request, grader, intake, team)
+    response.status_code = 201 if new else 200
+    response.headers["Location"] = f"{request.url.path}/{row.id}"
+    return row, new
+
+
 async def take_in(
-    request: Request, grader: Grader, team: Team, check: Callable[[Fields], object] = lambda fields: None
-) -> tuple[Submission, bool]:
-    """Receive a submission, which the worker then judges; returns it, and whether it is new.
+    request: Request,
+    grader: Grader,
+    intake: Intake[Row],
+    team: Team,
+    check: Callable[[Fields], object] = lambda fields: None,
+) -> tuple[Row, bool]:
+    """Receive a file, which a worker then judges; returns its row, and whether it is new.
 
     Parameters
     ----------
     check
-        Called with the fields that came before the file, when the file begins; what it raises ends the request.
+        Called with the fields before the file, when the file begins; what it raises ends the request.
 
     Raises
     ------
-    HTTPException, LimitError, FullDiskError
-        If it is refused, as :func:`receive` and :func:`pttt_ooc.course.submissions.accept` do.
+    HTTPException, SubmissionError, FullDiskError
+        If it is refused.
     """
-
-    def check_all(fields: Fields) -> None:
-        check(fields)
-        player_of(fields)
-
     with grader.in_flight.begin(team.id) as flight:
-        await run_in_threadpool(grader.check_limits, team, flight.ahead)
-        fields, incoming = await receive(request, grader, check_all, flight)
-        return await grader.submit(team, player_of(fields), incoming)
+        await run_in_threadpool(intake.check_limits, team, flight.ahead)
+        fields, incoming = await receive(request, grader, intake, check, flight)
+        return await to_thread.run_sync(intake.take, team, fields, incoming, limiter=grader.taking)
 
 
 async def receive(
-    request: Request, grader: Grader, check: Callable[[Fields], object], flight: Flight, limit: int | None = None
+    request: Request, grader: Grader, intake: Intake[Row], check: Callable[[Fields], object], flight: Flight
 ) -> tuple[Fields, Incoming]:
     """The fields of a multipart form, and its part ``file`` in a file, which the caller keeps or discards.
 
     Parameters
     ----------
     check
-        As of :func:`take_in`.
+        See :func:`take_in`.
     flight
         The upload, to which room on the disk is promised.
-    limit
-        Bytes that the file may have; None: those of a strategy.
 
     Raises
     ------
@@ -163,12 +224,15 @@ async def receive(
     kind, options = parse_options_header(request.headers.get("content-type"))
     boundary = options.get(b"boundary", b"")
     if kind != b"multipart/form-data" or not 1 <= len(boundary) <= 200:
-        fields = "the fields player and file" if limit is None else "the field file"
-        raise HTTPException(415, f"A submission is a form (multipart/form-data) with {fields}.")
-    limit = grader.settings.max_upload_bytes if limit is None else limit
-    length = _length_of(request, limit)
+        raise HTTPException(415, f"A submission is a form (multipart/form-data) with {intake.fields}.")
+
+    def check_all(fields: Fields) -> None:
+        check(fields)
+        intake.check_fields(fields)
+
+    length = _length_of(request, intake.largest)
     grader.in_flight.promise(flight, length)
-    form = _Form(boundary, grader.storage, limit, check, flight)
+    form = _Form(boundary, grader.storage, intake.largest, check_all, flight)
     try:
         await _feed(request.stream(), form, _STALLED + length / _SLOWEST)
         if not form.ended or form.incoming is None:
@@ -180,8 +244,15 @@ async def receive(
         raise
 
 
+def form_schema(file: str, **fields: dict[str, Any]) -> dict[str, Any]:
+    """A form for the API's documentation: these fields, and then a file, described by `file`."""
+    properties = {**fields, "file": {"type": "string", "format": "binary", "description": file}}
+    schema = {"type": "object", "required": list(properties), "properties": properties}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+
+
 def _length_of(request: Request, limit: int) -> int:
-    """Bytes that the body may have."""
+    """Length of the body, at most."""
     text = request.headers.get("content-length", "")
     length = int(text) if text.isdecimal() and len(text) < 19 else _longest_body(limit)
     if length > _longest_body(limit):
@@ -197,7 +268,7 @@ async def _feed(stream: Any, form: _Form, seconds: float) -> None:
             # Parsing and writing small pieces takes less time than handing them to a thread.
             form.write(data)
             if time.monotonic() > end:
-                raise HTTPException(408, f"It has not come within {seconds:.0f} seconds, which is too slow.")
+                raise HTTPException(408, f"It did not arrive within {seconds:.0f} seconds, which is too slow.")
     except StopAsyncIteration:
         return
     except TimeoutError:

@@ -1,6 +1,6 @@
-"""Uploads in flight: how many each team has, and the room on the disk that is promised to them.
+"""Uploads in flight: how many each team has, and the space on the disk that is promised to them.
 
-Everything here runs in the web server's event loop, so no locks are needed.
+All of this runs in the web server's event loop, so that no locks are needed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Flight:
     ahead
         Uploads of the same team that were in flight when this one began.
     promised
-        Bytes of the disk that it may still take.
+        Bytes of the disk that it may still use.
     """
 
     team: int
@@ -31,7 +31,7 @@ class Flight:
     promised: int = 0
 
     def wrote(self, size: int) -> None:
-        """Count bytes that are in the file: they are no longer part of what is promised."""
+        """Count bytes that are in the file, and no longer promised."""
         self.promised = max(0, self.promised - size)
 
 
@@ -47,7 +47,7 @@ class InFlight:
 
     @contextmanager
     def begin(self, team: int) -> Iterator[Flight]:
-        """An upload of a team, in flight until the block ends: until its row is in the database, or it has failed."""
+        """An upload of a team, in flight until the block ends: with its row in the database, or a failure."""
         flight = Flight(team, sum(other.team == team for other in self._flights))
         self._flights.add(flight)
         try:
@@ -56,12 +56,12 @@ class InFlight:
             self._flights.discard(flight)
 
     def promise(self, flight: Flight, size: int) -> None:
-        """Promise room for `size` bytes.
+        """Promise space for `size` bytes.
 
         Raises
         ------
         FullDiskError
-            If less than the reserve would be left when all uploads in flight were on the disk.
+            If less than the reserve would be left once all uploads in flight are on the disk.
         """
         promised = sum(other.promised for other in self._flights)
         if self._storage.free_bytes() - promised < size + RESERVE:

@@ -26,12 +26,12 @@ MakeApp = Callable[[Grader], FastAPI]
 
 
 def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp = create_app) -> uvicorn.Server:
-    """The server of a grader, which is still to be run.
+    """The server of a grader, not yet running.
 
     Parameters
     ----------
     connections
-        How many there may be at the same time.
+        Maximum number of simultaneous connections.
     make_app
         Makes the application; default: of the grader alone.
     """
@@ -39,16 +39,7 @@ def server_of(grader: Grader, connections: int = CONNECTIONS, make_app: MakeApp 
     return make_server(make_app(grader), connections, settings.connections_per_address, settings.trusted_proxies)
 
 
-def main() -> None:
-    """Serve the grader in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
-
-    Arguments: DATA SOCKET.
-    """
-    data, descriptor = sys.argv[1:]
-    run(data, descriptor)
-
-
-def run(data: str, descriptor: str, make_app: MakeApp = create_app) -> None:
+def run(data: str, descriptor: str, make_app: MakeApp) -> None:
     """Serve a grader until the process is stopped.
 
     Parameters
@@ -56,21 +47,17 @@ def run(data: str, descriptor: str, make_app: MakeApp = create_app) -> None:
     data, descriptor
         Its directory, and the number of the open socket.
     make_app
-        As of :func:`server_of`.
+        See :func:`server_of`.
     """
     keep_private()
     start_logging("web")
     watch_parent()
     try:
         grader = Grader.open(Path(data))
-        grader.storage.sweep_incoming()  # what a predecessor that was killed has left
+        grader.storage.sweep_incoming()  # of a process that was killed
         server = server_of(grader, prepare_process(), make_app)
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)
     server.run(sockets=[socket.socket(fileno=int(descriptor))])
     grader.database.close()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,17 @@
 """Commits of a solver's resumable state.
 
-A :class:`State` is a work directory of this form:
+A :class:`ResumableState` is a work directory of this form:
 
 ========================= =================================================================================
-``lock``                  held (flock) while a solver is at work; contains its process number
-``working/``              Zarr group of the arrays that kernels change in place; of no use after a kill
-``commits/<generation>/`` Zarr group with the same arrays: a snapshot, not changed after it is named
-``CURRENT.json``          names the good snapshots: fingerprint, iterations, checksums
+``lock``                  locked (flock) while a solver runs; contains its process number
+``working/``              Zarr group of the arrays that kernels change in place; useless after a kill
+``commits/<generation>/`` Zarr group with the same arrays: a snapshot, never changed after it is recorded
+``CURRENT.json``          lists the valid snapshots: fingerprint, iterations, checksums
 ========================= =================================================================================
 
-A commit writes a new snapshot aside, syncs it, replaces ``CURRENT.json``, and only then deletes the
-snapshot that it goes on from.  Other snapshots may be kept besides.  Generations are numbered and never
-used twice; no time stamp is ever looked at.
+A commit writes a new snapshot, syncs it, replaces ``CURRENT.json``, and only then deletes the snapshot
+that it continues.  Other snapshots may be kept.  Generation numbers are never reused; time stamps do not
+matter.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from pttt_ooc.disk.files import atomic_write_text, explained, fsync_directory, fsync_tree, make_directory, remove
+from pttt_ooc.disk.files import atomic_write_text, explained, fsync_path, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.disk.snapshot_record import Commit, Current, advice, crc_text
+from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord, advice, crc_text
 from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, locate_array
 from pttt_ooc.errors import StoreError
 
 Choice = tuple[Commit | None, Sequence[Commit]]
 
-_BLOCK = 1 << 20  # bytes that are checksummed and written while they are still in the processor's cache
+_BLOCK = 1 << 20  # bytes: a block is checksummed and written while it is still in the processor's cache
 
 
 # ---------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ _BLOCK = 1 << 20  # bytes that are checksummed and written while they are still 
 
 
 def latest(saved: Sequence[Commit]) -> Choice:
-    """Go on from the newest commit, and keep the others."""
+    """Continue from the newest commit, and keep the others."""
     return (saved[0], saved[1:]) if saved else (None, ())
 
 
@@ -52,25 +52,27 @@ def _snapshot(path: Path, generation: int) -> Path:
     return path / "commits" / f"{generation:08d}"
 
 
-class State:
+class ResumableState:
     """A solver's arrays, changed in place, with commits that survive a kill at any instant.
 
     Made by :meth:`open`; a context manager that closes it.  Only one process at a time can have a
-    work directory open.  Its memory consists of mapped files, whose pages the kernel of the
-    operating system writes back and drops as it needs.
+    work directory open.  Its memory consists of mapped files, whose pages the operating system
+    writes back and drops as needed.
 
     Attributes
     ----------
     path
         The work directory.
     arrays
-        Name to writable map of ``working/<name>``.  Maps that outlive :meth:`close` do no harm
-        and are of no use: the next opener makes new files.
+        Name to writable map of ``working/<name>``.  Maps that outlive :meth:`close` are harmless
+        and useless: the next opener makes new files.
     kept
-        Earlier commits of other runs; they stay until somebody goes on from one of them.
+        Earlier commits of other runs; each stays until a run continues from it.
     """
 
-    def __init__(self, path: Path, lock: IO[bytes], arrays: dict[str, Array], current: Current, choice: Choice) -> None:
+    def __init__(
+        self, path: Path, lock: IO[bytes], arrays: dict[str, Array], current: SnapshotRecord, choice: Choice
+    ) -> None:
         self.path = path
         self.arrays = arrays
         self._lock = lock
@@ -87,7 +89,7 @@ class State:
         arrays: Mapping[str, Array],
         fingerprint: str,
         choose: Callable[[Sequence[Commit]], Choice] = latest,
-    ) -> State:
+    ) -> ResumableState:
         """Create the state, all zeros at iteration 0, or resume it from a commit.
 
         Parameters
@@ -95,18 +97,18 @@ class State:
         path
             The work directory.
         arrays
-            Name to an array, perhaps a virtual one, of the shape and dtype that are wanted.
+            Name to an array, perhaps a virtual one, of the required shape and dtype.
         fingerprint
-            Names all that the state depends on; a state of another fingerprint is refused.
+            Identifies everything that the state depends on; a state with another fingerprint is refused.
         choose
-            Gets all saved commits, newest first.  It returns the one to go on from (None: all zeros) and the others to
+            Gets all saved commits, newest first.  It returns the one to continue (None: all zeros) and the others to
             keep; the next commit deletes the rest.  Default: the newest, and all others.
 
         Raises
         ------
         StoreError
-            If another process has it open, it was made for another fingerprint, other arrays or another
-            format version, the chosen commit is damaged, or the disk is full or cannot be written to.
+            If another process has it open; if it was made for another fingerprint, other arrays or another
+            format version; if the chosen commit is damaged; or if the disk is full or not writable.
         """
         with explained(f"open the work directory {path}"):
             make_directory(path)
@@ -125,38 +127,38 @@ class State:
 
     @property
     def iteration(self) -> int:
-        """The iteration of the commit that the arrays come from, 0 if there is none."""
+        """The iteration of the last commit, 0 if there is none."""
         return self._base.iteration if self._base else 0
 
     @property
     def extra(self) -> dict[str, Any]:
-        """A copy of the JSON values that were committed with the arrays."""
+        """A copy of the JSON values committed with the arrays."""
         copy: dict[str, Any] = json.loads(json.dumps(self._base.extra if self._base else {}))
         return copy
 
     @property
     def nbytes(self) -> int:
-        """Size of all arrays together, and so of each snapshot."""
+        """Total size of the arrays, which is also the size of a snapshot."""
         return sum(array.nbytes for array in self.arrays.values())
 
     def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
-        """Make the arrays as they are now the ones that the next :meth:`open` finds.
+        """Save the present arrays for the next :meth:`open`.
 
-        Nobody may write to the arrays meanwhile.  For a moment the disk holds the arrays three times, besides the
-        commits that are kept.
+        No thread may write to the arrays meanwhile.  For a moment the disk holds three copies of the arrays, in
+        addition to the other kept commits.
 
         Parameters
         ----------
         iteration
-            What :attr:`iteration` is to be.
+            The new :attr:`iteration`.
         extra
-            JSON object, what :attr:`extra` is to be.
+            JSON object: the new :attr:`extra`.
 
         Raises
         ------
         StoreError
-            If the disk is full or cannot be written to.  The commit before is then intact, the
-            arrays are untouched, and committing may be tried again.
+            If the disk is full or not writable.  The previous commit is then intact, the arrays
+            are untouched, and the commit can be tried again.
         TypeError, ValueError
             If `extra` is not JSON.
         """
@@ -169,7 +171,7 @@ class State:
             with explained(f"commit iteration {iteration} in {self.path}"):
                 checksums = self._write_snapshot(_snapshot(self.path, generation))
                 commit = Commit(generation, int(iteration), content, checksums)
-                record = Current(self._fingerprint, (commit, *self.kept))
+                record = SnapshotRecord(self._fingerprint, (commit, *self.kept))
                 atomic_write_text(self.path / "CURRENT.json", record.text())
         except StoreError:
             self._drop_unless_named(generation)
@@ -185,14 +187,14 @@ class State:
         for name, array in self.arrays.items():
             checksums[name] = _write_chunk(chunk_file(target, name, array.ndim), array)
         fsync_tree(target)
-        fsync_directory(target.parent)
+        fsync_path(target.parent)
         return checksums
 
     def _drop_unless_named(self, generation: int) -> None:
-        # Writing CURRENT.json can fail after it has been replaced (while syncing its directory): then
-        # either snapshot may be the one that is found after a power cut, and both must stay.
+        # Writing CURRENT.json can fail after its replacement (while its directory is synced).  After a
+        # power cut, either snapshot may then be the recorded one, so both must stay.
         try:
-            named = Current.read(self.path).generation
+            named = SnapshotRecord.read(self.path).generation
         except StoreError:
             return
         if named != generation:
@@ -202,7 +204,7 @@ class State:
         """Drop the maps and release the lock; changes since the last commit are lost."""
         self.arrays.clear()
         if not self._lock.closed:
-            shutil.rmtree(self.path / "working", ignore_errors=True)  # it would only take room
+            shutil.rmtree(self.path / "working", ignore_errors=True)  # it would only take space
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -218,13 +220,13 @@ def _busy(path: Path, process: str) -> str:
     return f"Another solver is at work on {path} (process {process}); wait for it or stop it."
 
 
-def _current_or_new(path: Path, fingerprint: str) -> Current:
-    """The record of the last commit; if the state was never completely created, a new record, which is written."""
+def _current_or_new(path: Path, fingerprint: str) -> SnapshotRecord:
+    """The record of the last commit; if the state was never completely created, a new record on disk."""
     (path / "commits").mkdir(exist_ok=True)
     if not _was_created(path):
-        atomic_write_text(path / "CURRENT.json", Current(fingerprint, ()).text())
-        fsync_directory(path.parent)  # once more: a kill may have come between making the directory and syncing it
-    current = Current.read(path)
+        atomic_write_text(path / "CURRENT.json", SnapshotRecord(fingerprint, ()).text())
+        fsync_path(path.parent)  # again: a kill may have prevented the sync after the directory was made
+    current = SnapshotRecord.read(path)
     if current.fingerprint != fingerprint:
         raise StoreError(
             f"The work directory {path} was made for another configuration (fingerprint {current.fingerprint}, "
@@ -234,13 +236,13 @@ def _current_or_new(path: Path, fingerprint: str) -> Current:
 
 
 def _was_created(path: Path) -> bool:
-    # Without a record, but with snapshots, it is a state whose record was lost.
+    # With snapshots but no record, it is a state that has lost its record.
     commits = path / "commits"
     return (path / "CURRENT.json").exists() or (commits.is_dir() and any(commits.iterdir()))
 
 
 def _working_arrays(path: Path, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    # New files each time, so that maps of the old files, which may still be referenced, do no harm.
+    # New files each time, so that maps of the old files, which may still be referenced, are harmless.
     remove(path / "working")
     working = path / "working"
     return {name: create_array(working, name, array.shape, array.dtype) for name, array in arrays.items()}
@@ -282,7 +284,7 @@ def _write_chunk(file: Path, array: Array) -> str:
 
 def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memoryview | None) -> None:
     """Read `file`, into `target` if given, and raise a StoreError unless its bytes match the checksum."""
-    # Read, not mapped: a block that the disk cannot read is then an error and not a killed process.
+    # Read, not mapped: an unreadable block then raises an error instead of killing the process.
     crc, start, buffer = 0, 0, memoryview(bytearray(_BLOCK))
     try:
         with open(file, "rb", buffering=0) as f:
@@ -298,7 +300,7 @@ def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memory
 
 
 def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
-    # A leftover that cannot be deleted is no reason to fail: it is never read, and tried again next time.
+    # A leftover that cannot be deleted is no error: it is never read, and the next commit tries again.
     named = [_snapshot(path, commit.generation) for commit in saved]
     for leftover in (path / "commits").iterdir():
         if leftover not in named:
@@ -310,23 +312,23 @@ def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
 
 
 def is_state(path: Path) -> bool:
-    """Whether a directory is the work directory of a :class:`State`, even of a damaged one."""
+    """Whether a directory is the work directory of a :class:`ResumableState`, even of a damaged one."""
     return (path / "CURRENT.json").exists() or (path / "commits").is_dir()
 
 
 def fsck(path: Path) -> list[str]:
-    """Read all of a state's commits and compare them with their checksums; nothing is written.
+    """Read all commits of a state and compare them with their checksums; nothing is written.
 
     Returns
     -------
     problems
-        One sentence for each; empty if all is well.  Leftovers of a killed commit are no problem, nor
-        is a state that was killed while it was created.
+        One sentence for each; empty if there are none.  Leftovers of a killed commit are no problem, nor
+        is a state whose creation was killed.
 
     Raises
     ------
     StoreError
-        If a solver is at work on it.
+        If a solver is using it.
     """
     with explained(f"check the work directory {path}"), ExitStack() as stack:
         if (path / "lock").exists():
@@ -334,7 +336,7 @@ def fsck(path: Path) -> list[str]:
         if not _was_created(path):
             return []
         try:
-            current = Current.read(path)
+            current = SnapshotRecord.read(path)
         except StoreError as error:
             return [str(error)]
         return [problem for commit in current.saved for problem in _problems_of(path, commit)]

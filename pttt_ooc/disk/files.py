@@ -1,8 +1,7 @@
-"""Files and directories that are whole or not there, and their content hashes.
+"""Atomic writing of files and directories, and content hashes.
 
 New content is written beside its final place, synced, and then renamed.  Errors of the operating system (disk full,
-read-only directory) leave this module as :class:`~pttt_ooc.errors.StoreError` with one sentence that
-names the path.
+read-only directory) are raised as :class:`~pttt_ooc.errors.StoreError` with one sentence that names the path.
 """
 
 from __future__ import annotations
@@ -44,9 +43,9 @@ def explained(action: str) -> Iterator[None]:
 # Syncing and deleting
 
 
-def fsync_directory(directory: Path) -> None:
-    """Wait until the directory's entries (not their contents) are on disk."""
-    descriptor = os.open(directory, os.O_RDONLY)
+def fsync_path(path: Path) -> None:
+    """Wait until a file's content, or a directory's entries (not their contents), are on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -58,19 +57,19 @@ def make_directory(directory: Path) -> None:
     new = [path for path in (directory, *directory.parents) if not path.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     for path in reversed(new):
-        fsync_directory(path.parent)
+        fsync_path(path.parent)
 
 
 def fsync_tree(root: Path) -> None:
     """Wait until all files and directories below `root`, and `root` itself, are on disk."""
     for directory, _, files in os.walk(root, topdown=False):
         for name in files:
-            fsync_directory(Path(directory, name))  # the same call serves for files
-        fsync_directory(Path(directory))
+            fsync_path(Path(directory, name))
+        fsync_path(Path(directory))
 
 
 def remove(path: Path) -> None:
-    """Delete a file or a directory with all it holds, if it is there."""
+    """Delete a file or a directory with its contents, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -82,18 +81,18 @@ def remove(path: Path) -> None:
 
 
 def temporary_of(path: Path) -> Path:
-    """The file beside `path` to which its new content is written at first."""
+    """The file beside `path` that first receives its new content."""
     return path.with_name(path.name + ".tmp")
 
 
 @contextmanager
 def fresh_store(path: Path) -> Iterator[Path]:
-    """Write a directory beside `path` and, when it is complete, let it replace the one at `path`.
+    """Write a directory beside `path` that replaces the one at `path` when it is complete.
 
-    Yields the directory ``<name>.wip`` beside `path`, empty.  When the block succeeds, all of it is
-    synced and renamed to `path`; the old store is renamed to ``<name>.old`` just before and deleted
-    afterwards.  When the block raises, the new directory is deleted and the old store is untouched.
-    A kill between the two renames is repaired by the next ``fresh_store`` of the same path.
+    Yields the empty directory ``<name>.wip`` beside `path`.  If the block succeeds, the directory is
+    synced and renamed to `path`; the old store is first renamed to ``<name>.old`` and then deleted.
+    If the block raises, the new directory is deleted and the old store is untouched.
+    The next ``fresh_store`` of the same path repairs a kill between the two renames.
 
     Raises
     ------
@@ -126,19 +125,19 @@ def _swap_in(wip: Path, path: Path, old: Path) -> None:
         if old.exists():
             os.rename(old, path)
         raise
-    fsync_directory(path.parent)
+    fsync_path(path.parent)
     remove(old)
 
 
 def atomic_write_bytes(path: Path, data: bytes) -> None:
-    """Replace the file at `path` such that, after a kill or power cut, it is the old or the new one, whole.
+    """Replace the file at `path`: after a kill or power cut, it is the complete old or the complete new file.
 
-    The bytes go through ``<name>.tmp`` beside it, so there may be only one writer at a time.
+    The bytes go through ``<name>.tmp`` beside it, so only one writer at a time is allowed.
 
     Raises
     ------
     StoreError
-        If the file cannot be written; the old one is then still there.
+        If the file cannot be written; the old one then remains.
     """
     temporary = temporary_of(path)
     with explained(f"write {path}"):
@@ -151,7 +150,7 @@ def atomic_write_bytes(path: Path, data: bytes) -> None:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        fsync_directory(path.parent)
+        fsync_path(path.parent)
 
 
 def atomic_write_text(path: Path, text: str) -> None:
@@ -172,11 +171,11 @@ def replacing(path: Path) -> Iterator[Path]:
     with explained(f"write {path}"):
         try:
             yield temporary
-            fsync_directory(temporary)  # the same call serves for files
+            fsync_path(temporary)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
-        fsync_directory(path.parent)
+        fsync_path(path.parent)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -186,20 +185,20 @@ def replacing(path: Path) -> Iterator[Path]:
 def digest(path: Path) -> str:
     """Content hash (BLAKE2b, 32 bytes, in hex) of a file, or of a directory tree.
 
-    A tree's hash covers the sorted relative names of its files and their contents; neither time
-    stamps nor empty directories nor the name of the directory itself matter.
+    A tree's hash covers the sorted relative names of its files and their contents, but no time
+    stamps, no empty directories and not the directory's own name.
 
     Raises
     ------
     StoreError
-        If there is nothing at `path` or it cannot be read.
+        If `path` does not exist or cannot be read.
     """
     with explained(f"read {path}"):
         if not path.is_dir():
             return _digest_file(path)
         files = {f.relative_to(path).as_posix(): f for f in path.rglob("*") if not f.is_dir()}
         names = sorted(files)
-        with ThreadPoolExecutor(cores()) as pool:  # hashing holds no lock of the interpreter
+        with ThreadPoolExecutor(cores()) as pool:  # hashing releases the interpreter's lock
             return _digest_names(zip(names, pool.map(_digest_file, (files[name] for name in names)), strict=True))
 
 
@@ -211,5 +210,5 @@ def _digest_file(path: Path) -> str:
 def _digest_names(digests: Iterable[tuple[str, str]]) -> str:
     total = hashlib.blake2b(digest_size=32)
     for name, content in digests:
-        total.update(json.dumps([name, content]).encode())  # quoted, so that no two lists look alike
+        total.update(json.dumps([name, content]).encode())  # quoted, so that different lists differ
     return total.hexdigest()

@@ -1,7 +1,7 @@
-"""Locks between processes, which end with the process that holds them.
+"""Locks between processes, released when the holding process ends.
 
 A lock is a file that the operating system has locked (``flock``).  It is released however the process ends; the file
-stays, because a file that merely exists means nothing.
+stays, because its existence alone means nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def lock_open(file: IO[bytes], *, shared: bool = False, wait: bool = False) -> b
     Parameters
     ----------
     shared
-        Whether others may hold the lock at the same time, if they share it too.
+        Whether other processes may hold the lock at the same time, if they share it too.
     wait
         Whether to wait while others hold it.
 
     Returns
     -------
-    Whether it is locked now; always true after waiting.
+    Whether this process holds the lock; always true after waiting.
 
     Raises
     ------
@@ -58,27 +58,27 @@ def hold(
     Parameters
     ----------
     file
-        The file of the lock; its content is the number of the process that has taken it last.
+        The lock file; it contains the number of the process that last took the lock.
     busy
-        Makes one sentence for the case that another process holds the lock, from that process's number and the time at
+        Returns the sentence to show if another process holds the lock, given that process's number and the time at
         which it took the lock, such as "123, since 14:03".
     shared
-        Whether others may hold the lock at the same time, if they share it too.
+        Whether other processes may hold the lock at the same time, if they share it too.
     touch
-        Whether the file is made if it is missing, and the number of this process written to it.
+        Whether to create a missing file and to write the number of this process to it.
     wait
-        Whether to say `busy` on stderr and wait, where the lock is not free.
+        If another process holds the lock: whether to print `busy` to stderr and wait.
     error
-        What to raise otherwise.
+        The error to raise if `wait` is false.
 
     Raises
     ------
     StoreError
-        Or another `error`: if another process holds the lock, and `wait` is false.
+        Or the given `error`: if another process holds the lock, and `wait` is false.
     OSError
         If the file cannot be opened or locked.
     """
-    lock = open(file, "a+b" if touch else "rb", buffering=0)  # noqa: SIM115  (closing it is what unlocks)
+    lock = open(file, "a+b" if touch else "rb", buffering=0)  # noqa: SIM115  (closing it releases the lock)
     try:
         if not lock_open(lock, shared=shared):
             sentence = busy(_holder(lock))

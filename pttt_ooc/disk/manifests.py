@@ -1,6 +1,6 @@
-"""Manifests: small JSON files that name what is finished.
+"""Manifests: small JSON files that describe the finished result of a stage.
 
-A manifest is written when the result of its stage is whole on disk, and replaced atomically.
+A manifest is written after the complete result of its stage is on disk, and is replaced atomically.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from pttt_ooc.errors import StoreError
 FORMAT_VERSION = 2
 """Version of manifests and of the state's layout on disk; each incompatible change raises it."""
 
-
-_CHECKSUM = "checksum"  # of a manifest: tells damage of the manifest itself from damage of what it describes
+_CHECKSUM = "checksum"  # of a manifest: tells a damaged manifest from damaged results
 
 
 def write_manifest(path: Path, stage: str, /, **facts: Any) -> None:
     """Write the manifest of a stage: a JSON object of its `facts`, replaced atomically.
 
-    Keys are sorted, so equal facts are equal bytes.  A ``checksum`` of all of it is added.
+    Keys are sorted, so that equal facts give equal bytes.  A ``checksum`` of the content is added.
 
     Raises
     ------
@@ -48,7 +47,7 @@ def read_manifest(path: Path, stage: str) -> dict[str, Any]:
     Raises
     ------
     StoreError
-        If it is missing, no JSON object, damaged, of another stage, or of another format version.
+        If it is missing, damaged, no JSON object, of another stage, or of another format version.
     """
     manifest = read_json(path, f"the manifest of stage {stage!r}", "run that stage again")
     check_version(manifest, path, "run that stage again")
@@ -85,7 +84,7 @@ def read_json(path: Path, what: str, advice: str) -> dict[str, Any]:
 
 
 def check_version(content: Mapping[str, Any], path: Path, advice: str) -> None:
-    """Raise a StoreError unless `content`, read from `path`, is of this FORMAT_VERSION."""
+    """Raise a StoreError unless `content`, read from `path`, has this FORMAT_VERSION."""
     version = content.get("format_version")
     if version != FORMAT_VERSION:
         raise StoreError(

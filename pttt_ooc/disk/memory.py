@@ -1,10 +1,10 @@
 """Memory budgets: which arrays of a computation are in memory, and which are mapped from files.
 
 A computation describes its arrays once, as a *tree* of virtual arrays: tuples, named tuples and
-dataclasses whose leaves have a shape and a dtype, but no memory.  This description tells
-whether the budget is enough, before anything is allocated, and :meth:`Workspace.allocate` returns
-the same tree with real arrays.  What does not fit is mapped from files: pages of mapped files belong
-to the operating system, which writes them out and drops them when memory is short.
+dataclasses whose leaves have a shape and a dtype, but no memory.  From this description the budget is
+checked before anything is allocated, and :meth:`Workspace.allocate` returns the same tree with real
+arrays.  Arrays that do not fit are mapped from files: the operating system writes out and drops
+the pages of mapped files when memory is short.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.disk.store import Array, Shape, scratch_array
 from pttt_ooc.errors import MemoryBudgetError
 
-_PROCESS = 235 * MB  # in a job of Snakemake, which takes 40 MB of it
-_THREAD = 4 * MB  # a stack, and what its C library sets aside; measured: 3 MB
+_PROCESS = 235 * MB  # in a job of Snakemake, which accounts for 40 MB
+_THREAD = 4 * MB  # a stack and the C library's reserve; measured: 3 MB
 
 Tree = TypeVar("Tree")
 
 
 def virtual_array(shape: int | Shape, dtype: DTypeLike) -> Array:
-    """A read-only array without memory, which describes an array that is to be allocated."""
+    """A read-only array without memory, which describes an array to be allocated."""
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
@@ -42,10 +42,10 @@ def with_leaves(tree: Tree, leaf: Callable[[str, Array], Array], path: str = "")
     tree
         An array, or a tuple, named tuple or dataclass of trees.
     leaf
-        Gives the new array for the path and the old array, leaf by leaf.  The path is made of names
-        of fields and of positions in tuples, as in ``values/nodes/0``.
+        Returns the new array for a path and the old array.  The path consists of field names and
+        positions in tuples, as in ``values/nodes/0``.
     path
-        Of the tree itself.
+        Path of the tree itself.
     """
 
     def part(name: str | int, branch: Any) -> Any:
@@ -76,17 +76,17 @@ def leaves(tree: Any) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class MemoryNeeds(Generic[Tree]):
-    """What a computation is going to hold at its peak.
+    """The peak memory needs of a computation.
 
     Attributes
     ----------
     fixed
-        Bytes that have to be in memory, by what they are for.
+        Bytes that must be in memory, by purpose.
     arrays
-        Tree of virtual arrays that may be in memory or mapped from files: those that gain most from
-        memory come first.
+        Tree of virtual arrays that may be in memory or mapped from files; the ones that gain most
+        from memory come first.
     thread
-        Bytes that each thread needs besides, by what they are for.
+        Additional bytes for each thread, by purpose.
     """
 
     fixed: Mapping[str, int]
@@ -95,34 +95,34 @@ class MemoryNeeds(Generic[Tree]):
 
     @property
     def least(self) -> dict[str, int]:
-        """Bytes that have to be in memory on one thread, by what they are for."""
+        """Bytes that must be in memory with one thread, by purpose."""
         return dict(Counter(self.fixed) + Counter(self.thread))
 
     @property
     def smallest_mb(self) -> int:
-        """The smallest budget that will do, on one thread, MB (10^6 bytes), rounded up."""
+        """The smallest sufficient budget with one thread, MB (10^6 bytes), rounded up."""
         return -(-sum(self.least.values()) // MB)
 
     def within(
         self, budget_mb: float = math.inf, scratch: Path | None = None, most_threads: int = 1
     ) -> Workspace[Tree]:
-        """Decide how many threads work, which arrays are in memory and which are mapped.
+        """Decide the number of threads, and which arrays are in memory and which are mapped.
 
-        There are as many threads as the budget holds.  What they leave of it goes to the arrays.
+        The budget goes to as many threads as possible, and then to the arrays.
 
         Parameters
         ----------
         budget_mb
-            Most memory that may be used, MB.
+            Memory limit, MB.
         scratch
             Directory for the files of mapped arrays.
         most_threads
-            Number of threads that the computation may use.
+            Largest number of threads.
 
         Raises
         ------
         MemoryBudgetError
-            If the budget is too small for one thread; one sentence that says what would do.
+            If the budget is too small for one thread; the sentence says which budget is enough.
         """
         if self.smallest_mb > budget_mb:
             largest = sorted(self.least.items(), key=lambda item: -item[1])[:3]
@@ -152,22 +152,22 @@ class MemoryNeeds(Generic[Tree]):
 
 @dataclass(frozen=True)
 class Workspace(Generic[Tree]):
-    """The arrays of a computation within its budget, still to be allocated.
+    """The arrays of a computation within its budget, before allocation.
 
     Attributes
     ----------
     arrays
         Tree of virtual arrays.
     held
-        Paths of those that are going to be in memory.
+        Paths of the arrays that will be in memory.
     projected_mb
-        What the computation is going to hold in memory at its peak, MB.
+        Projected peak memory of the computation, MB.
     mapped
-        Bytes of the arrays that are going to be mapped.
+        Bytes of the arrays that will be mapped.
     scratch
         Directory for their files.
     threads
-        Number of threads that the budget holds, of those that were asked for.
+        Number of threads, within the budget and the limit.
     """
 
     arrays: Tree
@@ -178,7 +178,7 @@ class Workspace(Generic[Tree]):
     threads: int = 1
 
     def fewer_threads(self, what: str, budget_mb: float, asked: int) -> str:
-        """A sentence for a person, if the budget holds fewer threads than were asked for; else nothing."""
+        """A sentence for the user if the budget allows fewer threads than asked for; otherwise empty."""
         if self.threads >= asked:
             return ""
         return (
@@ -192,47 +192,47 @@ class Workspace(Generic[Tree]):
         Raises
         ------
         StoreError
-            If one is to be mapped from a file, and the disk is full or cannot be written to.
+            If one must be mapped from a file, and the disk is full or not writable.
         """
 
         def real(path: str, array: Array) -> Array:
             if path in self.held:
                 return np.empty(array.shape, array.dtype)
-            assert self.scratch is not None, "a limited budget needs a place for files"
+            assert self.scratch is not None, "a limited budget needs a directory for files"
             return scratch_array(self.scratch, path, len(array), array.dtype)
 
         return with_leaves(self.arrays, real)
 
 
-_LINE = 64  # bytes: every array of a room begins with a line of the cache
+_LINE = 64  # bytes: every array within a buffer begins at a cache line
 
 
-def room_for(*trees: Any) -> Array:
-    """A virtual array of bytes that is large enough for any one of some trees, which are never used together."""
+def buffer_for(*trees: Any) -> Array:
+    """A virtual array of bytes that is large enough for any one of these trees, which are never used together."""
     sizes = [sum(-(-array.nbytes // _LINE) * _LINE for array in leaves(tree).values()) for tree in trees]
     return virtual_array(max(sizes, default=0), np.uint8)
 
 
-def furnished(room: Array, tree: Tree) -> Tree:
-    """The same tree with arrays that lie in a room, one after the other; see :func:`room_for`."""
+def arrays_within(buffer: Array, tree: Tree) -> Tree:
+    """The same tree with arrays that lie in a buffer, one after the other; see :func:`buffer_for`."""
     start = 0
 
     def placed(path: str, array: Array) -> Array:
         nonlocal start
         begin, start = start, start + -(-array.nbytes // _LINE) * _LINE
-        part: Array = room[begin : begin + array.nbytes].view(array.dtype)
+        part: Array = buffer[begin : begin + array.nbytes].view(array.dtype)
         return part.reshape(array.shape)
 
     return with_leaves(tree, placed)
 
 
 def process_needs() -> dict[str, int]:
-    """Bytes that any computation of the package needs: measured, and tests hold measurements below it."""
+    """Bytes that any computation of the package needs: measured, and checked by tests."""
     return {"Python, libraries and compiled code": _PROCESS}
 
 
 def thread_needs(**more: int) -> dict[str, int]:
-    """Bytes that any thread needs, and more by what they are for."""
+    """Bytes that any thread needs, and additional ones by purpose."""
     return {"a thread": _THREAD, **more}
 
 

@@ -1,7 +1,7 @@
-"""Files that a command writes where a person wants them.
+"""Checks of the output files that a user names.
 
-Every command asks here before it begins: nothing is written over what it reads, nor over a result of the workflow, and
-over other files only with ``--force``.
+Every command checks before it begins: inputs and results of the workflow are never overwritten, other files only with
+``--force``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pttt_ooc.disk.files import temporary_of
 from pttt_ooc.errors import StoreError
 
 Inputs = Iterable[str | Path | None]
-"""What a command reads: files, directories with all that they hold; None and what is not there are passed over."""
+"""The files and directories that a command reads; None and missing ones are ignored."""
 
 
 def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix: str = "") -> None:
@@ -24,11 +24,11 @@ def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix
     Parameters
     ----------
     inputs
-        What the command reads, by whatever path.
+        The files that the command reads, under any name.
     force
-        Whether a file that is there may be replaced.  Inputs and results of the workflow never may.
+        Whether an existing file may be replaced, unless it is an input or a result of the workflow.
     suffix
-        That the name must have, such as ``.zip``.
+        Required suffix of the name, such as ``.zip``.
 
     Raises
     ------
@@ -54,16 +54,16 @@ def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix
 
 
 def check_outputs(directory: Path, names: Iterable[str], inputs: Inputs = (), *, force: bool = False) -> None:
-    """Refuse files of a directory, which need not exist yet, as :func:`check_output` refuses one."""
+    """Check files of a directory, which need not exist yet, as :func:`check_output` checks one."""
     check_output_directory(directory)
     if directory.is_dir():
-        told = list(inputs)
+        inputs = list(inputs)
         for name in names:
-            check_output(directory / name, told, force=force)
+            check_output(directory / name, inputs, force=force)
 
 
 def check_output_directory(path: Path) -> None:
-    """Refuse a directory that could not be made or written to, before any work is done."""
+    """Refuse a directory that cannot be made or written to, before any work is done."""
     there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
     if not there.is_dir():
         raise StoreError(f"Cannot make the directory {path}: {there} is a file.")
@@ -72,14 +72,14 @@ def check_output_directory(path: Path) -> None:
 
 
 def _belongs(path: Path, read: Path) -> bool:
-    """Whether a file is what a command reads, or lies in a directory that it reads; by content, not by name."""
+    """Whether a file is an input or lies in an input directory; files are compared, not names."""
     if not path.exists() or not read.exists():
         return False
     return path.samefile(read) or (read.is_dir() and path.resolve().is_relative_to(read.resolve()))
 
 
 def _is_product(path: Path) -> bool:
-    """Whether a manifest, or a file that one beside it describes: another in its place would pass for damage."""
+    """Whether it is a manifest, or described by a manifest beside it: replacing it would look like damage."""
     for file in path.parent.glob("*.json"):
         try:
             manifest = json.loads(file.read_bytes())

@@ -1,7 +1,7 @@
-"""Time and memory that a piece of work takes.
+"""Time and memory of a piece of work.
 
-Pages of mapped files count as resident memory, but the operating system drops them when it needs
-the room.  What a program really needs is its *anonymous* memory, so both are measured.
+Pages of mapped files count as resident memory, but the operating system drops them when memory is
+short.  A program's real need is its *anonymous* memory, so both are measured.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _GROUPS = [
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
     )
 ]
-"""Where control groups of both versions say how much memory a container may have, and has."""
+"""Files of both versions of control groups: the memory that a container may use, and uses."""
 
 
 @dataclass
 class Usage:
-    """What :func:`measured` found.
+    """The result of :func:`measured`.
 
     Attributes
     ----------
     seconds, cpu_seconds
         Elapsed time, and time of all processors together.
     peak_rss_mb
-        Most resident memory since the process started, MB (10^6 bytes), mapped files included.
+        Peak resident memory since the process started, MB (10^6 bytes), including mapped files.
     peak_anonymous_mb
-        Most anonymous memory, by sampling, MB.
+        Peak anonymous memory, by sampling, MB.
     """
 
     seconds: float = 0.0
@@ -49,22 +49,21 @@ class Usage:
 
 
 def cores() -> int:
-    """Number of cores that this process may use; all cores where the system does not tell."""
+    """Number of cores that this process may use; all cores if the system does not say."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def small_threads() -> None:
-    """Let threads that are still to be started take little memory; to be called before numpy is imported.
+    """Limit the memory of threads started later; call this before numpy is imported.
 
-    Stacks count as memory even where they are not used.  Nothing here multiplies matrices, which numpy
-    would keep threads for.
+    Unused stacks count as memory, too.  The package multiplies no matrices, so numpy needs no threads of its own.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     threading.stack_size(2 << 20)
 
 
 def anonymous_bytes() -> int:
-    """Anonymous memory of this process now; where the system does not tell, the memory that is its own."""
+    """Anonymous memory of this process now; its unique memory if the system does not say."""
     found = _status("RssAnon")
     if found is not None:
         return found
@@ -74,15 +73,15 @@ def anonymous_bytes() -> int:
 
 
 def peak_rss_bytes() -> int:
-    """Most resident memory that this process has had."""
-    found = _status("VmHWM")  # getrusage would count the parent's memory from before the exec
+    """Peak resident memory of this process."""
+    found = _status("VmHWM")  # getrusage would include the parent's memory before the exec
     if found is not None:
         return found
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def available_bytes() -> int:
-    """Memory that programs can have now: what the machine has left, and no more than a control group leaves."""
+    """Memory available to programs now: what is free on the machine, and within the control group."""
     left = [_number(Path("/proc/meminfo"), "MemAvailable:") or sys.maxsize]
     for most, used in _GROUPS:
         limit, taken = _number(most), _number(used)
@@ -92,7 +91,7 @@ def available_bytes() -> int:
 
 
 def _number(file: Path, key: str = "") -> int | None:
-    """A number of bytes that the system tells in a file, in the line of a key in kB; None if it does not."""
+    """A number of bytes from a file of the system, or in kB from the line of a key; None if it is not there."""
     with suppress(OSError, ValueError, IndexError):
         lines = [line for line in file.read_text().splitlines() if line.startswith(key)]
         return int(lines[0].split()[1]) * 1024 if key else int(lines[0])
@@ -109,12 +108,12 @@ def _status(key: str) -> int | None:
 
 @contextmanager
 def measured(interval: float = 0.05) -> Iterator[Usage]:
-    """Measure the block; the :class:`Usage` that it yields is filled in at the end.
+    """Measure the block; the yielded :class:`Usage` is filled in at the end.
 
     Parameters
     ----------
     interval
-        Seconds between two looks at the anonymous memory.
+        Seconds between two samples of the anonymous memory.
     """
     usage, stop = Usage(), threading.Event()
     peak = [anonymous_bytes()]

@@ -1,7 +1,7 @@
-"""Only the user that runs the grader can read its files.
+"""File permissions: only the user that runs the grader can read its files.
 
 A process that writes them makes all its files private, including temporary files and those of SQLite and other
-libraries.  Files that an older version or a copy has left readable are made private at the start.
+libraries.  Files that an older version or a copy left readable are made private at the start.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def keep_private() -> None:
-    """From now on, all new files of this process and of its children have mode 0600, and directories 0700."""
+    """From now on, new files of this process and its children have mode 0600, and directories 0700."""
     os.umask(_OTHERS)
 
 
 @contextmanager
 def private() -> Iterator[None]:
-    """As :func:`keep_private`, for the block."""
+    """Apply :func:`keep_private` within the block."""
     before = os.umask(_OTHERS)
     try:
         yield
@@ -33,9 +33,9 @@ def private() -> Iterator[None]:
 
 
 def tighten(paths: Iterable[Path]) -> int:
-    """Take the rights of other users away from files and directories; returns how many of them had any.
+    """Remove other users' permissions from files and directories; return how many were changed.
 
-    Files that belong to somebody else stay as they are, and the log names them.
+    Files of other owners stay as they are, and the log names them.
     """
     changed = 0
     for path in paths:
@@ -44,7 +44,7 @@ def tighten(paths: Iterable[Path]) -> int:
             if mode & _OTHERS and not stat.S_ISLNK(mode):
                 path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
                 changed += 1
-        except FileNotFoundError:  # a worker that is still at work has finished with it
+        except FileNotFoundError:  # a running worker has just deleted it
             continue
         except OSError as error:
             log.warning("other users may read this", extra={"path": str(path), "reason": error.strerror})

@@ -1,4 +1,4 @@
-"""The record of a solver's snapshots: which of them are valid, and what they contain.
+"""The record of a solver's snapshots: the valid ones, and their contents.
 
 It is the file ``CURRENT.json`` of a work directory; see :mod:`pttt_ooc.disk.commits`.
 """
@@ -23,9 +23,9 @@ class Commit:
     Attributes
     ----------
     generation
-        Its number, which names its directory.
+        Its number, which is also the name of its directory.
     iteration, extra
-        The values that were passed to ``State.commit``.
+        The arguments of ``ResumableState.commit``.
     checksums
         CRC-32 of each array's bytes, in hex.
     """
@@ -37,15 +37,15 @@ class Commit:
 
 
 @dataclass(frozen=True)
-class Current:
+class SnapshotRecord:
     """The content of ``CURRENT.json``.
 
     Attributes
     ----------
     fingerprint
-        Of the state.
+        Fingerprint of the state.
     saved
-        All good snapshots, the newest first.  With none, the state is as it was created: zeros at iteration 0.
+        All valid snapshots, the newest first.  If there are none, the state is new: zeros at iteration 0.
     """
 
     fingerprint: str
@@ -67,14 +67,14 @@ class Current:
         return self.saved[0].checksums if self.saved else {}
 
     def text(self) -> str:
-        """As JSON, with the format version and a checksum of the content itself."""
+        """The record as JSON, with the format version and a checksum of its own content."""
         last, kept = (self.saved or (Commit(0, 0, {}, {}),))[0], [asdict(commit) for commit in self.saved[1:]]
         content = {"format_version": FORMAT_VERSION, "fingerprint": self.fingerprint, **asdict(last), "kept": kept}
         return json.dumps({**content, "checksum": _checksum_of(content)}, sort_keys=True, indent=2) + "\n"
 
     @classmethod
-    def read(cls, path: Path) -> Current:
-        """Read it from the work directory `path`; StoreError if missing, damaged or of another version."""
+    def read(cls, path: Path) -> SnapshotRecord:
+        """Read the record from the work directory `path`; StoreError if missing, damaged or of another version."""
         file = path / "CURRENT.json"
         content = read_json(file, "the record of the last commit", advice(path))
         check_version(content, file, advice(path))
@@ -88,7 +88,7 @@ class Current:
 
 
 def advice(path: Path) -> str:
-    """What to do about a work directory that is of no use."""
+    """The advice to give about an unusable work directory."""
     return f"delete the work directory {path} to start anew"
 
 

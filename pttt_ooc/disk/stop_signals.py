@@ -1,4 +1,4 @@
-"""When a process is to stop: somebody sends it a signal, or the process that started it is gone."""
+"""Signals that stop a process: from a user or a service, or because the parent process has ended."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_AGAIN = 0.02  # seconds until an interrupt that Python dropped comes again
+_RETRY_SECONDS = 0.02  # until an interrupt that Python dropped is raised again
 _interrupted = threading.Event()
 
 
 def handle_signals(stopping: threading.Event) -> None:
-    """Set `stopping` on SIGTERM and SIGINT; the main thread looks at it when it can stop."""
+    """Set `stopping` on SIGTERM and SIGINT; the main thread checks it at good moments to stop."""
     for number in _SIGNALS:
         signal.signal(number, lambda *_: stopping.set())
 
 
 def interrupt_on_signals(stopping: threading.Event) -> None:
-    """Set `stopping` on SIGTERM and SIGINT, and raise a KeyboardInterrupt in the main thread, wherever it is.
+    """Set `stopping` on SIGTERM and SIGINT, and raise a KeyboardInterrupt in the main thread at once.
 
-    The interrupt comes once: a second signal does not disturb the cleaning up after the first.
+    The interrupt is raised once: a second signal does not disturb the clean-up after the first.
     """
 
     def interrupt(number: int, frame: FrameType | None) -> None:
@@ -44,7 +44,7 @@ def interrupt_on_signals(stopping: threading.Event) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise a KeyboardInterrupt in the main thread on SIGTERM and SIGINT while the block runs, wherever it is."""
+    """Raise a KeyboardInterrupt in the main thread on SIGTERM and SIGINT while the block runs."""
     before, hook = {n: signal.signal(n, _interrupt) for n in (*_SIGNALS, signal.SIGALRM)}, sys.unraisablehook
     sys.unraisablehook = _dropped
     _interrupted.clear()
@@ -53,7 +53,7 @@ def interruptible() -> Iterator[None]:
             try:
                 yield
             except KeyboardInterrupt as error:
-                traceback.clear_frames(error.__traceback__)  # finalises half-made objects as long as the hook is ours
+                traceback.clear_frames(error.__traceback__)  # finalise half-made objects while our hook is installed
                 raise
     finally:
         sys.unraisablehook = hook
@@ -64,23 +64,23 @@ def interruptible() -> Iterator[None]:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _interrupted.set()
-    warnings.simplefilter("ignore")  # what was interrupted was not done properly, and some of it warns of that
+    warnings.simplefilter("ignore")  # interrupted code may warn that it was not finished properly
     raise KeyboardInterrupt
 
 
-def _dropped(told: Any) -> None:
-    """Python drops what is raised in finalisers and in callbacks, such as those of imports; interrupts come again.
+def _dropped(unraisable: Any) -> None:
+    """Raise an interrupt again that Python dropped because it occurred in a finaliser or a callback.
 
-    Other errors are told, but not after an interrupt: an object that was half made may be unable to finalise.
+    Other errors are reported, but not after an interrupt: a half-made object may be unable to finalise.
     """
-    if told.exc_type is KeyboardInterrupt:
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+    if unraisable.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)
     elif not _interrupted.is_set():
-        sys.__unraisablehook__(told)
+        sys.__unraisablehook__(unraisable)
 
 
 def watch_parent() -> None:
-    """Send this process SIGTERM when the process that started it is gone: its end of our standard input closes."""
+    """Send this process SIGTERM when its parent process ends, which closes our standard input."""
 
     def wait() -> None:
         while os.read(0, 4096):

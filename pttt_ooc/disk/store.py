@@ -1,16 +1,16 @@
-"""Zarr stores on disk: arrays that are mapped in place, arrays that are written once, attributes.
+"""Zarr stores on disk: mapped arrays, arrays that are written once, attributes.
 
-Nothing here knows of games or regrets: an array is a name such as ``"regret/0/5"`` within a Zarr
+This module knows no games or regrets: an array is a name such as ``"regret/0/5"`` within a Zarr
 group, a shape and a dtype.  There are two kinds of arrays:
 
-* *mapped* ones (:func:`create_array`, :func:`map_array`): one uncompressed chunk, whose file is the
-  array's little-endian bytes and nothing else, so that kernels work on the file in place while any
-  Zarr reader opens it.  Only ever write them through the map: Zarr's own writing replaces the chunk
-  file, and maps of the old file go stale without a word;
-* *stored* ones (:func:`write_array`, :func:`read_array`): written once, through Zarr, and read as a whole.
+* *mapped* arrays (:func:`create_array`, :func:`map_array`): one uncompressed chunk, whose file
+  consists of the array's little-endian bytes, so that kernels work on the file in place and any
+  Zarr reader can open it.  Only write them through the map: Zarr itself replaces the chunk file when
+  it writes, and maps of the old file silently become stale;
+* *stored* arrays (:func:`write_array`, :func:`read_array`): written once, through Zarr, and read as a whole.
 
-The description of an array or a group is a small JSON file.  To map arrays and to read attributes it is read as such:
-Zarr takes a fifth of a second to import, and a process that only maps what others have made does without.
+The description of an array or a group is a small JSON file.  Mapping arrays and reading attributes parse this file
+directly: importing Zarr takes a fifth of a second, which a process that only maps existing arrays saves.
 
 Errors are :class:`~pttt_ooc.errors.StoreError`, with one sentence that names the path.
 """
@@ -36,10 +36,10 @@ Array = NDArray[Any]
 Shape = tuple[int, ...]
 
 _DESCRIPTION = "zarr.json"
-_COMPRESSED_CHUNK = 4_000_000  # bytes; a chunk at a time is held in memory
+_COMPRESSED_CHUNK = 4_000_000  # bytes; one chunk at a time is in memory
 
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError)
-"""What is raised when a bad description is read, by Zarr or here."""
+"""The errors that Zarr or this module raises on a bad description."""
 
 # ---------------------------------------------------------------------------------------------
 # Arrays that kernels work on in place
@@ -55,8 +55,8 @@ def chunk_file(root: Path, name: str, ndim: int) -> Path:
 
 
 def _reserve(f: IO[bytes], size: int) -> None:
-    # A mere truncate leaves holes, and storing into a hole through a map when the disk is full
-    # kills the process (SIGBUS); reserved blocks make it an ordinary error here and now.
+    # Truncating would leave holes, and writing into a hole through a map when the disk is full
+    # kills the process (SIGBUS).  Reserving blocks raises an ordinary error here instead.
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(f.fileno(), 0, size)
     else:
@@ -81,18 +81,18 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
     name
         Path of the array within the group.
     shape, dtype
-        Of the array, in C order and little-endian on disk.  Lengths of 0 are allowed.
+        Shape and dtype of the array, in C order and little-endian on disk.  Lengths of 0 are allowed.
 
     Returns
     -------
     array
         A writable map of the chunk file, shared with all other maps of it; a plain array if empty.
-        The map lives until the last reference to it is dropped.
+        The map lives until its last reference is dropped.
 
     Raises
     ------
     StoreError
-        If the array exists already, or the disk is full or cannot be written to.
+        If the array exists already, or the disk is full or not writable.
     """
     stored = np.dtype(dtype).newbyteorder("<")
     with explained(f"create the array {name} in {root}"):
@@ -125,7 +125,7 @@ def _open_array(root: Path, name: str, advice: str) -> Any:
 
 @contextmanager
 def _described(root: Path, name: str, advice: str) -> Iterator[None]:
-    """Tells of an array that is not there, or whose description cannot be read."""
+    """Raise a StoreError if the block finds that an array is missing or its description unreadable."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):
@@ -138,15 +138,15 @@ def _described(root: Path, name: str, advice: str) -> Iterator[None]:
 
 
 def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[Path, Shape, np.dtype[Any]]:
-    """Chunk file, shape and dtype of a mapped array, checked to be one plain chunk of the right size.
+    """Chunk file, shape and dtype of a mapped array, which is checked to be one plain chunk of the right size.
 
     Errors about missing or damaged files end with `advice`.
 
     Raises
     ------
     StoreError
-        If there is no such array, or it is compressed, of several chunks, big-endian, or its file is
-        missing or not as long as the description says.
+        If there is no such array; if it is compressed, big-endian or has several chunks; or if its file is
+        missing or has another length than described.
     """
     shape, dtype, obstacle = _array_description(root, name, advice)
     if obstacle:
@@ -163,21 +163,21 @@ def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[P
 
 
 def _array_description(root: Path, name: str, advice: str) -> tuple[Shape, np.dtype[Any], str]:
-    """Shape and dtype of an array, and why it cannot be mapped, if so."""
+    """Shape and dtype of an array, and the reason why it cannot be mapped, if any."""
     with _described(root, name, advice):
-        told = _description(root / name, "array")
-        shape = tuple(int(n) for n in told["shape"])
-        dtype = np.dtype(told["data_type"]).newbyteorder("<")
-        return shape, dtype, _obstacle(told, shape)
+        description = _description(root / name, "array")
+        shape = tuple(int(n) for n in description["shape"])
+        dtype = np.dtype(description["data_type"]).newbyteorder("<")
+        return shape, dtype, _obstacle(description, shape)
 
 
-def _obstacle(told: dict[str, Any], shape: Shape) -> str:
-    first, *others = [(codec["name"], codec.get("configuration", {})) for codec in told["codecs"]]
+def _obstacle(description: dict[str, Any], shape: Shape) -> str:
+    first, *others = [(codec["name"], codec.get("configuration", {})) for codec in description["codecs"]]
     if others or first[0] != "bytes":
         return "is compressed"
     if first[1].get("endian", "little") != "little":
         return "is big-endian"
-    grid, key = told["chunk_grid"], told["chunk_key_encoding"]
+    grid, key = description["chunk_grid"], description["chunk_key_encoding"]
     chunks = tuple(grid["configuration"]["chunk_shape"]) if grid["name"] == "regular" else None
     separator = key.get("configuration", {}).get("separator", "/")
     if chunks != _chunk_shape(shape) or (key["name"], separator) != ("default", "/"):
@@ -186,11 +186,11 @@ def _obstacle(told: dict[str, Any], shape: Shape) -> str:
 
 
 def _description(place: Path, node: str) -> dict[str, Any]:
-    """What the description in a directory says of an array or a group; a ValueError if it is of no such node."""
-    told = json.loads((place / _DESCRIPTION).read_text(encoding="utf-8"))
-    if not isinstance(told, dict) or (told.get("zarr_format"), told.get("node_type")) != (3, node):
+    """The description of an array or a group in its directory; a ValueError if it describes another node."""
+    found = json.loads((place / _DESCRIPTION).read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or (found.get("zarr_format"), found.get("node_type")) != (3, node):
         raise ValueError(f"it is of no {node} in Zarr's format 3")
-    return told
+    return found
 
 
 def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
@@ -201,7 +201,7 @@ def map_array(root: Path, name: str, mode: Literal["r", "r+"] = "r") -> Array:
     Raises
     ------
     StoreError
-        As :func:`locate_array`.
+        See :func:`locate_array`.
     """
     file, shape, dtype = locate_array(root, name)
     with explained(f"map the array {name}, file {file}"):
@@ -214,14 +214,14 @@ def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> 
     Parameters
     ----------
     directory
-        Where the disk has room; made if missing.
+        Directory for the file; made if missing.
     name
-        For messages.
+        Name of the array in messages.
 
     Raises
     ------
     StoreError
-        If the disk is full or cannot be written to.
+        If the disk is full or not writable.
     """
     kind = np.dtype(dtype)
     if not length:
@@ -234,7 +234,7 @@ def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> 
 
 
 def array_names(root: Path) -> list[str]:
-    """The sorted names of all arrays that Zarr finds in the group `root`; none if it is no group."""
+    """The sorted names of all arrays that Zarr finds in the group `root`; empty if it is no group."""
     import zarr
 
     try:
@@ -251,13 +251,13 @@ def array_names(root: Path) -> list[str]:
 def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mapping[str, Any] | None = None) -> None:
     """Store `data` (any shape and dtype that Zarr knows) as a new array.
 
-    Compressed, it is zstd with a content check, in runs of rows of at most 4 MB.  Uncompressed, it
+    Compressed, it is zstd with a checksum, in runs of rows of at most 4 MB.  Uncompressed, it
     is one chunk that :func:`map_array` can map.
 
     Raises
     ------
     StoreError
-        As :func:`create_array`.
+        See :func:`create_array`.
     """
     from zarr.codecs import ZstdCodec
 
@@ -271,7 +271,7 @@ def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mappi
         "compressors": ZstdCodec(level=0, checksum=True) if compress else None,
         "filters": None,
         "attributes": dict(attrs or {}),
-        # Chunks of zeros too: a chunk that is not there is then always damage.
+        # Chunks of zeros too: a missing chunk then always means damage.
         "config": {"write_empty_chunks": True},
     }
     with explained(f"write the array {name} in {root}"):
@@ -281,24 +281,24 @@ def write_array(root: Path, name: str, data: Array, compress: bool, attrs: Mappi
 
 
 def _runs(array: Any) -> list[Any]:
-    """Parts of a Zarr array to be handled one by one, each a row of its chunks."""
+    """Parts of a Zarr array to handle one by one, each a row of its chunks."""
     if not array.shape:
         return [()]
     return [slice(start, start + array.chunks[0]) for start in range(0, array.shape[0], array.chunks[0])]
 
 
 def read_array(root: Path, name: str, into: Array | None = None) -> Array:
-    """Read a whole array, of whatever chunks and compression, into memory.
+    """Read a whole array, with any chunks and compression, into memory.
 
     Parameters
     ----------
     into
-        An array of the same shape that gets the content; default: a new one.
+        An array of the same shape that receives the content; default: a new one.
 
     Raises
     ------
     StoreError
-        If it is not there, a chunk is missing, or its compressed bytes do not decode.
+        If the array or a chunk is missing, or its compressed bytes do not decode.
     """
     array = _open_array(root, name, "make it anew")
     try:
@@ -316,7 +316,7 @@ def read_array(root: Path, name: str, into: Array | None = None) -> Array:
 
 
 def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:
-    """Set attributes (JSON values) of the Zarr group `group` within `root`; others are kept."""
+    """Set attributes (JSON values) of the Zarr group `group` within `root`; other attributes stay."""
     import zarr
 
     with explained(f"write attributes of {root / group}"):

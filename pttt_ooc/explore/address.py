@@ -1,4 +1,4 @@
-"""What a page of Explore shows, as it is in its address."""
+"""Addresses of pages of Explore."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PATH = "/explore"
 DIFFERENCES = f"{PATH}/differences"
 AVERAGE, BEST = "average", "best"
 PLAYS = ("first_plays", "second_plays")
-"""The parameters that tell what each player plays."""
+"""The parameters for what each player plays."""
 
 APART, MERGED = "apart", "merged"
 
@@ -22,21 +22,21 @@ class Address:
     Attributes
     ----------
     player
-        Whose infoset it is.
+        The player whose infoset it is.
     at
-        The infoset's text, as it was typed.
+        The infoset's text, as typed.
     strategies
-        Key of each player's strategy.
+        The key of each player's strategy.
     plays
-        Of each player: ``"average"``: it follows its strategy; ``"best"``: its best response to the other's strategy.
+        For each player: ``"average"``: its strategy; ``"best"``: its best response to the other strategy.
     symmetry
-        ``"apart"``: the infoset alone; ``"merged"``: together with its mirror images.
+        ``"apart"``: the infoset alone; ``"merged"``: with its mirror images.
     beside
-        Key of another strategy of the player; empty: none.
+        The key of a second strategy of the player; empty: none.
     iteration
-        Of the run that the strategies come from; None: its last one.
+        The iteration of the run that the strategies come from; None: the last one.
     square
-        The square that has been chosen, if any.
+        The chosen square, if any.
     """
 
     player: int
@@ -53,7 +53,7 @@ class Address:
 
     @property
     def query(self) -> str:
-        """Its part behind the question mark, without what goes without saying."""
+        """The query string, without defaults."""
         given = {
             "player": self.player,
             "at": self.at,
@@ -68,12 +68,12 @@ class Address:
         return urlencode(given, safe="|*.")
 
     def to(self, **changes: Any) -> Address:
-        """Another page; no square is chosen there unless it is named."""
+        """Another page; no square is chosen unless `square` is given."""
         return replace(self, **{"square": None, **changes})
 
     @property
     def differences(self) -> str:
-        """The page that tells where the strategy and the one beside it differ in value."""
+        """The page on where the two strategies differ in value."""
         given = {"player": self.player, "first": self.strategies[0], "second": self.strategies[1]}
         return f"{DIFFERENCES}?{urlencode({**given, 'beside': self.beside})}"
 

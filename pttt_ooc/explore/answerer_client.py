@@ -1,12 +1,9 @@
-"""Opponents whose strategies the answerer holds: what the web process knows of them, it asks."""
+"""Opponents whose strategies the answerer holds; the web process asks it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
-
-import anyio.from_thread
 
 from pttt_ooc.explore.opponents import Expectation, Opponent, PreparingError, Record
 from pttt_ooc.explore.sources import Source, first_of
@@ -14,17 +11,17 @@ from pttt_ooc.rules.game import Game
 from pttt_ooc.service.wire import Client
 from pttt_ooc.show.numbers import value_for
 
-_REPLY = "reply-"  # begins the key of a best response
+_REPLY = "reply-"  # prefix of the keys of best responses
 
 
-class Asked:
-    """As :class:`pttt_ooc.explore.opponents.Opponents`, for threads of an asynchronous application.
+class AskedOpponents:
+    """The :class:`~pttt_ooc.explore.opponents.Opponents` for threads of an asynchronous application.
 
     Parameters
     ----------
     sources
-        Gives the strategies that everybody may play against now.  The first one that is not uniform is also what a
-        person's results are compared with.
+        Returns the strategies that everybody may play against now.  A person's results are compared with the first
+        strategy that is not uniform.
     """
 
     def __init__(self, game: Game, client: Client, sources: Callable[[], Sequence[Source]]) -> None:
@@ -36,7 +33,7 @@ class Asked:
         return self._game
 
     def listed(self) -> Sequence[Opponent]:
-        """All strategies that can be played against now, and the best responses to them."""
+        """All strategies that people can play against now, and the best responses to them."""
         sources = self._sources()
         followed = [Opponent(s.key, s.label, player, s.digest) for s in sources for player in s.players]
         replies = [
@@ -47,16 +44,16 @@ class Asked:
         return [*followed, *replies]
 
     def prepare(self, opponent: Opponent) -> None:
-        """Raise a PreparingError unless questions about an opponent can be answered at once."""
+        """Raise a PreparingError if an opponent is not prepared yet."""
         self._ask(opponent, "facts")
 
     def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
-        """Of all squares, at an infoset of the opponent."""
+        """The probabilities of all squares at an infoset of the opponent."""
         row: list[float] = self._ask(opponent, "row", player=opponent.player, infoset=infoset)["row"]
         return row
 
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
-        """What the best response gets, and the strategy with which the person is compared."""
+        """The expected payoffs of the best response, and of the strategy that the person is compared with."""
         facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
         return [
             Expectation("best response", facts["best_responses"][me]),
@@ -75,7 +72,7 @@ class Asked:
         return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)
 
     def _pair(self, opponent: Opponent) -> tuple[Source, Source, bool]:
-        """The strategy of the person's side, that of the opponent's, and whether the opponent replies to the first."""
+        """The strategies of the person and of the opponent, and whether the opponent replies to the first."""
         me, sources = 1 - opponent.player, self._sources()
         if opponent.key.startswith(_REPLY):
             mine = next(s for s in sources if f"{_REPLY}{s.key}" == opponent.key and me in s.players)
@@ -88,7 +85,7 @@ class Asked:
         pair = [mine.as_record(), theirs.as_record(replies)]
         if opponent.player == 0:
             pair.reverse()
-        answer = anyio.from_thread.run(partial(self._client.ask, what, pair=pair, **facts))
+        answer = self._client.ask_from_thread(what, pair=pair, **facts)
         if "preparing" in answer:
             raise PreparingError(opponent, **answer["preparing"])
         return answer

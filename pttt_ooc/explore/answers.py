@@ -1,8 +1,9 @@
-"""The answers to questions, as JSON."""
+"""The answers about strategies, as JSON values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,25 +15,27 @@ from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
 from pttt_ooc.questions.mirror_merge import merged
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
+from pttt_ooc.questions.warm_up import warm_up
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.service.answerer import ByKind
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
+from pttt_ooc.stages.compilation import ensure_compiled
 
 BUDGET = 8_000_000_000
-"""Bytes of all profiles on disk."""
+"""Most bytes of all profiles on disk."""
 
 _BOARDS = 6
 
 
-class Answering(ByKind):
-    """Answers questions on one game.
+class StrategyAnswers(AnswersByKind):
+    """Answers questions about strategies of one game.
 
     Parameters
     ----------
     directory
-        Where profiles are kept.
+        The directory of profiles.
     game
         The game's name.
     indices
@@ -52,7 +55,7 @@ class Answering(ByKind):
         super().__init__(known)
 
     def close(self) -> None:
-        """End all work."""
+        """Stop all work."""
         self.profiles.close()
 
     def _infoset(self, question: Message) -> Message:
@@ -60,7 +63,7 @@ class Answering(ByKind):
         player = question["player"]
         infoset = checked(self.game, player, question["infoset"])
         found = self.profiles.find(question["pair"])
-        if not isinstance(found, Profile):
+        if not isinstance(found, PreparedProfile):
             return {"infoset": infoset, "preparing": found}
         known = _merged if question.get("merged") else _alone
         return {"infoset": infoset, "facts": _facts(found), **known(found, player, infoset, question["square"])}
@@ -68,12 +71,12 @@ class Answering(ByKind):
     def _facts(self, question: Message) -> Message:
         """Value and best responses of a ``pair``."""
         found = self.profiles.find(question["pair"])
-        return {"facts": _facts(found)} if isinstance(found, Profile) else {"preparing": found}
+        return {"facts": _facts(found)} if isinstance(found, PreparedProfile) else {"preparing": found}
 
     def _row(self, question: Message) -> Message:
         """The probabilities with which ``player``, of a ``pair``, attempts each square at an ``infoset``."""
         found = self.profiles.find(question["pair"])
-        if not isinstance(found, Profile):
+        if not isinstance(found, PreparedProfile):
             return {"preparing": found}
         return {"row": row_at(found.strategies[question["player"]], question["infoset"]).tolist()}
 
@@ -88,14 +91,14 @@ class Answering(ByKind):
         return self.profiles.find_differences(question["player"], question["a"], question["b"], question["opponent"])
 
 
-def _alone(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+def _alone(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     told = numbers(profile, player, infoset)
     ways = following(profile, player, infoset, square) if square in told.legal else ()
     believed = beliefs(profile.index, profile.strategies[1 - player], player, infoset, _BOARDS)
     return _known((infoset,), tuple((legal,) for legal in told.legal), told, believed, ways)
 
 
-def _merged(profile: Profile, player: int, infoset: str, square: int | None) -> Message:
+def _merged(profile: PreparedProfile, player: int, infoset: str, square: int | None) -> Message:
     """The infoset together with its mirror images."""
     legal = square if square in numbers(profile, player, infoset).legal else None
     found = merged(profile, player, infoset, legal, _BOARDS)
@@ -118,6 +121,15 @@ def _known(
     }
 
 
-def _facts(profile: Profile) -> Message:
+def _facts(profile: PreparedProfile) -> Message:
     found = profile.evaluation
     return {"value": found.value, "best_responses": [found.best_response_0, found.best_response_1]}
+
+
+@contextmanager
+def answerer(directory: str, game: str, indices: str) -> Iterator[StrategyAnswers]:
+    """The answers for a game, with profiles in `directory`; kernels are compiled first."""
+    ensure_compiled()
+    warm_up()
+    with closing(StrategyAnswers(Path(directory), game, Path(indices))) as answering:
+        yield answering

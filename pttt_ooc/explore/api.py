@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api")
 Known = Annotated[Account | None, Depends(known_bearer)]
 
 _OTHERS: dict[int | str, dict[str, object]] = {
-    202: {"model": WaitOut, "description": "It is being prepared: ask again."},
+    202: {"model": WaitOut, "description": "It is being prepared; ask again."},
     404: {"model": ImpossibleOut, "description": "There is no such infoset, strategy or iteration."},
     503: {"model": ErrorOut, "description": "The strategies cannot be asked now."},
 }
@@ -40,5 +40,5 @@ async def explore(explorer: UsedExplorer, account: Known, asked: Asked) -> Explo
 
 
 def waiting(told: dict[str, object]) -> Response:
-    """What a program is told while something is being prepared."""
+    """The answer while something is being prepared."""
     return JSONResponse(WaitOut(preparing=PreparingOut.model_validate(told)).model_dump(), 202, {"Retry-After": "1"})

@@ -11,11 +11,11 @@ from pttt_ooc.show.pictures import MARKS, attempts_of
 
 SIZE = 100  # units of a square
 _DARKEST = 0.75
-_LEAST = 0.00005  # a loss that is shown as 0.0000 otherwise
+_LEAST = 0.00005  # smaller losses would be shown as 0.0000
 
 
 @dataclass(frozen=True)
-class Cell:
+class BoardSquare:
     """One square of a board.
 
     Attributes
@@ -23,15 +23,15 @@ class Cell:
     square, x, y
         Its number, and its upper left corner.
     mark, own
-        The mark that is known to be there, and whether it is the player's own.
+        The known mark, and whether it is the player's own.
     opacity
-        Of its shade.
+        The opacity of its shade.
     figure, small
-        The large number on it, and the small one below.
+        The large number, and the small one below.
     faint
-        Whether the large number is as good as 0.
+        Whether the large number is about 0.
     spoken
-        All of that in words.
+        All of this in words.
     """
 
     square: int
@@ -47,7 +47,7 @@ class Cell:
 
 
 def known_marks(game: Game, player: int, infoset: str) -> dict[int, int]:
-    """Whose mark each square has, as far as a player knows; setup squares of its own are in the infoset's text."""
+    """The owner of each square's mark, as far as a player knows; the infoset's text includes its setup squares."""
     marks = {square: player if placed else 1 - player for square, placed in attempts_of(infoset)}
     return marks | {s: player for s in range(game.squares) if game.setup_mask(player) >> s & 1}
 
@@ -59,15 +59,15 @@ def strategy_board(
     shown: Sequence[float | None],
     values: Sequence[float | None],
     classes: Sequence[Sequence[int]] = (),
-) -> list[Cell]:
+) -> list[BoardSquare]:
     """What a strategy does at an infoset, with the value of each attempt.
 
     Parameters
     ----------
     shown, values
-        For each square; None where it may not be attempted, or where there is no value.
+        For each square; None where it may not be attempted, or has no value.
     classes
-        Squares that mirror each other: the first one shows the probability of all, the others say whose image they are.
+        Squares that mirror each other: the first shows the probability of all, the others name the first.
     """
     marks = known_marks(game, player, infoset)
     alike = {square: one for one in classes for square in one}
@@ -81,7 +81,9 @@ def strategy_board(
         elif p is not None and square != same[0]:
             spoken = f"square {square}: mirrors square {same[0]}"
             opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
-            cells.append(Cell(square, *_corner(game, square), "", False, opacity, f"={same[0]}", "", False, spoken))
+            cells.append(
+                BoardSquare(square, *_corner(game, square), "", False, opacity, f"={same[0]}", "", False, spoken)
+            )
         elif p is not None:
             spoken = f"probability {probability(p)}" + ("" if value is None else f", value {decimals(value, 3)}")
             small = "" if value is None else _signed(value)
@@ -90,8 +92,8 @@ def strategy_board(
     return cells
 
 
-def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[Cell]:
-    """With which probability each square has a mark of the opponent."""
+def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | None]) -> list[BoardSquare]:
+    """The probability of a mark of the opponent, for each square."""
     known = known_marks(game, player, infoset)
     cells = []
     for square in range(game.squares):
@@ -103,8 +105,8 @@ def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | 
     return cells
 
 
-def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[Cell]:
-    """What is lost after an attempt of each square; None where it may not be attempted."""
+def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[BoardSquare]:
+    """The loss after an attempt of each square; None where it may not be attempted."""
     known = known_marks(game, player, infoset)
     most = max((loss for loss in lost if loss is not None), default=0.0)
     cells = []
@@ -116,16 +118,18 @@ def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | Non
             figure = "0" if loss < _LEAST else decimals(loss, 4)
             opacity = f"{_DARKEST * loss / most:.3f}" if most > _LEAST else "0"
             spoken = f"square {square}: {figure}"
-            cells.append(Cell(square, *_corner(game, square), "", False, opacity, figure, "", figure == "0", spoken))
+            cells.append(
+                BoardSquare(square, *_corner(game, square), "", False, opacity, figure, "", figure == "0", spoken)
+            )
     return cells
 
 
-def true_board(game: Game, player: int, mine: int, theirs: int) -> list[Cell]:
+def true_board(game: Game, player: int, mine: int, theirs: int) -> list[BoardSquare]:
     """A board with all marks."""
     return [
         _marked(game, square, player if mine >> square & 1 else 1 - player, player)
         if (mine | theirs) >> square & 1
-        else Cell(square, *_corner(game, square))
+        else BoardSquare(square, *_corner(game, square))
         for square in range(game.squares)
     ]
 
@@ -147,19 +151,19 @@ def _corner(game: Game, square: int) -> tuple[int, int]:
     return square % game.columns * SIZE, square // game.columns * SIZE
 
 
-def _marked(game: Game, square: int, whose: int, player: int) -> Cell:
+def _marked(game: Game, square: int, whose: int, player: int) -> BoardSquare:
     said = "own mark" if whose == player else "mark of the opponent"
-    return Cell(square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {said}")
+    return BoardSquare(square, *_corner(game, square), MARKS[whose], whose == player, spoken=f"square {square}: {said}")
 
 
-def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: str) -> Cell:
+def _cell(game: Game, square: int, p: float, most: float, small: str, spoken: str) -> BoardSquare:
     opacity = f"{_DARKEST * p / most:.3f}" if most > 0 else "0"
     figure = _figure(p)
-    return Cell(square, *_corner(game, square), "", False, opacity, figure, small, figure == "0", spoken)
+    return BoardSquare(square, *_corner(game, square), "", False, opacity, figure, small, figure == "0", spoken)
 
 
 def _figure(p: float) -> str:
-    """A probability with three decimals; 0 and 1 without."""
+    """A probability with three decimals; 0 and 1 without decimals."""
     if p < 0.0005:
         return "0"
     return "1" if p > 0.9995 else decimals(p, 3)

@@ -1,6 +1,6 @@
 """The convergence curve of a run, with a mark for each snapshot: SVG elements, both axes logarithmic.
 
-The page's policy allows no inline styles, and colours follow its scheme: so elements have classes.
+Elements have classes, as the page's policy allows no inline styles and colours follow its scheme.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pttt_ooc.explore.sources import Snapshot, Source
 from pttt_ooc.show.numbers import gap
 
 WIDE, NARROW = (640.0, 160.0), (344.0, 170.0)
-"""Widths and heights: letters keep their size on a phone, which gets a curve of its own."""
+"""Widths and heights: a phone gets its own curve, so that letters keep their size."""
 
-_LETTER = 7.6  # width of a digit in a label, at most
+_LETTER = 7.6  # the largest width of a digit in a label
 _TOP, _BOTTOM, _RIGHT = 14.0, 26.0, 18.0
 
 
@@ -35,13 +35,13 @@ class Mark:
     Attributes
     ----------
     x, y
-        Where it is.
+        Its position.
     iteration, gap
-        As of :class:`~pttt_ooc.explore.sources.Snapshot`, the gap as it is written.
+        See :class:`~pttt_ooc.explore.sources.Snapshot`; the gap as text.
     address
-        The page that shows it.
+        The page of the snapshot.
     chosen
-        Whether it is the one that the page shows now.
+        Whether the page shows it now.
     """
 
     x: float
@@ -70,16 +70,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class Run:
-    """What a page shows of the run that a strategy comes from.
+    """The run that a strategy comes from, as a page shows it.
 
     Attributes
     ----------
     label
-        Of the source.
+        The label of the source.
     curves
-        The :data:`WIDE` and the :data:`NARROW` one.
+        The curves in the sizes :data:`WIDE` and :data:`NARROW`.
     chosen
-        Position of the snapshot that is shown among the marks.
+        The position of the shown snapshot among the marks.
     """
 
     label: str
@@ -93,9 +93,9 @@ class Run:
 
 
 def run_of(sources: Sequence[Source], address: Address) -> Run | None:
-    """The run of the first of some strategies that has kept snapshots; None if none has.
+    """The run of the first strategy with snapshots; None if there is none.
 
-    The last snapshot is the strategy itself, for which an address names no iteration.
+    The last snapshot is the strategy itself: its address has no iteration.
     """
     for source in sources:
         if source.snapshots and (address.iteration is None or source.has(address.iteration)):
@@ -135,7 +135,7 @@ def _curve(source: Source, address: Address, chosen: int, width: float, height: 
 
 
 def _widened(least: float, most: float) -> tuple[float, float]:
-    """Logarithms of the ends of an axis that holds two levels."""
+    """Logarithms of the ends of an axis that includes two levels."""
     low, high = math.log10(least), math.log10(most)
     margin = max(0.08 * (high - low), 0.1)
     return low - margin, high + margin
@@ -154,7 +154,7 @@ def _label(level: float) -> str:
 
 
 def _round_iterations(last: int) -> list[int]:
-    """Powers of ten up to an iteration, and their halves and fifths if those are few."""
+    """Powers of ten up to an iteration; if they are few, also their halves and fifths."""
     factors = (1,) if last >= 1000 else (1, 2, 5)
     powers = range(len(str(last)))
     return [f * 10**e for e in powers for f in factors if f * 10**e <= last]

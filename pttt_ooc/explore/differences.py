@@ -1,4 +1,4 @@
-"""The page that tells where two strategies of one player differ most in value against the same opponent."""
+"""The page on where two strategies of one player differ most in value against the same opponent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def differences(
     second: Key = "",
     beside: Key = "",
 ) -> Response:
-    """Where the strategy of a player and the one beside it differ most in value."""
+    """Where a strategy and the one beside it differ most in value."""
     if not beside:
         raise HTTPException(404, "Two strategies are compared: choose one beside the other on the page Explore.")
     offered = await explorer.offered(account)
@@ -56,7 +56,7 @@ def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResp
 
 
 def _answered(told: Message, address: Address) -> dict[str, Any]:
-    """Both values, and the infosets where they differ, with the pages that show both strategies there."""
+    """Both values, and the infosets where they differ, with the addresses of their pages."""
     listed = [one for one in told["infosets"] if abs(one["loss"]) > _ROUNDING]
     values = {"mine": told["best_value"] - told["total"], "other": told["best_value"]}
     return {"values": values, "total": told["total"], "rows": [_row(one, address) for one in listed]}

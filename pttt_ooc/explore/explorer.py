@@ -1,4 +1,4 @@
-"""What the pages of the wing work on: the game, the answerer, and the strategies that may be seen."""
+"""The state of the pages: the game, the answerer, and the strategies that may be seen."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pttt_ooc.web.shell import Account
 
 @dataclass
 class Explorer:
-    """The web process's side of the wing.
+    """The state of the handlers of Explore.
 
     Attributes
     ----------
     game
         The game of all strategies.
     client
-        Asks the answerer.
+        The client of the answerer.
     sources
-        Where strategies come from.
+        The source of strategies.
     """
 
     game: Game
@@ -35,17 +35,17 @@ class Explorer:
     sources: Sources
 
     async def offered(self, account: Account | None) -> Sequence[Source]:
-        """The strategies that somebody may look at."""
+        """The strategies that an account may look at."""
         return await run_in_threadpool(self.sources.offered, account)
 
 
 def chosen(offered: Sequence[Source], key: str, player: int) -> Source:
-    """The strategy of a player with a key; the first one if the key is empty.
+    """A player's strategy by its key; the first one if the key is empty.
 
     Raises
     ------
     HTTPException
-        404, if there is none that may be seen: nothing tells whether it exists.
+        404 if there is none that may be seen; the error does not reveal whether it exists.
     """
     if not key:
         return first_of(offered, player)

@@ -1,52 +1,44 @@
-"""Games of people against strategies: begun, gone on with, kept in an SQLite database.
+"""Games of people against strategies, in an SQLite database.
 
-An attempt is answered in one step: the person's attempt and all attempts of the opponent until the person is to move
-are written together, or nothing is.  Before that the row must still be as it was read, so that of two attempts at the
-same moment only one counts.  The opponent's attempts are drawn with the operating system's random numbers: there is
-no seed that could be told, and what was drawn is told to nobody before the game is over.
+The person's attempt and the opponent's attempts after it are written together, or not at all.  The opponent's attempts
+are drawn with the operating system's random numbers: there is no seed that could leak, and they stay hidden until the
+game is over.
 """
 
 from __future__ import annotations
 
 import random
-import secrets
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Index, String, func, select, update
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import Index, String
+from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.explore.games_file import games_file
 from pttt_ooc.explore.opponents import Opponent, Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
-from pttt_ooc.explore.results import Played, Tally, answered
-from pttt_ooc.play.database import Kept
-from pttt_ooc.play.quotas import Owned, check_room, forget
+from pttt_ooc.explore.results import FinishedGame, Tally, answered
+from pttt_ooc.explore.wing import games_file
+from pttt_ooc.play.game_store import GameRow, GameStore
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History, replay, start
 
 MOST_VISITORS_GAMES = 200_000
-"""How many games of people without an account are kept."""
+"""Most games of people without an account."""
 
 
-class Base(DeclarativeBase):
-    """The tables."""
-
-
-class Row(Owned, Base):
-    """A game as it is kept.
+class StrategyGame(GameRow):
+    """A game in the database.
 
     Attributes
     ----------
     rules
         The name of the game.
     opponent, opponent_name, digest
-        As of :class:`~pttt_ooc.explore.opponents.Opponent`, when the game began.
+        The :class:`~pttt_ooc.explore.opponents.Opponent` when the game began.
     player
-        Whom the person plays.
+        The player that the person is.
     attempts
         The squares of all attempts of both players in order, a digit each.
     result
@@ -54,20 +46,20 @@ class Row(Owned, Base):
     """
 
     __tablename__ = "games"
+    version = ("attempts",)
     rules: Mapped[str] = mapped_column(String(60))
     opponent: Mapped[str] = mapped_column(String(80))
     opponent_name: Mapped[str] = mapped_column(String(120))
     digest: Mapped[str] = mapped_column(String(128))
     player: Mapped[int]
     attempts: Mapped[str] = mapped_column(String(40), default="")
-    result: Mapped[int | None]
     resigned: Mapped[bool] = mapped_column(default=False)
 
     __table_args__ = (Index("games_of_owner", "owner", "started_at"),)
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedGame:
     """A game in a person's list."""
 
     id: str
@@ -85,23 +77,23 @@ class Games:
     Parameters
     ----------
     directory
-        Where the file is that keeps them.
+        The directory of the database.
     opponents
-        Who can be played against.
+        The opponents.
     draw
-        Gives random numbers in [0, 1); default: the operating system's.
+        Returns random numbers in [0, 1); default: the operating system's.
 
     Raises
     ------
     StoreError
-        If they cannot be kept there.
+        If the database cannot be used.
     """
 
     def __init__(self, directory: Path, opponents: Opponents, draw: Callable[[], float] | None = None) -> None:
         self.opponents = opponents
         self._draw = draw or random.SystemRandom().random
-        self._kept = Kept(games_file(directory), "games", Base.metadata)
-        forget(self._kept, Row)
+        ours = StrategyGame.rules == self.game.name
+        self.store = GameStore(games_file(directory), StrategyGame, "game", "games", MOST_VISITORS_GAMES, ours)
 
     @property
     def game(self) -> Game:
@@ -110,7 +102,7 @@ class Games:
 
     def close(self) -> None:
         """Close the database."""
-        self._kept.close()
+        self.store.close()
 
     # -----------------------------------------------------------------------------------------
     # Playing
@@ -121,29 +113,23 @@ class Games:
         Raises
         ------
         PlayError
-            If there is no such opponent, or it is still being prepared, or the person has too many games under way.
+            If there is no such opponent, or it is still being prepared, or the person has too many open games.
         """
         opponent = self._opponent(key, 1 - player)
-        check_room(self._kept, Row, owner, Row.result.is_(None), MOST_VISITORS_GAMES, "games")
+        self.store.check_room(owner)
         self.opponents.prepare(opponent)
         history = answered(self.opponents, opponent, start(self.game), self._draw)
-        now = time.time()
-        row = Row(
-            id=secrets.token_urlsafe(16),
-            owner=owner,
+        row = self.store.begin(
+            owner,
             rules=self.game.name,
             opponent=opponent.key,
             opponent_name=opponent.name,
             digest=opponent.digest,
             player=player,
             attempts=_written(history),
-            started_at=now,
-            changed_at=now,
             result=_result(history, player),
             resigned=False,
         )
-        with self._kept.writing() as session:
-            session.add(row)
         return _seat(row, history)
 
     def attempt(self, owner: str, id: str, made: int, square: int) -> Seat:
@@ -152,42 +138,42 @@ class Games:
         Parameters
         ----------
         made
-            How many attempts the person has made before.
+            The number of the person's earlier attempts.
 
         Raises
         ------
         PlayError
-            If it is not the person's game, or the attempt is out of turn or not allowed; nothing is changed.
+            If it is not the person's game, or the attempt is out of turn or not allowed; nothing changes.
         """
-        row = self._row(owner, id)
+        row = self.store.row(owner, id)
         history = self._history(row)
         seat = _seat(row, history)
         _check(seat, made, square)
         opponent = self._opponent(row.opponent, 1 - row.player, row.digest)
         after = answered(self.opponents, opponent, history.step(square), self._draw)
-        self._change(row, attempts=_written(after), result=_result(after, row.player))
+        self.store.change(row, attempts=_written(after), result=_result(after, row.player))
         return self.seat(owner, id)
 
     def resign(self, owner: str, id: str, made: int) -> Seat:
-        """Give a game up, which counts as lost; parameters and errors as of :meth:`attempt`."""
-        row = self._row(owner, id)
+        """Resign, which counts as a loss; for parameters and errors see :meth:`attempt`."""
+        row = self.store.row(owner, id)
         _check(_seat(row, self._history(row)), made)
-        self._change(row, result=-1, resigned=True)
+        self.store.change(row, result=-1, resigned=True)
         return self.seat(owner, id)
 
     def seat(self, owner: str, id: str) -> Seat:
-        """What the person may know of an own game; a PlayError if there is no such game."""
-        row = self._row(owner, id)
+        """The person's view of a game; a PlayError if it is not the person's."""
+        row = self.store.row(owner, id)
         return _seat(row, self._history(row))
 
-    def played(self, owner: str, id: str) -> Played:
-        """All of an own game that is over; a PlayError if there is none, or it goes on."""
-        row = self._row(owner, id)
+    def played(self, owner: str, id: str) -> FinishedGame:
+        """A finished game; a PlayError if it is not the person's, or is not over."""
+        row = self.store.row(owner, id)
         if row.result is None:
             raise PlayError("This game is not over; it is told what happened when it is.")
         opponent = Opponent(row.opponent, row.opponent_name, 1 - row.player, row.digest)
         history = self._history(row)
-        return Played(_seat(row, history), history, opponent)
+        return FinishedGame(_seat(row, history), history, opponent)
 
     def _opponent(self, key: str, player: int, digest: str | None = None) -> Opponent:
         for opponent in self.opponents.listed():
@@ -198,65 +184,34 @@ class Games:
         raise PlayError("There is no such opponent; choose one of the list.", 404)
 
     # -----------------------------------------------------------------------------------------
-    # What a person has
+    # Lists
 
-    def listed(self, owner: str, finished: bool, most: int = 20) -> list[Listed]:
+    def listed(self, owner: str, finished: bool) -> list[ListedGame]:
         """A person's games, the latest first."""
-        over = Row.result.is_not(None) if finished else Row.result.is_(None)
-        query = select(Row).where(Row.owner == owner, Row.rules == self.game.name, over)
-        with self._kept.reading() as session:
-            rows = session.scalars(query.order_by(Row.started_at.desc(), Row.id).limit(most)).all()
+        rows = self.store.listed(owner, finished)
         seats = [_seat(row, self._history(row)) for row in rows]
         return [
-            Listed(row.id, row.opponent_name, row.player, row.started_at, seat.made, row.result, row.resigned)
+            ListedGame(row.id, row.opponent_name, row.player, row.started_at, seat.made, row.result, row.resigned)
             for row, seat in zip(rows, seats, strict=True)
         ]
 
     def tallies(self, owner: str) -> list[Tally]:
-        """A person's results against each opponent that was played against."""
-        kept = (Row.opponent, Row.opponent_name, Row.digest, Row.player)
-        query = (
-            select(*kept, Row.result, func.count())
-            .where(Row.owner == owner, Row.rules == self.game.name, Row.result.is_not(None))
-            .group_by(*kept, Row.result)
-        )
+        """A person's results against each opponent."""
+        row = StrategyGame
         counts: dict[Opponent, dict[int, int]] = {}
-        with self._kept.reading() as session:
-            for key, name, digest, player, result, count in session.execute(query):
-                counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
+        for key, name, digest, player, result, count in self.store.counted(
+            owner, row.opponent, row.opponent_name, row.digest, row.player, row.result
+        ):
+            counts.setdefault(Opponent(key, name, 1 - player, digest), {})[result] = count
         found = [Tally(o, c.get(1, 0), c.get(0, 0), c.get(-1, 0)) for o, c in counts.items()]
         return sorted(found, key=lambda t: (-t.games, t.opponent.name, t.opponent.player))
 
-    def under_way(self, owner: str) -> set[str]:
-        """The keys of the opponents against which a person has games under way."""
-        query = select(Row.opponent).where(Row.owner == owner, Row.rules == self.game.name, Row.result.is_(None))
-        with self._kept.reading() as session:
-            return set(session.scalars(query))
-
-    # -----------------------------------------------------------------------------------------
-    # Rows
-
-    def _row(self, owner: str, id: str) -> Row:
-        with self._kept.reading() as session:
-            row = session.get(Row, id)
-        if row is None or row.owner != owner or row.rules != self.game.name:
-            raise PlayError("There is no such game of yours.", 404)
-        return row
-
-    def _history(self, row: Row) -> History:
+    def _history(self, row: StrategyGame) -> History:
         return replay(self.game, [int(digit) for digit in row.attempts])
-
-    def _change(self, row: Row, **values: object) -> None:
-        """Change a game that is still as it was read, or raise a PlayError."""
-        unchanged = (Row.id == row.id, Row.attempts == row.attempts, Row.result.is_(None))
-        with self._kept.writing() as session:
-            done = session.execute(update(Row).where(*unchanged).values(changed_at=time.time(), **values))
-            if done.rowcount != 1:  # type: ignore[attr-defined]
-                raise PlayError("This attempt has been made already; nothing has changed.")
 
 
 def _check(seat: Seat, made: int, square: int | None = None) -> None:
-    """Raise a PlayError unless the person may make attempt number `made`, of `square`, now."""
+    """Raise a PlayError unless the person may attempt `square` now, after `made` attempts."""
     if seat.over:
         raise PlayError("This game is over; nothing has changed.")
     if made < seat.made:
@@ -268,7 +223,7 @@ def _check(seat: Seat, made: int, square: int | None = None) -> None:
         raise PlayError(f"Square {square} cannot be attempted now; choose one of {told}.", 400)
 
 
-def _seat(row: Row, history: History) -> Seat:
+def _seat(row: StrategyGame, history: History) -> Seat:
     return seat_of(history, row.player, row.id, row.opponent_name, row.opponent, row.result, row.resigned)
 
 

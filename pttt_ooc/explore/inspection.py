@@ -1,4 +1,4 @@
-"""What a page of Explore and its JSON are made from: what was asked for, and the answers."""
+"""The request and the answers behind a page of Explore and its JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastapi import Depends, HTTPException, Query
 from pttt_ooc.explore.address import APART, AVERAGE, BEST, MERGED, Address
 from pttt_ooc.explore.explorer import Explorer, Key, chosen
 from pttt_ooc.explore.sources import Source
-from pttt_ooc.service.wire import ImpossibleError, Message, RefusedError
+from pttt_ooc.service.wire import Message, RefusedError
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.web.shell import Account
 
@@ -21,7 +21,7 @@ Kind = Annotated[str, Query(pattern=f"^({AVERAGE}|{BEST})$")]
 
 @dataclass(frozen=True)
 class Look:
-    """An infoset that somebody looks at.
+    """An infoset, with the strategies and the answers about them.
 
     Attributes
     ----------
@@ -30,21 +30,21 @@ class Look:
     address
         The page, its infoset as it is written.
     latest
-        The strategies of both players, as they are offered.
+        The latest strategies of both players.
     pair
-        The same, after the iteration that is asked for.
+        The strategies of both players after the chosen iteration.
     beside
-        Another strategy of the player, if one is asked for.
+        A second strategy of the player, if one is chosen.
     answers
-        For the pair, and for the one with `beside`; empty if the infoset is impossible, or something is missing.
+        The answers for the pair, and for the pair with `beside`; empty if any is missing.
     impossible
-        Why the infoset is none.
+        Why the infoset is impossible; empty if it is possible.
     nearest
-        The page of the nearest one, if there is any.
+        The page of the nearest possible infoset, if there is one.
     failed
-        Why the strategies cannot be asked.
+        Why there is no answer; empty if there is one.
     waiting
-        How far the preparation of what is missing is.
+        The progress of a preparation, if one is needed.
     """
 
     offered: Sequence[Source]
@@ -75,7 +75,7 @@ async def _asked(
 
 
 Asked = Annotated[Address, Depends(_asked)]
-"""An address as it was typed: keys of strategies may be missing, or name none."""
+"""An address as typed: keys of strategies may be missing or unknown."""
 
 
 async def look(explorer: Explorer, account: Account | None, asked: Address) -> Look:
@@ -84,7 +84,7 @@ async def look(explorer: Explorer, account: Account | None, asked: Address) -> L
     Raises
     ------
     HTTPException
-        404, if a strategy or an iteration is asked for that is not there for this account.
+        404 if the account may not see such a strategy or iteration.
     """
     offered = await explorer.offered(account)
     latest = chosen(offered, asked.strategies[0], 0), chosen(offered, asked.strategies[1], 1)
@@ -95,18 +95,18 @@ async def look(explorer: Explorer, account: Account | None, asked: Address) -> L
     found = Look(offered, address, latest, pair, other)
     try:
         answers = await _answers(explorer, found)
-    except ImpossibleError as error:
-        nearest = None if error.nearest is None else address.to(at=error.nearest)
-        return replace(found, impossible=str(error), nearest=nearest)
     except RefusedError as error:
-        return replace(found, failed=str(error))
+        if "nearest" not in error.details:
+            return replace(found, failed=str(error))
+        nearest = error.details["nearest"]
+        return replace(found, impossible=str(error), nearest=None if nearest is None else address.to(at=nearest))
     found = replace(found, address=replace(address, at=answers[0]["infoset"]))
     waiting = [answer["preparing"] for answer in answers if "preparing" in answer]
     return replace(found, waiting=waiting[0]) if waiting else replace(found, answers=answers)
 
 
 def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
-    """The iteration that is asked for; None if the strategies come from no run that has kept snapshots."""
+    """The chosen iteration; None if the strategies come from no run with snapshots."""
     kept = sorted({one.iteration for source in pair for one in source.snapshots})
     if iteration is None or not kept:
         return None
@@ -118,7 +118,7 @@ def _kept(pair: tuple[Source, Source], iteration: int | None) -> int | None:
 async def _answers(explorer: Explorer, found: Look) -> Sequence[Message]:
     address = found.address
     pairs = [_records(found.pair, address.replies)]
-    if found.beside is not None:  # it is followed, whatever the player does otherwise
+    if found.beside is not None:  # the player follows it, even if it plays a best response otherwise
         pairs.append(
             _records((found.beside, found.pair[1]), (False, address.replies[1]))
             if address.player == 0

@@ -1,6 +1,6 @@
-"""Work that takes seconds or minutes, one piece after the other, each in a process of its own.
+"""A queue of jobs of seconds or minutes, which run one after the other, each in a process of its own.
 
-A process that is killed, or runs out of memory, takes nothing else with it, and its memory is given back at its end.
+A process that is killed or runs out of memory harms nothing else, and frees its memory at its end.
 """
 
 from __future__ import annotations
@@ -19,34 +19,35 @@ from typing import Any
 from pttt_ooc.errors import PtttError
 
 log = logging.getLogger("pttt.explore.jobs")
-_WAITING = 16  # pieces at most
-_FORGOTTEN = 60.0  # seconds after which what has failed may be tried again
+_MOST_WAITING = 16  # jobs
+_RETRY_SECONDS = 60.0  # seconds after a failure before the job may be tried again
 _UNKNOWN = "The preparation ended without saying why; tell those who run this server."
 
 
 class TooManyError(PtttError):
-    """Too much is waiting already."""
+    """Too many jobs are waiting."""
 
     def __init__(self) -> None:
         super().__init__("Many strategies are being prepared just now; come back in a few minutes.")
 
 
 class FailedError(PtttError):
-    """A piece of work has failed; the sentence says why."""
+    """A job has failed; the message says why."""
 
 
 @dataclass
 class Job:
-    """A piece of work.
+    """A job.
 
     Attributes
     ----------
     arguments
-        Of Python.  The process writes lines of JSON with ``step`` and ``share``, and at its end ``done`` or ``failed``.
+        Arguments of Python.  The process prints lines of JSON with ``step`` and ``share``, and finally ``done`` or
+        ``failed``.
     step, share
-        What is being done, and how much of the work is done already.
+        The current step, and the share of the work that is done.
     failed
-        Why it has failed.
+        Why it failed; empty if it did not.
     """
 
     arguments: Sequence[str]
@@ -56,12 +57,12 @@ class Job:
     ended: float = field(default=0.0)
 
     def as_record(self, ahead: int) -> dict[str, Any]:
-        """How far it is, behind so many others."""
+        """Its progress, with the number of jobs before it."""
         return {"step": self.step, "share": round(self.share, 3), "ahead": ahead}
 
 
 class Jobs:
-    """Does one job after the other, in a thread, until it is closed."""
+    """Runs one job after the other, in a thread."""
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
@@ -72,25 +73,25 @@ class Jobs:
         self._thread.start()
 
     def want(self, key: str, arguments: Sequence[str]) -> dict[str, Any]:
-        """How far a job is, which is put in the queue if it is not there.
+        """The progress of a job, which is put in the queue if it is not there.
 
         Raises
         ------
         FailedError
-            If it has failed a short while ago.
+            If it has failed recently.
         TooManyError
             If too many jobs are waiting.
         """
         with self._condition:
             job = self._jobs.get(key)
             if job is not None and job.failed:
-                if time.monotonic() - job.ended < _FORGOTTEN:
+                if time.monotonic() - job.ended < _RETRY_SECONDS:
                     raise FailedError(job.failed)
                 del self._jobs[key]
                 job = None
             waiting = [k for k, other in self._jobs.items() if not other.failed]
             if job is None:
-                if len(waiting) > _WAITING:
+                if len(waiting) > _MOST_WAITING:
                     raise TooManyError
                 job = self._jobs[key] = Job(arguments)
                 self._condition.notify()
@@ -98,7 +99,7 @@ class Jobs:
             return job.as_record(waiting.index(key))
 
     def close(self) -> None:
-        """Stop; what is not done is not there."""
+        """Stop; unfinished jobs are lost."""
         with self._condition:
             self._closed = True
             if self._process is not None:
@@ -129,7 +130,7 @@ class Jobs:
                     log.error("a preparation failed", extra={"reason": failed})
 
     def _follow(self, process: subprocess.Popen[str], job: Job) -> str:
-        """Read what a process says to its end; returns why it has failed, or nothing."""
+        """Read the output of a process to its end; returns why it failed, or an empty text."""
         failed = _UNKNOWN
         assert process.stdout is not None
         for line in process.stdout:

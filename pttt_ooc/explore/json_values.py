@@ -1,4 +1,4 @@
-"""Answers as JSON values: arrays are lists, and what is not a number is None."""
+"""Answers as JSON values: arrays become lists, NaN becomes None."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def beliefs_record(found: Beliefs) -> Record:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can say of a value."""
+    """A value for JSON."""
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

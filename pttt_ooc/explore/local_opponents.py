@@ -1,4 +1,4 @@
-"""A pair of strategies in this process, and what can be asked about it: for the terminal."""
+"""Opponents whose strategies are in this process, for the terminal."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from pttt_ooc.errors import ConfigError
 from pttt_ooc.explore.json_values import beliefs_record, numbers_record
 from pttt_ooc.explore.opponents import Expectation, Opponent, Record
 from pttt_ooc.library.strategies import Strategy
-from pttt_ooc.library.strategy_names import game_of, given_strategy, player_of
+from pttt_ooc.library.strategy_names import game_of, named_strategy, player_of
 from pttt_ooc.library.structures import data_directory, engine_of, is_big
 from pttt_ooc.library.values import best_response
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.profile import Profile, symmetry_of
+from pttt_ooc.questions.profile import PreparedProfile, symmetry_of
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import value_for
 
 
 class Pair:
-    """Two strategies that meet each other.
+    """Two strategies, one for each player.
 
     Parameters
     ----------
     names
-        Of the strategies of player 0 and of player 1, as `pttt evaluate` takes them.
+        The strategies of player 0 and of player 1, as for `pttt evaluate`.
     game
-        The name of their game, if the files do not tell it.
+        The name of their game, if the files do not contain it.
 
     Raises
     ------
@@ -40,14 +40,14 @@ class Pair:
     """
 
     def __init__(self, names: tuple[str, str], game: str | None) -> None:
-        given = [given_strategy(name, player) for player, name in enumerate(names)]
+        given = [named_strategy(name, player) for player, name in enumerate(names)]
         self.names = names
         self.game: Game = game_of(given, game)
-        first, second = (Strategy.of_given(one, self.game) for one in given)
+        first, second = (Strategy.of_named(one, self.game) for one in given)
         self.strategies: tuple[Strategy, Strategy] = (first, second)
 
     def with_reply(self, *players: int) -> Pair:
-        """The same with the best response of each of `players`, to the other's strategy, in place of its strategy."""
+        """The pair with the best responses of `players` instead of their strategies."""
         made = copy(self)
         made.__dict__.pop("profile", None)
         strategies, names = list(self.strategies), list(self.names)
@@ -58,24 +58,24 @@ class Pair:
         return made
 
     @cached_property
-    def profile(self) -> Profile:
+    def profile(self) -> PreparedProfile:
         """The pair, prepared for questions; that of a big game is kept on disk."""
         engine = engine_of(self.game, symmetry_of(*self.strategies))
         if not is_big(self.game):
-            return Profile.prepare(*self.strategies, engine)
+            return PreparedProfile.prepare(*self.strategies, engine)
         kept = Path(data_directory()) / self.game.name / "explore"
-        return Profile.prepare(*self.strategies, engine, kept, MEMORY_MB)
+        return PreparedProfile.prepare(*self.strategies, engine, kept, MEMORY_MB)
 
 
 def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
-    """A named strategy with one for the other player, and whose strategies it has.
+    """A pair of a named strategy, and the players of which it has strategies.
 
-    Uniform play stands for a player for whom the name has no strategy.
+    A player without a strategy plays uniformly.
 
     Raises
     ------
     PtttError
-        As of :class:`Pair`.
+        See :class:`Pair`.
     """
     try:
         both = player_of([name], game)
@@ -85,13 +85,13 @@ def pair_of(name: str, game: str | None) -> tuple[Pair, list[int]]:
     return Pair(names, game), [both]
 
 
-class Here:
-    """As :class:`pttt_ooc.explore.opponents.Opponents`: one side of a pair, asked in this process.
+class LocalOpponents:
+    """The :class:`~pttt_ooc.explore.opponents.Opponents` for one side of a pair in this process.
 
     Parameters
     ----------
     player
-        Whom the opponent plays.  The other strategy of the pair is what the person is compared with.
+        The player that the opponent is.  The person is compared with the other strategy of the pair.
     """
 
     def __init__(self, pair: Pair, player: int) -> None:
@@ -111,12 +111,12 @@ class Here:
         """Nothing has to be prepared before a game."""
 
     def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
-        """Of all squares, at an infoset of the opponent."""
+        """The probabilities of all squares at an infoset of the opponent."""
         found: list[float] = row_at(self._pair.strategies[opponent.player], infoset).tolist()
         return found
 
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
-        """What the best response and the other strategy of the pair get."""
+        """The expected payoffs of the best response and of the other strategy of the pair."""
         found, me = self._pair.profile.evaluation, 1 - opponent.player
         best = (found.best_response_0, found.best_response_1)[me]
         return [Expectation("the best response", best), Expectation(self._pair.names[me], value_for(me, found.value))]

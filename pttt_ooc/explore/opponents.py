@@ -1,6 +1,6 @@
-"""Who can be played against, and what has to be asked about them.
+"""Opponents, and the questions about them.
 
-The web process holds no strategies: whoever implements :class:`Opponents` asks the process that does.
+The web process holds no strategies: its :class:`Opponents` ask the answerer.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Opponent:
-    """A strategy that can be played against.
+    """A strategy as an opponent.
 
     Attributes
     ----------
     key
-        What names it in forms and in the table of games.
+        Its name in forms and in the table of games.
     name
-        What pages call it.
+        Its name on pages.
     player
-        Whom it plays.
+        The player that it is.
     digest
-        Changes whenever the strategy does: a game is gone on with against the very same strategy, or not at all.
+        Changes with the strategy: a game continues only against the same strategy.
     """
 
     key: str
@@ -40,14 +40,14 @@ class Opponent:
 
 @dataclass(frozen=True)
 class Expectation:
-    """An exact expected payoff, with which a mean is compared.
+    """An exact expected payoff, for comparison with a mean.
 
     Attributes
     ----------
     who
-        Who would get it against this opponent, as part of a sentence: "the solution".
+        Who gets it against this opponent, as part of a sentence: "the solution".
     value
-        From the point of view of the person who plays.
+        The payoff of the person.
     """
 
     who: str
@@ -55,14 +55,14 @@ class Expectation:
 
 
 class PreparingError(PlayError):
-    """An opponent is being prepared; what was asked can be asked again in a moment.
+    """An opponent is being prepared; ask again later.
 
     Parameters
     ----------
     step, share
-        What is being done, and how much of the work is done already.
+        The current step, and the share of the work that is done.
     ahead
-        How many other preparations come first.
+        The number of preparations before this one.
     """
 
     def __init__(self, opponent: Opponent, step: str, share: float, ahead: int = 0) -> None:
@@ -71,12 +71,12 @@ class PreparingError(PlayError):
 
 
 class Opponents(Protocol):
-    """All strategies that can be played against in one game; methods may block, and are called in threads.
+    """All opponents of one game; methods may block, and are called in threads.
 
     Raises
     ------
     PtttError
-        By every method, if the strategies cannot be asked now.
+        By every method, if there is no answer now.
     """
 
     @property
@@ -84,16 +84,16 @@ class Opponents(Protocol):
         """The game that is played."""
 
     def listed(self) -> Sequence[Opponent]:
-        """Those that can be played against now, the most interesting first; two with one key play different sides."""
+        """All opponents now, the most interesting first; two with the same key are different players."""
 
     def prepare(self, opponent: Opponent) -> None:
-        """Raise a PreparingError unless questions about an opponent can be answered at once."""
+        """Raise a PreparingError if an opponent is not prepared yet."""
 
     def probabilities(self, opponent: Opponent, infoset: str) -> Sequence[float]:
-        """Of all squares, at an infoset of the opponent."""
+        """The probabilities of all squares at an infoset of the opponent."""
 
     def expectations(self, opponent: Opponent) -> Sequence[Expectation]:
-        """What can be expected against an opponent."""
+        """Expected payoffs against an opponent."""
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person at an own infoset, against this opponent."""

@@ -1,4 +1,4 @@
-"""The page Explore: one infoset, what happens there, and the ways on."""
+"""The page Explore: one infoset, what happens there, and where it leads."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ def _shown(request: Request, account: Account | None, game: Game, found: Look) -
 
 
 def _render(request: Request, account: Account | None, **shown: Any) -> HTMLResponse:
-    """The page, or, if the page's own script asks for it, only what is in it."""
+    """The page, or, for the page's script, only its content."""
     part = wants_part(request)
     template = "explore/parts/explore.html" if part else "explore/explore.html"
     return render(request, template, account, **shown, partial=part)
 
 
 # ---------------------------------------------------------------------------------------------
-# What a page shows
+# Contents of a page
 
 
 def _place(game: Game, address: Address) -> Shown:
-    """Where the infoset is: its beginnings, its mirror images, and what the player has done."""
+    """The beginnings of an infoset, its mirror images, and the player's attempts."""
     setup = len(game.setup[address.player])
     attempts = attempts_of(address.at)
     steps = []
@@ -101,19 +101,21 @@ def _answered(game: Game, address: Address, answers: Sequence[Message]) -> Shown
     }
 
 
-def _strategy(game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]) -> list[boards.Cell]:
+def _strategy(
+    game: Game, address: Address, told: Message, classes: Sequence[Sequence[int]]
+) -> list[boards.BoardSquare]:
     """The board of one strategy."""
     shown, values = told["probabilities"], told["action_values"]
     return boards.strategy_board(game, address.player, address.at, shown, values, classes)
 
 
 def _facts(address: Address, facts: Message) -> Shown:
-    """What the pair of strategies is worth to the player, from the beginning of the game."""
+    """The values of the pair of strategies for the player, from the beginning of the game."""
     return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
 
 
 def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:
-    """The numbers of one attempt, or of several that mirror each other, which are alike."""
+    """The numbers of one attempt, or of attempts that mirror each other."""
     told = answers[0]["numbers"]
     names = ("action_values", "best_action_values", "regrets", "fails")
     row = {name: told[name][squares[0]] for name in names}

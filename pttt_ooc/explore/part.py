@@ -1,13 +1,19 @@
-"""The wing as a part of the web application."""
+"""The wing as parts of the web application."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from fastapi import APIRouter
+from pydantic import TypeAdapter
 
-from pttt_ooc.explore import api, differences, pages
+from pttt_ooc.explore import api, differences, pages, play
+from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
+from pttt_ooc.explore.games import Games
+from pttt_ooc.explore.sources import FixedSources, Source
+from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.service.wire import Client
 from pttt_ooc.show.numbers import gap, probability
 from pttt_ooc.show.pictures import MARKS
 from pttt_ooc.web.parts import Link, Part
@@ -16,7 +22,7 @@ LINKS = (Link("/explore", "Explore"),)
 
 
 def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
-    """The part of an explorer, with more pages than Explore if there are any."""
+    """The part Explore, with the pages of further routers."""
     return Part(
         name="explore",
         directory=Path(__file__).parent,
@@ -26,3 +32,19 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
         filters={"gap": gap, "probability": probability},
         names={"MARKS": MARKS},
     )
+
+
+def local_parts(address: str, game: str, sources: str, kept: str) -> list[Part]:
+    """The parts Explore and Play, whose answerer is at `address`.
+
+    Parameters
+    ----------
+    sources
+        The strategies as JSON.
+    kept
+        The directory of people's games.
+    """
+    known = TypeAdapter(tuple[Source, ...]).validate_json(sources)
+    rules, client = named_game(game), Client(Path(address))
+    games = Games(Path(kept), AskedOpponents(rules, client, lambda: known))
+    return [part_of(Explorer(rules, client, FixedSources(known))), play.part_of(games)]

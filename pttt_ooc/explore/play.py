@@ -1,4 +1,4 @@
-"""The pages on which people play, and go through what they have played."""
+"""The pages on which people play, and review their games."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.explore import play_api
 from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.play_context import Playing, UsedPlaying, count_beginning
+from pttt_ooc.explore.play_api import Playing, UsedPlaying
 from pttt_ooc.explore.review import review_of, step_of
 from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
@@ -66,7 +66,7 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
     """Begin a game."""
     fields = await own_form(request, shell)
     player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
-    count_beginning(request, playing)
+    playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     opponent = fields.get("opponent", "")
     try:
@@ -76,14 +76,13 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
         facts = {"error": error, "opponent": opponent, "player": player}
         return await run_in_threadpool(_rendered, request, f"play/preparing_{whole}.html", account, facts)
     response = _away(request, f"/play/{seat.id}")
-    if cookie:
-        owners.keep(request, response, cookie)
+    owners.keep(request, response, cookie)
     return response
 
 
 @router.get("/play/{id}")
 def one_game(request: Request, playing: UsedPlaying, account: Signed, id: str, step: Step = None) -> Response:
-    """A game: the board, or, when it is over, all that happened."""
+    """A game: the board, or, when it is over, its review."""
     return _shown(request, playing.games, account, id, step)
 
 
@@ -99,7 +98,7 @@ async def attempt(request: Request, playing: UsedPlaying, shell: UsedShell, acco
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Give a game up."""
+    """Resign."""
     fields = await own_form(request, shell)
     owner = owners.known_owner(request, account, "game")
     await run_in_threadpool(playing.games.resign, owner, id, _made(fields))
@@ -107,14 +106,14 @@ async def resign(request: Request, playing: UsedPlaying, shell: UsedShell, accou
 
 
 async def _answer(request: Request, games: Games, account: Account | None, id: str) -> Response:
-    """What a form gets: the renewed table for the page's script, else the way back to the page."""
+    """The answer to a form: the new board for the page's script, else a redirect to the page."""
     if wants_part(request):
         return await run_in_threadpool(_shown, request, games, account, id, None)
     return RedirectResponse(f"/play/{id}", 303)
 
 
 def _away(request: Request, address: str) -> Response:
-    """The way to a page, also for a piece of a page that was asked for by the page's script."""
+    """A redirect, also for the page's script."""
     if wants_part(request):
         return Response(status_code=204, headers={"HX-Redirect": address})
     return RedirectResponse(address, 303)

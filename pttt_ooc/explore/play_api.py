@@ -1,12 +1,13 @@
-"""The JSON of Play, below ``/api/play``: what the pages do, for programs.
+"""The JSON of Play, below ``/api/play``: the pages' functions for programs.
 
-Games belong to the team whose token comes with a request, or else to whoever has the cookie that the first game gave:
-the cookie of the pages, so that a browser's games are the same here and there.  A session is not enough: no page that a
-browser shows can act for a team here.
+Games belong to the team of a request's token, or else to the browser's cookie, which the first game sets.  The pages
+use the same cookie, so that a browser's games are the same there.  A session does not count: no page that a browser
+shows can act for a team here.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
@@ -15,8 +16,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ValidationError
 
 from pttt_ooc.explore.api import waiting
+from pttt_ooc.explore.games import Games
 from pttt_ooc.explore.opponents import PreparingError
-from pttt_ooc.explore.play_context import UsedPlaying, count_beginning
 from pttt_ooc.explore.play_schemas import (
     AttemptIn,
     BeginIn,
@@ -34,9 +35,24 @@ from pttt_ooc.explore.statistics import standings
 from pttt_ooc.play import owners
 from pttt_ooc.web.accounts import known_bearer
 from pttt_ooc.web.forms import own_json
+from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.schemas import ErrorOut
 from pttt_ooc.web.shell import Account
+from pttt_ooc.web.throttle import Throttle
 
+BEGUN_PER_HOUR = 2000
+"""Most games begun from one address; a whole campus may share one."""
+
+
+@dataclass
+class Playing:
+    """The state of the handlers of Play, of pages and JSON."""
+
+    games: Games
+    begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
+
+
+UsedPlaying = Annotated[Playing, state_of("play")]
 router = APIRouter(prefix="/api/play")
 Known = Annotated[Account | None, Depends(known_bearer)]
 Sent = TypeVar("Sent", bound=BaseModel)
@@ -50,18 +66,18 @@ _CHANGES: dict[int | str, dict[str, object]] = {
     **_NO_GAME,
     400: {"model": ErrorOut, "description": "The square cannot be attempted, or the body cannot be read."},
     409: {"model": ErrorOut, "description": "It is out of turn, or has been made already; nothing has changed."},
-    422: {"model": ErrorOut, "description": "The body has not the keys that are expected."},
+    422: {"model": ErrorOut, "description": "The body does not have the expected keys."},
 }
 _BEGINS: dict[int | str, dict[str, object]] = {
     **{status: _CHANGES[status] for status in (400, 409, 422, 503)},
-    202: {"model": WaitOut, "description": "The opponent is being prepared: ask again."},
+    202: {"model": WaitOut, "description": "The opponent is being prepared; ask again."},
     404: {"model": ErrorOut, "description": "There is no such opponent."},
     429: {"model": ErrorOut, "description": "Too many games have been begun from your address."},
 }
 
 
 def _takes(model: type[BaseModel]) -> dict[str, object]:
-    """What the description of an address says of the body that it reads."""
+    """The description of a request's body."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
 
 
@@ -87,17 +103,16 @@ def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
     openapi_extra=_takes(BeginIn),
 )
 async def begin(request: Request, playing: UsedPlaying, account: Known) -> Response:
-    """Begin a game.  Without a token the answer has a cookie: whoever sends it goes on with the game."""
+    """Begin a game.  Without a token the answer has a cookie: send it to continue the game."""
     sent = await _sent(request, BeginIn)
-    count_beginning(request, playing)
+    playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     try:
         seat = await run_in_threadpool(playing.games.begin, owner, sent.opponent, sent.player)
     except PreparingError as error:
         return waiting({"step": error.step, "share": error.share, "ahead": error.ahead})
     response = JSONResponse(GameOut.of(seat).model_dump(), 201, {"Location": f"{router.prefix}/{seat.id}"})
-    if cookie:
-        owners.keep(request, response, cookie)
+    owners.keep(request, response, cookie)
     return response
 
 
@@ -125,7 +140,7 @@ async def attempt(request: Request, playing: UsedPlaying, account: Known, id: st
     "/{id}/resignation", summary="Resign", response_model=GameOut, responses=_CHANGES, openapi_extra=_takes(ResignIn)
 )
 async def resign(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
-    """Give a game up, which counts as lost."""
+    """Resign, which counts as a loss."""
     sent = await _sent(request, ResignIn)
     owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.resign, owner, id, sent.made))
@@ -143,7 +158,7 @@ def review(
     id: str,
     step: Shown = None,
 ) -> ReviewOut:
-    """All that happened in a game of yours that is over, what each attempt lost, and what could be believed."""
+    """All attempts of a finished game of yours, what each lost, and what could be believed before it."""
     games = playing.games
     played = games.played(owners.known_owner(request, account, "game"), id)
     told = review_of(games.opponents, played)
@@ -152,7 +167,7 @@ def review(
 
 
 async def _sent(request: Request, model: type[Sent]) -> Sent:
-    """What a program has sent; 422 with a sentence if it is something else."""
+    """The body of a program's request; 422 with a sentence if it is malformed."""
     try:
         return model.model_validate(await own_json(request))
     except ValidationError as error:

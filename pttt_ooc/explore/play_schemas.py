@@ -1,4 +1,4 @@
-"""The JSON of Play: what each answer has, and what a program sends."""
+"""The JSON of Play: requests and answers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pttt_ooc.explore.games import Listed
+from pttt_ooc.explore.games import ListedGame
 from pttt_ooc.explore.opponents import Opponent
 from pttt_ooc.explore.player_view import Seat
-from pttt_ooc.explore.results import Played
+from pttt_ooc.explore.results import FinishedGame
 from pttt_ooc.explore.review import Review, Step
 from pttt_ooc.explore.statistics import Standing
 from pttt_ooc.rules.play import History, replay
@@ -68,7 +68,7 @@ class ListedOut(BaseModel):
     resigned: bool
 
     @classmethod
-    def of(cls, listed: Listed) -> ListedOut:
+    def of(cls, listed: ListedGame) -> ListedOut:
         """A game of the list."""
         return cls(**{**asdict(listed), "started_at": moment(listed.started_at)})
 
@@ -208,7 +208,7 @@ class ReviewOut(BaseModel):
     step: StepOut
 
     @classmethod
-    def of(cls, played: Played, review: Review, step: Step) -> ReviewOut:
+    def of(cls, played: FinishedGame, review: Review, step: Step) -> ReviewOut:
         """A game that is over."""
         seat = played.seat
         assert seat.result is not None

@@ -1,57 +1,35 @@
-"""What a person may know of a game that is being played.
+"""A person's view of an open game.
 
-Pages of a game under way are made from a :class:`Seat` and from nothing else, so that no page can tell more.
+Pages of an open game are made from a :class:`Seat` only, so that no page can reveal more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.game import Game
 from pttt_ooc.rules.play import History
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A square as a player sees it.
-
-    Attributes
-    ----------
-    state
-        ``"free"`` (not attempted), ``"mine"`` or ``"theirs"``.
-    key
-        The digit that attempts it.
-    words
-        What a screen reader says.
-    latest
-        Whether it was the player's latest attempt.
-    """
-
-    square: int
-    state: str
-    key: str
-    words: str
-    latest: bool
-
-
-@dataclass(frozen=True)
 class Seat:
-    """What one player knows of one game.
+    """One player's view of one game.
 
     Attributes
     ----------
     id
-        Of the game.
+        The game's key.
     player
-        Whose seat it is.
+        The player who has this view.
     opponent, key
-        The opponent's name, and what names it in forms.
+        The opponent's name, and its key in forms.
     infoset
-        Text of what the player knows.
+        The player's infoset as text.
     attempts
-        Own squares in order, those of the setup first, with whether the mark was placed.
+        Own squares in order, the setup's first, with whether the mark was placed.
     made
-        How many attempts the player has made; an attempt carries this number, so that it is made once.
+        The number of the player's attempts; each attempt carries this number, so that it counts once.
     legal
         Squares that may be attempted; none if the game is over.
     result
@@ -78,7 +56,7 @@ class Seat:
         return self.result is not None
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[ViewSquare]:
         """All squares, row by row."""
         return cells(self.game, self.attempts)
 
@@ -94,7 +72,7 @@ class Seat:
 def seat_of(
     history: History, player: int, id: str, opponent: str, key: str, result: int | None, resigned: bool
 ) -> Seat:
-    """The seat of `player` in a game that has come to `history`; parameters as of :class:`Seat`."""
+    """The seat of `player` after `history`; for parameters see :class:`Seat`."""
     attempts = known_attempts(history, player)
     made = len(attempts) - len(history.game.setup[player])
     over = result is not None
@@ -104,13 +82,13 @@ def seat_of(
 
 
 def known_attempts(history: History, player: int) -> tuple[tuple[int, bool], ...]:
-    """A player's squares in order, those of the setup first, with whether the mark was placed."""
+    """A player's squares in order, the setup's first, with whether the mark was placed."""
     setup = [(square, True) for square in history.game.setup[player]]
     own = [(a.square, a.placed) for a in history.attempts if a.player == player]
     return (*setup, *own)
 
 
-def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[Cell]:
+def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[ViewSquare]:
     """The board as a player sees it after own attempts."""
     states = {square: "mine" if placed else "theirs" for square, placed in attempts}
     words = {"free": "not attempted", "mine": "your mark", "theirs": "the opponent’s mark"}
@@ -119,7 +97,7 @@ def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[Cell]:
     for square in range(game.squares):
         state = states.get(square, "free")
         told = f"Square {square}, {words[state]}"
-        found.append(Cell(square, state, key_of(game, square), told, square == latest))
+        found.append(ViewSquare(square, state, key_of(game, square), told, square == latest))
     return found
 
 

@@ -1,6 +1,6 @@
-"""The process that prepares one profile, or finds the mistakes of one strategy or the differences of two.
+"""The process that prepares a profile, or finds the mistakes of a strategy or the differences of two.
 
-It says how far it is in lines of JSON on standard output.
+It prints its progress as lines of JSON on standard output.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import resource
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -25,11 +26,11 @@ from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore.profiles import is_whole, make_room, mark_whole
-from pttt_ooc.library.strategy_names import Given, given_strategy
+from pttt_ooc.library.strategy_names import NamedStrategy, named_strategy
 from pttt_ooc.library.strategy_reader import common_symmetry, load_strategy, reading_needs
 from pttt_ooc.questions.losses import loss_arrays
 from pttt_ooc.questions.mistakes import find_differences, find_mistakes
-from pttt_ooc.questions.profile import Profile, best_response_of, size_on_disk
+from pttt_ooc.questions.profile import PreparedProfile, best_response_of, size_on_disk
 from pttt_ooc.service.logs import lines_logged, start_logging
 from pttt_ooc.stages.engines import arrays_for, open_engine
 from pttt_ooc.stages.preparation import prepared
@@ -51,21 +52,21 @@ def prepare(
     base: str | None = None,
     best: Sequence[int] = (),
 ) -> None:
-    """Prepare the profile of two strategies at `place`, and delete others that are beyond the budget of bytes on disk.
+    """Prepare the profile of two strategies at `place`, and delete older profiles beyond the budget of bytes on disk.
 
     Parameters
     ----------
     best
-        The players whose best responses to the other's strategy take the place of their strategies.
+        The players whose strategies are replaced by best responses.
     base
-        Where the profile of the strategies themselves is kept, or is to be kept: best responses come from there.
+        The place of the profile of the strategies themselves, from which best responses come.
 
     Raises
     ------
     PtttError
         If a strategy cannot be read, or the profile cannot be written or is larger than the budget.
     """
-    given = [given_strategy(name, player) for player, name in enumerate(names)]
+    given = [named_strategy(name, player) for player, name in enumerate(names)]
     with _engine(game, indices, given) as (engine, directory):
         replies = tuple(
             virtual_array(i.sequences if player in best else 0, np.float32)
@@ -73,10 +74,10 @@ def prepare(
         )
         [first, second], arrays = _read(given, engine, indices, replies)
 
-        def profile_at(where: Path) -> Profile:
+        def profile_at(where: Path) -> PreparedProfile:
             needed = 0 if is_whole(where) else size_on_disk((first, second), engine.index)
             make_room(where.parent, budget, needed, where.name)
-            profile = Profile.prepare(first, second, engine, where, MEMORY_MB)
+            profile = PreparedProfile.prepare(first, second, engine, where, MEMORY_MB)
             assert profile.directory is not None
             mark_whole(where, profile.directory, directory, engine.index.symmetry)
             return profile
@@ -94,14 +95,14 @@ def prepare(
 
 
 def search(place: Path, game: str, indices: Path, names: list[str], player: int, game_value: list[float]) -> None:
-    """Find out where a strategy of `player` loses against a solution, and write it to the file `place`.
+    """Find where a strategy of `player` loses against a solution, and write it to the file `place`.
 
     Raises
     ------
     PtttError
         If a strategy cannot be read, or the file cannot be written.
     """
-    given = [given_strategy(names[0], player), given_strategy(names[1], 1 - player)]
+    given = [named_strategy(names[0], player), named_strategy(names[1], 1 - player)]
     with _engine(game, indices, given) as (engine, _):
         [strategy, equilibrium], arrays = _read(given, engine, indices, loss_arrays(engine.index))
         tell("losses at all infosets", 0.3)
@@ -112,7 +113,7 @@ def search(place: Path, game: str, indices: Path, names: list[str], player: int,
 
 def compare(place: Path, game: str, indices: Path, names: list[str], player: int) -> None:
     """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
-    given = [given_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
+    given = [named_strategy(name, whose) for name, whose in zip(names, (player, player, 1 - player), strict=True)]
     with _engine(game, indices, given) as (engine, _):
         [a, b, opponent], arrays = _read(given, engine, indices, loss_arrays(engine.index))
         tell("differences at all infosets", 0.3)
@@ -121,7 +122,7 @@ def compare(place: Path, game: str, indices: Path, names: list[str], player: int
 
 
 @contextmanager
-def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engine, Path]]:
+def _engine(game: str, indices: Path, given: list[NamedStrategy]) -> Iterator[tuple[Engine, Path]]:
     """An engine for strategies, and the directory of its index, which is built if it is missing."""
     tell("the index of the game", 0.02)
     symmetry = common_symmetry(given)
@@ -130,7 +131,7 @@ def _engine(game: str, indices: Path, given: list[Given]) -> Iterator[tuple[Engi
         yield engine, directory
 
 
-def _read(given: list[Given], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
+def _read(given: list[NamedStrategy], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
     """Strategies, and `more` arrays that the work on them takes, within the budget of memory."""
     tell("reading the strategies", 0.1)
     reading = reading_needs(given, engine.index, indices)
@@ -142,7 +143,7 @@ _WORK: dict[str, Callable[..., None]] = {"profile": prepare, "mistakes": search,
 
 
 def tell(step: str, share: float) -> None:
-    """Say how far the work is."""
+    """Print the progress."""
     _say({"step": step, "share": share})
 
 
@@ -152,11 +153,13 @@ def _say(message: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Do the work whose result is PLACE, as ASKED says in JSON; the parent holds the other end of stdin."""
+    """Do the work that ASKED describes in JSON, with the result PLACE; the parent holds the other end of stdin."""
     watch_parent()
     os.nice(_NICE)
     small_threads()
     keep_private()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))  # not the answerer's: the work has a budget of its own
     start_logging("preparer")
     with lines_logged(log), redirect_stdout(sys.stderr):  # what is meant for a terminal
         _main()

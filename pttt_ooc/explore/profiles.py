@@ -20,17 +20,17 @@ from pttt_ooc.disk.files import atomic_write_text, explained, make_directory
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import StoreError
 from pttt_ooc.explore.jobs import Jobs
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.imports import module_digest
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.stages.engines import index_of
-from pttt_ooc.stages.provenance import module_digest
 from pttt_ooc.structure.index import Index
 
 OPEN = 4
 """Profiles that are mapped at the same time; the address space is all that one takes for long."""
 
 _WHOLE = "whole.json"  # written last; touched when the profile is used
-_ABANDONED = 3600.0  # seconds after which what is not whole and has not changed is left over from a process that died
-_NOTE = 60.0  # seconds between two notes on disk that a profile is in use
+_ABANDONED_SECONDS = 3600.0  # seconds without a change after which an unfinished profile counts as abandoned
+_TOUCH_SECONDS = 60.0  # seconds between two touches of a profile in use
 _PREPARER = "pttt_ooc.explore.preparer"
 Record = Mapping[str, Any]
 
@@ -41,20 +41,20 @@ class Profiles:
     Parameters
     ----------
     directory
-        Where they are kept.
+        The directory of profiles.
     game
         The game's name.
     indices
         The directory of all games' structures.
     budget
-        Bytes that all profiles together may take.
+        Most bytes of all profiles.
     """
 
     def __init__(self, directory: Path, game: str, indices: Path, budget: int) -> None:
         self.directory, self.game, self.indices, self.budget = directory, game, indices, budget
         with explained(f"make the directory {directory}"):
             make_directory(directory)
-        self._open: OrderedDict[str, Profile] = OrderedDict()
+        self._open: OrderedDict[str, PreparedProfile] = OrderedDict()
         self._noted: dict[str, float] = {}
         self._indices: dict[Path, Index] = {}
         self.jobs = Jobs()
@@ -63,14 +63,14 @@ class Profiles:
         """Stop preparing."""
         self.jobs.close()
 
-    def find(self, pair: Sequence[Record]) -> Profile | dict[str, Any]:
+    def find(self, pair: Sequence[Record]) -> PreparedProfile | dict[str, Any]:
         """The profile of two strategies, or how far its preparation is.
 
         Parameters
         ----------
         pair
-            Of player 0 and of player 1: ``name``, ``digest``, and ``best``, if the best response to the other's
-            strategy takes the place of the strategy.
+            For player 0 and player 1: ``name``, ``digest``, and ``best``, if the best response to the other strategy
+            replaces the strategy.
 
         Raises
         ------
@@ -82,7 +82,7 @@ class Profiles:
             self._open.move_to_end(key)
             self._mark_used(key)
             return self._open[key]
-        # What has been deleted to make room gives its room back when nobody maps it any more.
+        # Deleted profiles free their disk space when nobody maps them any more.
         for gone in [k for k in self._open if not (self.directory / k / _WHOLE).exists()]:
             del self._open[gone]
         mark = self.directory / key / _WHOLE
@@ -94,10 +94,10 @@ class Profiles:
         return profile
 
     def _mark_used(self, key: str) -> None:
-        """Note on disk, once in a while, that a profile is in use, so that it is not the first one to be deleted."""
-        if time.monotonic() - self._noted.get(key, -math.inf) > _NOTE:
+        """Touch a profile in use from time to time, so that it is not deleted first."""
+        if time.monotonic() - self._noted.get(key, -math.inf) > _TOUCH_SECONDS:
             self._noted[key] = time.monotonic()
-            with suppress(FileNotFoundError):  # it is deleted already, but still mapped
+            with suppress(FileNotFoundError):  # it is deleted, but still mapped
                 os.utime(self.directory / key / _WHOLE)
 
     def _asked(self, pair: Sequence[Record]) -> dict[str, Any]:
@@ -106,10 +106,12 @@ class Profiles:
         base = {"base": str(self.directory / self.key(followed)), "best": best} if best else {}
         return {"names": [one["name"] for one in pair], "budget": self.budget, **base}
 
-    def _opened(self, mark: Path) -> Profile:
+    def _opened(self, mark: Path) -> PreparedProfile:
         facts = json.loads(mark.read_text(encoding="ascii"))
         self._mark_used(mark.parent.name)
-        return Profile.open(mark.parent / facts["profile"], self._index(Path(facts["structure"]), facts["symmetry"]))
+        return PreparedProfile.open(
+            mark.parent / facts["profile"], self._index(Path(facts["structure"]), facts["symmetry"])
+        )
 
     def _index(self, structure: Path, symmetry: Symmetry) -> Index:
         if structure not in self._indices:
@@ -119,31 +121,31 @@ class Profiles:
     def find_mistakes(
         self, player: int, strategy: Record, equilibrium: Record, game_value: Sequence[float]
     ) -> dict[str, Any]:
-        """Where a strategy loses against a solution, or how far the search is.
+        """Where a strategy loses against a solution, or the progress of the search.
 
         Raises
         ------
         PtttError
-            If it cannot be found out.
+            If the search fails.
         """
         parts = [player, *game_value, strategy["digest"], equilibrium["digest"]]
         names = [strategy["name"], equilibrium["name"]]
         return self._found("mistakes", parts, {"player": player, "names": names, "game_value": list(game_value)})
 
     def find_differences(self, player: int, a: Record, b: Record, opponent: Record) -> dict[str, Any]:
-        """Where two strategies of a player differ in value against an opponent, or how far the search is.
+        """Where two strategies of a player differ in value against an opponent, or the progress of the search.
 
         Raises
         ------
         PtttError
-            If it cannot be found out.
+            If the search fails.
         """
         three = (a, b, opponent)
         parts = ["differences", player, *(one["digest"] for one in three)]
         return self._found("differences", parts, {"player": player, "names": [one["name"] for one in three]})
 
     def _found(self, what: str, parts: Sequence[Any], asked: Record) -> dict[str, Any]:
-        """What a search has written, or how far it is; `parts` are what its result depends on beside the code."""
+        """The result of a search, or its progress; `parts` are all that the result depends on beside the code."""
         key = self._name("questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():
@@ -160,28 +162,28 @@ class Profiles:
         return hashlib.blake2b(told.encode(), digest_size=12).hexdigest()
 
     def key(self, pair: Sequence[Record]) -> str:
-        """Names a profile by all that it depends on: the strategies' contents, the game, and the code."""
+        """The key of a profile, from all that it depends on: the strategies' contents, the game, and the code."""
         best = ["best" if one.get("best") else "" for one in pair]
         return self._name("questions/profile", *(one["digest"] for one in pair), *(best if any(best) else ()))
 
 
 @cache
 def _code(module: str) -> str:
-    """Names the code that made something, comments included: to leave them out takes longer than to open a profile."""
+    """The digest of the code, with comments: to remove them would take longer than to open a profile."""
     return module_digest(module)
 
 
 def make_room(directory: Path, budget: int, needed: int, keep: str) -> None:
-    """Delete the profiles that were opened longest ago, until the rest and what is needed keep within the budget.
+    """Delete the least recently used profiles until the rest and the new one fit the budget.
 
     Parameters
     ----------
     directory
-        Of all profiles.
+        The directory of all profiles.
     needed
-        Bytes that are still to be written.
+        Bytes that will be written.
     keep
-        The name of the profile that is being prepared, which is not deleted.
+        The name of the profile in preparation, which is not deleted.
 
     Raises
     ------
@@ -197,15 +199,15 @@ def make_room(directory: Path, budget: int, needed: int, keep: str) -> None:
     places = [(_last_used(place), place) for place in directory.iterdir() if place.is_dir() and place.name != keep]
     for used, place in sorted(places, reverse=True):
         mark = place / _WHOLE
-        left_over = not mark.exists() and now - used > _ABANDONED
+        left_over = not mark.exists() and now - used > _ABANDONED_SECONDS
         total += 0 if left_over else _bytes_in(place)
         if left_over or (total > budget and mark.exists()):
-            mark.unlink(missing_ok=True)  # from now on nobody opens it; who has it mapped can still read it
+            mark.unlink(missing_ok=True)  # nobody opens it any more; processes that map it can still read it
             shutil.rmtree(place, ignore_errors=True)
 
 
 def _last_used(place: Path) -> float:
-    """When a profile was opened, or, if it is not whole, when something was made in it."""
+    """The time of a profile's last use, or, if it is unfinished, of its last change."""
     files = [place / _WHOLE] if (place / _WHOLE).exists() else [place, *place.iterdir()]
     with suppress(FileNotFoundError):
         return max(file.stat().st_mtime for file in files)
@@ -215,17 +217,17 @@ def _last_used(place: Path) -> float:
 def _bytes_in(place: Path) -> int:
     total = 0
     for file in place.rglob("*"):
-        with suppress(FileNotFoundError):  # somebody else may delete it just now
+        with suppress(FileNotFoundError):  # another process may delete it now
             total += file.stat().st_size if file.is_file() else 0
     return total
 
 
 def is_whole(place: Path) -> bool:
-    """Whether there is a whole profile in a directory."""
+    """Whether a directory holds a finished profile."""
     return (place / _WHOLE).exists()
 
 
 def mark_whole(place: Path, profile: Path, structure: Path, symmetry: Symmetry) -> None:
-    """Say that the profile in the directory `place` is whole, and which index it belongs to."""
+    """Mark the profile in the directory `place` as finished, with its index."""
     facts = {"profile": profile.name, "structure": str(structure.absolute()), "symmetry": symmetry}
     atomic_write_text(place / _WHOLE, json.dumps(facts))

@@ -1,4 +1,4 @@
-"""Attempts that are drawn, games that are over, and how many have ended how."""
+"""Drawn attempts, finished games, and tallies of results."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from pttt_ooc.rules.play import History
 
 
 @dataclass(frozen=True)
-class Played:
-    """A game that is over: all of it may be told.
+class FinishedGame:
+    """A finished game, of which everything may be shown.
 
     Attributes
     ----------
     seat
-        What the person knew at the end.
+        The person's view at the end.
     history
-        All that happened.
+        All attempts.
     opponent
-        Whom it was played against.
+        The opponent.
     """
 
     seat: Seat
@@ -32,7 +32,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Tally:
-    """How a person's finished games against one opponent have ended."""
+    """A person's results against one opponent."""
 
     opponent: Opponent
     wins: int
@@ -41,7 +41,7 @@ class Tally:
 
     @property
     def games(self) -> int:
-        """How many there are."""
+        """The number of games."""
         return self.wins + self.draws + self.losses
 
     @property
@@ -51,7 +51,7 @@ class Tally:
 
     @property
     def error(self) -> float | None:
-        """Standard error of the mean; None for a single game, which has none."""
+        """Standard error of the mean; None for a single game."""
         if self.games < 2:
             return None
         variance = (self.wins + self.losses - self.games * self.mean**2) / (self.games - 1)
@@ -59,12 +59,12 @@ class Tally:
 
 
 def answered(opponents: Opponents, opponent: Opponent, history: History, draw: Callable[[], float]) -> History:
-    """The history after an opponent has made its attempts, until it is the person's turn or the game is over.
+    """The history after the opponent's attempts, at the person's next turn or the end of the game.
 
     Parameters
     ----------
     draw
-        Gives random numbers in [0, 1).
+        Returns random numbers in [0, 1).
     """
     while history.player == opponent.player:
         probabilities = opponents.probabilities(opponent, history.infoset(opponent.player))
@@ -88,4 +88,4 @@ def drawn(probabilities: Sequence[float], legal: Sequence[int], number: float) -
         left -= probabilities[square]
         if left < 0:
             return square
-    return possible[-1]  # sums of rounded numbers
+    return possible[-1]  # because of rounding

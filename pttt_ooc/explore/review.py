@@ -1,15 +1,16 @@
-"""A game that is over, gone through again: what each attempt lost, and what could be believed."""
+"""The review of a finished game: the loss of each attempt, and the beliefs before it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from pttt_ooc.explore.opponents import Opponents, PreparingError, Record
-from pttt_ooc.explore.player_view import Cell, cells, known_attempts
-from pttt_ooc.explore.results import Played
+from pttt_ooc.explore.player_view import cells, known_attempts
+from pttt_ooc.explore.results import FinishedGame
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.play import Attempt, History, replay
 
-_EQUAL = 1e-9  # values that differ by less are the same
+_EQUAL = 1e-9  # smaller differences of values count as none
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Move:
     mine
         Whether the person made it.
     loss
-        What an own attempt lost: the value of the best attempt less the value of this one, against this opponent and
-        if the person goes on with the best response; None for the opponent's.
+        The loss of the person's attempt: the value of the best attempt minus the value of this one, against this
+        opponent, with best responses afterwards; None for the opponent's attempts.
     """
 
     number: int
@@ -37,12 +38,12 @@ class Move:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was known of one square when the person was to choose.
+    """A square that the person could choose.
 
     Attributes
     ----------
     value
-        Expected payoff of attempting it, if the person then goes on with the best response.
+        Expected payoff of attempting it, with best responses afterwards.
     fails
         Probability that the attempt fails.
     best, chosen
@@ -67,7 +68,7 @@ class TrueCell:
 
 @dataclass(frozen=True)
 class BelievedCell:
-    """A square with the probability that the opponent's mark is there; None if it is known not to be."""
+    """A square with the probability of the opponent's mark; None if it is known to have none."""
 
     square: int
     state: str
@@ -82,25 +83,25 @@ class Step:
     Attributes
     ----------
     number
-        How many attempts were made before.
+        The number of attempts before.
     move
-        The attempt that was then made; None at the end.
+        The next attempt; None at the end.
     infoset
-        What its player knew; at the end, what the person knew.
+        The infoset of its player; at the end, the person's.
     known, true
-        The board as the person saw it, and as it was.
+        The board as the person saw it, and the true board.
     believed
-        Where the opponent's marks probably were, if the person was to choose.
+        The beliefs about the opponent's marks, if it was the person's turn.
     choices
-        All squares among which the person chose.
+        The squares that the person could choose.
     probability
-        With which the opponent chose its attempt, if it is known.
+        The probability of the opponent's attempt, if it is known.
     """
 
     number: int
     move: Move | None
     infoset: str
-    known: tuple[Cell, ...]
+    known: tuple[ViewSquare, ...]
     true: tuple[TrueCell, ...]
     believed: tuple[BelievedCell, ...] = ()
     choices: tuple[Choice, ...] = ()
@@ -116,9 +117,9 @@ class Review:
     moves
         All attempts in order.
     lost
-        What the person's attempts lost, together; None if the opponent can no longer be asked.
+        The sum of the losses of the person's attempts; None if the opponent cannot be asked.
     why
-        Why it cannot, as a sentence; empty if it can.
+        Why the opponent cannot be asked; empty if it can.
     """
 
     moves: tuple[Move, ...]
@@ -126,8 +127,8 @@ class Review:
     why: str
 
 
-def review_of(opponents: Opponents, played: Played) -> Review:
-    """All attempts of a finished game with what they lost."""
+def review_of(opponents: Opponents, played: FinishedGame) -> Review:
+    """All attempts of a finished game with their losses."""
     why = unavailable(opponents, played)
     found, history = [], replay(played.history.game, [])
     for number, attempt in enumerate(played.history.attempts, 1):
@@ -141,8 +142,8 @@ def review_of(opponents: Opponents, played: Played) -> Review:
     return Review(tuple(found), lost, why)
 
 
-def unavailable(opponents: Opponents, played: Played) -> str:
-    """Why nothing can be said about the attempts of a game; empty if something can."""
+def unavailable(opponents: Opponents, played: FinishedGame) -> str:
+    """Why the losses of a game's attempts are unknown; empty if they are known."""
     if played.opponent not in opponents.listed():
         return "This opponent can no longer be played against, so that the attempts cannot be valued."
     try:
@@ -152,8 +153,8 @@ def unavailable(opponents: Opponents, played: Played) -> str:
     return ""
 
 
-def step_of(opponents: Opponents, played: Played, number: int) -> Step:
-    """What was there and what was known before attempt `number` (from 0), or at the end."""
+def step_of(opponents: Opponents, played: FinishedGame, number: int) -> Step:
+    """The boards and the beliefs before attempt `number` (from 0), or at the end."""
     attempts = played.history.attempts
     history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
     me = played.seat.player
@@ -173,7 +174,7 @@ def step_of(opponents: Opponents, played: Played, number: int) -> Step:
     return replace(step, move=replace(move, loss=_loss(numbers, move.square)), choices=choices, believed=believed)
 
 
-def _move(number: int, attempt: Attempt, played: Played) -> Move:
+def _move(number: int, attempt: Attempt, played: FinishedGame) -> Move:
     mine = attempt.player == played.seat.player
     return Move(number, mine, attempt.player, attempt.square, attempt.placed)
 
@@ -203,7 +204,7 @@ def _true(history: History, me: int) -> tuple[TrueCell, ...]:
     return tuple(found)
 
 
-def _believed(known: tuple[Cell, ...], beliefs: Record) -> list[BelievedCell]:
+def _believed(known: tuple[ViewSquare, ...], beliefs: Record) -> list[BelievedCell]:
     found = []
     for cell in known:
         probability = beliefs["marks"][cell.square]

@@ -1,4 +1,4 @@
-"""The JSON of Explore and of Mistakes: what each answer has, for programs and for its documentation."""
+"""The JSON of Explore and of Mistakes: answers, with their documentation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = list[float | None]
 
 
 class PreparingOut(BaseModel):
-    """What was asked for is being prepared; ask again in a second."""
+    """The answer is being prepared; ask again in a second."""
 
     step: str = Field(description="What is being done.")
     share: float = Field(description="Share of the work that is done, 0 to 1.")
@@ -24,7 +24,7 @@ class PreparingOut(BaseModel):
 
 
 class WaitOut(BaseModel):
-    """The answer is not there yet."""
+    """The answer is not ready yet."""
 
     preparing: PreparingOut
 
@@ -76,8 +76,8 @@ class NumbersOut(BaseModel):
     fails: Row = Field(description="Probability that the attempt fails.")
     own_reach: float
     opponent_reach: float = Field(description="Counterfactual: of all histories together.")
-    joint_reach: float = Field(description="Probability that a game comes here.")
-    arbitrary: bool = Field(description="Whether no game comes here.")
+    joint_reach: float = Field(description="Probability that a game reaches the infoset.")
+    arbitrary: bool = Field(description="Whether no game reaches the infoset.")
 
 
 class BoardOut(BaseModel):
@@ -96,7 +96,7 @@ class BeliefsOut(BaseModel):
     boards: list[BoardOut] = Field(description="The likeliest ones.")
     attempts: list[tuple[int, float]] = Field(description="How many attempts the opponent has made, and how likely.")
     arbitrary: bool = Field(
-        description="Whether the opponent never lets the game come here: all histories count alike."
+        description="Whether the opponent never lets a game reach the infoset: all histories count equally."
     )
 
 
@@ -192,7 +192,7 @@ class MistakesOut(BaseModel):
 
     @classmethod
     def of(cls, submission: int, player: int, told: Message) -> MistakesOut:
-        """What the answerer has found."""
+        """The answer of the answerer."""
         names = ("exploitability", "own_mistakes", "openings", "remainder", "by_opening", "by_depth")
         infosets = [MistakeOut(**_known(MistakeOut, one)) for one in told["infosets"]]
         return cls(submission=submission, player=player, **{name: told[name] for name in names}, infosets=infosets)

@@ -1,4 +1,4 @@
-"""What a run of the solver leaves beside its solution: the convergence curve, and snapshots if it kept any."""
+"""Results of a solver's run beside its solution: the convergence curve, and snapshots if there are any."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Curve = tuple[tuple[int, float], ...]
 
 
 def with_run(source: Source) -> Source:
-    """A solution with the snapshots of its run, if its stage has finished and kept any; others as they are."""
+    """A solution with the snapshots of its run, if its stage has finished with any; else the source itself."""
     place = Path(source.name)
     try:
         manifest = read_manifest(manifest_of(place, "solve"), "solve")
@@ -26,7 +26,7 @@ def with_run(source: Source) -> Source:
         last = manifest["result"]
         curve = _curve(place / _CURVE)
     except (StoreError, OSError, ValueError, KeyError, TypeError, AttributeError):
-        return source  # no directory of the workflow
+        return source  # not a directory of the workflow
     if not kept:
         return source
     earlier = list(_snapshots(place / SNAPSHOTS, kept["digest"], dict(curve), last["iteration"]))

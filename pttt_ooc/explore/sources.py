@@ -1,12 +1,12 @@
-"""The strategies that somebody may look at."""
+"""Sources of strategies, which visitors may look at."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:  # the terminal has no web server
+if TYPE_CHECKING:  # the terminal needs no web server
     from pttt_ooc.web.shell import Account
 
 SOLUTION, UNIFORM = "solution", "uniform"
@@ -19,11 +19,11 @@ class Snapshot:
     Attributes
     ----------
     iteration
-        How many had been made.
+        The number of iterations.
     gap
-        NashConv of both players' strategies then.
+        NashConv of both players' strategies.
     name, digest
-        As of :class:`Source`.
+        See :class:`Source`.
     """
 
     iteration: int
@@ -39,19 +39,19 @@ class Source:
     Attributes
     ----------
     key
-        In addresses.
+        Its name in addresses.
     label
-        On pages.
+        Its name on pages.
     name
-        As `pttt evaluate` takes it: a file, the directory of a solution, or ``uniform``.
+        A file, the directory of a solution, or ``uniform``, as for `pttt evaluate`.
     digest
         Changes with the content.
     players
-        Whose strategies it has.
+        The players of which it has strategies.
     snapshots
-        Of the run that it comes from, the earliest first; the last one is the strategy itself.  Empty if it kept none.
+        The snapshots of its run, the earliest first; the last one is the strategy itself.  Empty if there are none.
     curve
-        Iteration and gap of each evaluation of that run.
+        Iteration and gap of each evaluation of its run.
     """
 
     key: str
@@ -62,44 +62,37 @@ class Source:
     snapshots: tuple[Snapshot, ...] = ()
     curve: tuple[tuple[int, float], ...] = ()
 
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Source:
-        """The source of which `dataclasses.asdict` made a record that has been through JSON."""
-        snapshots = tuple(Snapshot(**one) for one in record["snapshots"])
-        curve = tuple((iteration, gap) for iteration, gap in record["curve"])
-        return cls(**{**record, "players": tuple(record["players"]), "snapshots": snapshots, "curve": curve})
-
     def after(self, iteration: int | None) -> Source:
-        """The same after an earlier iteration; itself, if its run has kept no snapshot of that."""
+        """The source after an earlier iteration; itself if there is no such snapshot."""
         for one in self.snapshots:
             if one.iteration == iteration:
                 return replace(self, label=f"{self.label}, iteration {iteration}", name=one.name, digest=one.digest)
         return self
 
     def has(self, iteration: int) -> bool:
-        """Whether its run has kept a snapshot of an iteration."""
+        """Whether there is a snapshot of an iteration."""
         return any(one.iteration == iteration for one in self.snapshots)
 
     def as_record(self, best: bool = False) -> dict[str, Any]:
-        """What the answerer has to know of it, or of the best response to its opponent that is to take its place."""
+        """The source, or the best response in its place, as the answerer identifies it."""
         return {"name": self.name, "digest": self.digest, **({"best": True} if best else {})}
 
 
 class Sources(Protocol):
-    """Where strategies come from.  Methods may block: they are called in threads."""
+    """A source of strategies.  Methods may block; they are called in threads."""
 
     def offered(self, account: Account | None) -> Sequence[Source]:
-        """The strategies that somebody may look at, the most interesting first."""
+        """The strategies that an account may look at, the most interesting first."""
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedSources:
     """The same strategies for everybody."""
 
     sources: tuple[Source, ...]
 
     def offered(self, account: Account | None) -> Sequence[Source]:
-        """All of them."""
+        """All strategies."""
         return self.sources
 
 
@@ -110,5 +103,5 @@ def first_of(sources: Sequence[Source], player: int) -> Source:
 
 
 def uniform() -> Source:
-    """The strategy that attempts all legal squares alike."""
+    """The strategy that attempts all legal squares with the same probability."""
     return Source(UNIFORM, "Uniform", UNIFORM, UNIFORM)

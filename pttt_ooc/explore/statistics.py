@@ -1,4 +1,4 @@
-"""A person's results, beside what can be expected exactly."""
+"""A person's results, and the exact expectations."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pttt_ooc.explore.results import Tally
 
 @dataclass(frozen=True)
 class Standing:
-    """Results against one opponent, and who would get what on average against it.
+    """Results against one opponent, and expected payoffs against it.
 
     Attributes
     ----------
     expectations
-        Exact; empty if the opponent can no longer be asked, or cannot yet.
+        Exact expected payoffs; empty if the opponent cannot be asked now.
     """
 
     tally: Tally

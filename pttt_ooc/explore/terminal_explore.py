@@ -11,7 +11,7 @@ from pttt_ooc.explore.local_opponents import Pair, pair_of
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.library.structures import configure
-from pttt_ooc.questions.answers import Numbers, Row
+from pttt_ooc.questions.answers import Numbers, SquareArray
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.infoset_parser import checked
@@ -34,7 +34,7 @@ Classes = Sequence[Sequence[int]]
 
 
 def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
-    """As :func:`explore`, for strategies that are named: one, with what it brings for the other player, or two.
+    """As :func:`explore`, for the names of one strategy or two.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
 
 
 def explore(pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> int:
-    """Answer until the person has enough; returns the exit code of the program.
+    """Answer until the person quits; returns the exit code of the program.
 
     Parameters
     ----------
     runs
-        The runs that the strategies come from, whose names are those of the pair.
+        The runs of the strategies, with the names of the pair.
     """
     try:
         Walk(pair, player, dialogue, runs).go()
@@ -68,7 +68,7 @@ def explore(pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] 
 
 
 class Walk:
-    """Where a person is in a game; parameters as of :func:`explore`."""
+    """The state of a dialogue; for parameters see :func:`explore`."""
 
     def __init__(self, pair: Pair, player: int, dialogue: Dialogue, runs: Sequence[Source] = ()) -> None:
         self.pair, self.player, self.dialogue = pair, player, dialogue
@@ -80,7 +80,7 @@ class Walk:
 
     @property
     def infoset(self) -> str:
-        """Where the person is now."""
+        """The infoset that is shown."""
         return self.infosets[self.player]
 
     def go(self) -> None:
@@ -126,7 +126,7 @@ class Walk:
         self.dialogue.say(f"{HELP} {_ITERATIONS}" if self._runs else HELP)
 
     def _turn(self, player: int) -> None:
-        """Let a player play its best response, or its strategy again."""
+        """Switch a player between its best response and its strategy."""
         self._replying ^= {player}
         self.pair = self._followed.with_reply(*self._replying) if self._replying else self._followed
         self._tell_pair()
@@ -171,7 +171,7 @@ class Walk:
         self._show()
 
     # -----------------------------------------------------------------------------------------
-    # What is shown
+    # Output
 
     def _show(self) -> None:
         found, classes = self._numbers()
@@ -193,14 +193,14 @@ class Walk:
         self._show_attempts(found, classes)
 
     def _numbers(self) -> tuple[Numbers, Classes]:
-        """The numbers at the infoset, or at it and its mirror images together, and the squares that are told as one."""
+        """The numbers at the infoset, or with its mirror images, and the classes of squares that mirror each other."""
         if self._merged:
             both = merged(self.pair.profile, self.player, self.infoset)
             return both.numbers, both.classes
         found = numbers(self.pair.profile, self.player, self.infoset)
         return found, [(square,) for square in found.legal]
 
-    def _squares(self, row: Row, classes: Classes) -> list[Square]:
+    def _squares(self, row: SquareArray, classes: Classes) -> list[Square]:
         known = dict(attempts_of(self.infoset))
         sums = {one[0]: _together(row, one) for one in classes}
         most = max((p for p in sums.values() if p == p), default=1.0)
@@ -248,7 +248,7 @@ class Walk:
             say(f"  {' / '.join(lines)}   {board.probability:.4f}")
 
 
-def _together(row: Row, squares: Sequence[int]) -> float:
+def _together(row: SquareArray, squares: Sequence[int]) -> float:
     return float(sum(row[square] for square in squares))
 
 
@@ -257,4 +257,4 @@ def _number(value: float) -> str:
 
 
 def _reach(value: float) -> str:
-    return probability(round(value, 12))  # sums of rounded numbers
+    return probability(round(value, 12))  # because of rounding

@@ -1,4 +1,4 @@
-"""`pttt play --terminal`: games against a strategy on a terminal, and a look back at each."""
+"""`pttt play --terminal`: games against a strategy on a terminal, and their reviews."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from rich.console import RenderableType
 
 from pttt_ooc.explore.opponents import Opponents
-from pttt_ooc.explore.player_view import Cell, Seat, seat_of
-from pttt_ooc.explore.results import Played, Tally, answered
+from pttt_ooc.explore.player_view import Seat, seat_of
+from pttt_ooc.explore.results import FinishedGame, Tally, answered
 from pttt_ooc.explore.review import Review, Step, review_of, step_of
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
 from pttt_ooc.show.numbers import decimals
@@ -23,20 +24,20 @@ _LOOK = "Enter: on, b: back, a number: before that attempt, n: a new game, q: en
 
 
 def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | None = None) -> int:
-    """Play games until the person has enough.
+    """Play games until the person quits.
 
     Parameters
     ----------
     opponents
-        The first one is played against.
+        The first one is the opponent.
     draw
-        Gives random numbers in [0, 1); default: the operating system's.
+        Returns random numbers in [0, 1); default: the operating system's.
 
     Returns
     -------
     The exit code of the program.
     """
-    table = Table(opponents, dialogue, draw or random.SystemRandom().random)
+    table = TerminalGame(opponents, dialogue, draw or random.SystemRandom().random)
     try:
         table.sit()
         code = 0
@@ -46,8 +47,8 @@ def play(opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float] | N
     return code
 
 
-class Table:
-    """Where one person sits; parameters as of :func:`play`."""
+class TerminalGame:
+    """The games of one person; for parameters see :func:`play`."""
 
     def __init__(self, opponents: Opponents, dialogue: Dialogue, draw: Callable[[], float]) -> None:
         self.opponents, self.dialogue, self._draw = opponents, dialogue, draw
@@ -65,7 +66,7 @@ class Table:
             self._look_back(played)
 
     def part(self) -> None:
-        """Say how it went."""
+        """Print the results."""
         results = self.results
         if not results:
             self.dialogue.say("Goodbye.")
@@ -81,7 +82,7 @@ class Table:
     # -----------------------------------------------------------------------------------------
     # A game
 
-    def _game(self) -> Played:
+    def _game(self) -> FinishedGame:
         history, resigned = self._answered(start(self.opponents.game)), False
         while history.player is not None and not resigned:
             seat = self._seat(history, None)
@@ -97,7 +98,7 @@ class Table:
         self.results.append(result)
         ended = {1: "You have won.", 0: "A draw: the board is full.", -1: "You have lost."}[result]
         self.dialogue.say("You have resigned." if resigned else ended, "bold")
-        return Played(self._seat(history, result, resigned), history, self.opponent)
+        return FinishedGame(self._seat(history, result, resigned), history, self.opponent)
 
     def _answered(self, history: History) -> History:
         return answered(self.opponents, self.opponent, history, self._draw)
@@ -106,8 +107,8 @@ class Table:
         return seat_of(history, self.me, "", self.opponent.name, self.opponent.key, result, resigned)
 
     def _asked(self, seat: Seat) -> int | None:
-        """The square that the person attempts; None to resign."""
-        keys = {cell.key: cell.square for cell in seat.cells}
+        """The square that the person attempts; None if the person resigns."""
+        keys = {cell.text: cell.square for cell in seat.cells}
         while True:
             typed = self.dialogue.ask(f"Attempt {seat.made + 1} at {seat.infoset} >").lower()
             if typed in ("q", "quit", "exit"):
@@ -124,17 +125,17 @@ class Table:
                 self.dialogue.say(self._why_not(seat, typed, named))
 
     def _why_not(self, seat: Seat, typed: str, named: int | None) -> str:
-        free = ", ".join(cell.key for cell in seat.cells if cell.square in seat.legal)
+        free = ", ".join(cell.text for cell in seat.cells if cell.square in seat.legal)
         if named is not None and named < len(seat.cells):
             return f"You have attempted square {named} already; the keys of the others are {free}."
         shown = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
         return f"{shown if typed else 'An empty line'} is no key of a square; these are {free}. ? shows help."
 
     # -----------------------------------------------------------------------------------------
-    # A look back
+    # Review
 
-    def _look_back(self, played: Played) -> None:
-        """Go through a finished game; returns when the person wants another one."""
+    def _look_back(self, played: FinishedGame) -> None:
+        """Review a finished game; returns when the person wants another one."""
         review = review_of(self.opponents, played)
         last = len(review.moves)
         self._show_moves(review)
@@ -186,9 +187,9 @@ class Table:
                 + (f"  <- {signs}" if signs else "")
             )
 
-    def _known(self, known: Sequence[Cell], title: str = "") -> RenderableType:
+    def _known(self, known: Sequence[ViewSquare], title: str = "") -> RenderableType:
         squares = [
-            Square(f"[{cell.key}]", style="dim") if cell.state == "free" and not title else _sign(cell.state, self.me)
+            Square(f"[{cell.text}]", style="dim") if cell.state == "free" and not title else _sign(cell.state, self.me)
             for cell in known
         ]
         return self.dialogue.board(self.opponents.game, squares, title)
@@ -204,7 +205,7 @@ def _sign(state: str, me: int) -> Square:
 
 
 def _target(typed: str, at: int, last: int) -> int | None:
-    """The step that a line asks for; None if it asks for none."""
+    """The number of the step in a line; None if there is none."""
     if typed == "":
         return min(at + 1, last)
     if typed in ("b", "back"):

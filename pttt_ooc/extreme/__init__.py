@@ -12,5 +12,5 @@ as CSV), ``bot_terms`` (what a course says before), ``settings`` and ``pipeline`
 workflow), ``analysis`` (what a log tells about its players), ``curves`` and ``analyst`` (what our strong bot thinks of
 positions), ``pages/`` (the same in the browser), ``course/`` (beside a course's grader), ``display`` (the same for
 people), ``search`` (of the strong bot in ``bots/``), ``walled_search`` (that behind walls), ``commands`` (``pttt
-extreme``).
+extreme``), ``wing`` (the wing describes itself).
 """

@@ -1,4 +1,4 @@
-"""What a match's log tells about its players, move by move; no numerics are needed."""
+"""Statistics of a match's log, move by move; no numerics are needed."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Move, Referee
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import LINES
 from pttt_ooc.extreme.walls import ExtremeError
 
-TENS = 10  # own moves that are counted together
+TENS = 10  # own moves of a group
 
 
 @dataclass(frozen=True)
-class Step(Move):
-    """A move, and what there was to be had.
+class Step(TimedMove):
+    """A move, and the player's chances before it.
 
     Attributes
     ----------
     won
         Whether it won a small board.
     chances
-        The cells with which the player could have won a small board.
+        Cells that would have won a small board.
     """
 
     won: bool = False
@@ -31,17 +31,17 @@ class Step(Move):
 
     @property
     def missed(self) -> bool:
-        """Whether the player could have had a bonus move, and did without."""
+        """Whether the player missed a bonus move."""
         return bool(self.chances) and not self.won and not self.bonus
 
 
 def steps(match: dict[str, Any]) -> list[Step]:
-    """The moves of a match, from what its file holds.
+    """The moves of a match, from its file.
 
     Raises
     ------
     ExtremeError
-        If that is no match by the rules.
+        If it is no match by the rules.
     """
     referee, found = Referee(), list[Step]()
     try:
@@ -50,8 +50,7 @@ def steps(match: dict[str, Any]) -> list[Step]:
             chances = winning_cells(referee)
             if not referee.play(cell):
                 raise ExtremeError(f"The log of a match is damaged: move {len(found) + 1} is not valid.")
-            seconds = float(move["seconds"])
-            processor, waited = (float(move.get(name, 0.0)) for name in ("processor", "waited"))  # not in older logs
+            seconds, processor, waited = (float(move[name]) for name in ("seconds", "processor", "waited"))
             found.append(Step(player, cell, bonus, seconds, processor, waited, cell in chances, chances))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         raise ExtremeError("The log of a match is damaged: it has moves that cannot be read.") from None
@@ -59,7 +58,7 @@ def steps(match: dict[str, Any]) -> list[Step]:
 
 
 def after(match: dict[str, Any], plies: int) -> Referee:
-    """The position after so many moves of a match; errors as of :func:`steps`."""
+    """The position after `plies` moves of a match; raises what :func:`steps` raises."""
     referee = Referee()
     for move in match["moves"][:plies]:
         if not referee.play(tuple(move["cell"])):
@@ -85,12 +84,12 @@ def winning_cells(referee: Referee) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class Turn:
-    """The move with which a player lost most, as our strong bot values positions.
+    """The move with which a player lost most, by the strong bot's values.
 
     Attributes
     ----------
     ply
-        The number of moves before it.
+        Number of moves before it.
     before, after
         The player's chance to win, before and after the move.
     """
@@ -101,17 +100,17 @@ class Turn:
 
     @property
     def drop(self) -> float:
-        """What was lost."""
+        """Loss of the chance to win."""
         return self.before - self.after
 
 
 def turning_point(found: Sequence[Step], chances: Sequence[float], player: int) -> Turn | None:
-    """Where the chance of a player fell most with a move of its own; None if it never did.
+    """The own move with which a player's chance fell most; None if it never fell.
 
     Parameters
     ----------
     chances
-        Of the first player, in each position of the match, the last one included.
+        The first player's chance to win in each position, the last one included.
     """
     own = [chance if player == 0 else 1 - chance for chance in chances]
     turns = [Turn(ply, own[ply], own[ply + 1]) for ply, step in enumerate(found) if step.player == player]
@@ -126,7 +125,7 @@ class Appearance:
     Attributes
     ----------
     name
-        Of the match.
+        Name of the match.
     stage, pool
         Where it was played.
     opponent
@@ -134,21 +133,21 @@ class Appearance:
     side
         0: the team began; 1: the other did.
     points, against
-        What both got.
+        Points of the team and of its opponent.
     result
         ``won``, ``drawn`` or ``lost``.
     message
         How the match ended.
     plies
-        Moves of both.
+        Number of moves of both.
     moves, mean_seconds, slowest_seconds
-        The team's own moves, and the time they took.
+        Number of the team's own moves, and their seconds.
     slowest_ply
-        The number of moves before the slowest one.
+        Number of moves before the slowest one.
     bonus_made, bonus_missed
-        Bonus moves that the team had, and moves that could have won one and did not.
+        Bonus moves made, and moves that missed one.
     turning_ply, before, after
-        Of its :class:`Turn`, where there is one.
+        See :class:`Turn`; None without one.
     """
 
     name: str
@@ -183,9 +182,9 @@ def appearance(match: dict[str, Any], found: Sequence[Step], chances: Sequence[f
     Parameters
     ----------
     match, found
-        What its file holds, and its steps.
+        The match's file, and its steps.
     chances
-        As of :func:`turning_point`; None if they are not known yet.
+        See :func:`turning_point`; None if not known yet.
     """
     own = [(ply, step) for ply, step in enumerate(found) if step.player == side]
     seconds = [step.seconds for _, step in own]
@@ -217,15 +216,15 @@ def appearance(match: dict[str, Any], found: Sequence[Step], chances: Sequence[f
 
 
 @dataclass(frozen=True)
-class Times:
-    """What some of a team's moves took, over all its matches.
+class MoveTimes:
+    """Seconds of a group of a team's moves, over all its matches.
 
     Attributes
     ----------
     first, last
-        The numbers of the own moves in a match, from 1.
+        Numbers of the own moves in a match, from 1.
     moves
-        How many there were.
+        How many moves there were.
     mean, median, longest
         Seconds.
     """
@@ -238,8 +237,8 @@ class Times:
     longest: float
 
 
-def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[Times]:
-    """The time that a team used, ten own moves of a match at a time.
+def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[MoveTimes]:
+    """A team's seconds, in groups of ten own moves.
 
     Parameters
     ----------
@@ -252,7 +251,7 @@ def times(matches: Sequence[tuple[Sequence[Step], int]]) -> list[Times]:
         for number, seconds in enumerate(own):
             groups.setdefault(number // TENS, []).append(seconds)
     return [
-        Times(
+        MoveTimes(
             TENS * group + 1,
             TENS * group + TENS,
             len(seconds),

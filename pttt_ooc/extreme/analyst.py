@@ -1,6 +1,6 @@
-"""The analyst of a tournament: a process that looks at each match with our strong bot once it has been played.
+"""The analyst of a tournament: a process that evaluates each match with the strong bot once it has been played.
 
-It takes a core to itself for each match, as the bots do, so that it takes no time from them.
+For each match it takes a core of its own, as bots do, so that it takes no time from them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _POLL, _PAUSE = 1.0, 30.0  # seconds between two looks, and after an error
 _NICE = 15
 
 
-def look_again_and_again(directory: Path, stopping: threading.Event) -> None:
-    """Look at matches of the tournament in a directory, which may begin later, until `stopping` is set."""
+def evaluate_matches(directory: Path, stopping: threading.Event) -> None:
+    """Evaluate the matches of the tournament in a directory, which may begin later, until `stopping` is set."""
     record, analyst, failed = None, None, set[Pairing]()
     allowed = os.sched_getaffinity(0)
     while not stopping.is_set():
@@ -42,7 +42,7 @@ def look_again_and_again(directory: Path, stopping: threading.Event) -> None:
                     os.sched_setaffinity(threading.get_native_id(), [core])
                     write_curve(record, pairing, analyst)
                 failed.discard(pairing)
-                log.info("looked at", extra={"match": pairing.name})
+                log.info("evaluated", extra={"match": pairing.name})
             stopping.wait(_POLL)
         except PtttError as error:  # such as a directory that cannot be written to
             log.error(str(error))
@@ -52,14 +52,14 @@ def look_again_and_again(directory: Path, stopping: threading.Event) -> None:
 
 
 def main() -> None:
-    """Look at the matches of the tournament in DIRECTORY; the parent holds the other end of stdin."""
+    """Evaluate the matches of the tournament in DIRECTORY; the parent holds the other end of stdin."""
     start_logging("analyst")
     os.nice(_NICE)
     stopping = threading.Event()
     handle_signals(stopping)
     watch_parent()
     os.umask(0o077)
-    look_again_and_again(Path(sys.argv[1]), stopping)
+    evaluate_matches(Path(sys.argv[1]), stopping)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A look at a bot that is handed in: does it load, and does it play ten moves?"""
+"""The check of a bot that is handed in: does it load, and does it play ten moves?"""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import NAMES, Program, read_program
-from pttt_ooc.extreme.match import Match, play_match
+from pttt_ooc.extreme.bot_programs import NAMES, BotProgram, read_program
+from pttt_ooc.extreme.match import BotMatch, play_match
 
 ENOUGH = 10
-"""Moves that a bot has to play."""
+"""Moves that a bot must play."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check has found.
+    """The result of a check.
 
     Attributes
     ----------
     accepted
         Whether the bot plays.
     python, why
-        The Python that runs it, and what says that it is written in that one.
+        The Python that runs it, and the reason for this one.
     message, detail
-        How it failed: a message of the course's, and more; empty if it plays.
+        How it failed: the course's message, and more; empty if it plays.
     moves
-        How many it played; fewer than ten if the game ended before.
+        Number of moves it played; fewer than ten for each side if a game ended before.
     load_seconds, slowest
-        For making the player, and for its slowest move.
+        Seconds for making the player, and for its slowest move.
     printed
         The beginning of what it printed.
     changes
-        Of a file that was converted from Python 2: the lines that are other ones now, as a unified diff.
+        The changes of a conversion from Python 2, as a unified diff.
     """
 
     accepted: bool
@@ -47,8 +47,8 @@ class Finding:
     changes: str
 
 
-def check(program: Program, conditions: Conditions) -> Finding:
-    """Let a bot play ten moves as x and ten as o against our random one, or to the end of the game.
+def check(program: BotProgram, conditions: Conditions) -> Finding:
+    """Let a bot play ten moves as x and ten as o against the random bot, or to the end of the game.
 
     Raises
     ------
@@ -75,11 +75,11 @@ def check(program: Program, conditions: Conditions) -> Finding:
     )
 
 
-def _has_forfeited(match: Match, side: int) -> bool:
+def _has_forfeited(match: BotMatch, side: int) -> bool:
     return match.message not in ("", "WON", "DRAW") and match.winner == ("P2", "P1")[side]
 
 
-def _play(program: Program, other: Program, side: int, conditions: Conditions) -> Match:
+def _play(program: BotProgram, other: BotProgram, side: int, conditions: Conditions) -> BotMatch:
     """A match that ends when the bot on this side has played enough."""
     pair = (program, other) if side == 0 else (other, program)
     return play_match(pair, conditions, lambda match: len(match.used(side)) < ENOUGH)

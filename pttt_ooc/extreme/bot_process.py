@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pttt_ooc.extreme.bot_programs import Program
+from pttt_ooc.extreme.bot_programs import BotProgram
 from pttt_ooc.extreme.clock import Clock
 from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError, plain
 from pttt_ooc.extreme.walls import RUNNER, Interpreter, filter_code, limits
@@ -99,7 +99,7 @@ class BotProcess:
         If the machine ends it, or a bot of ours fails: that is no fault of a stranger's.  So do the methods.
     """
 
-    def __init__(self, program: Program, interpreter: Interpreter, conditions: Conditions) -> None:
+    def __init__(self, program: BotProgram, interpreter: Interpreter, conditions: Conditions) -> None:
         self._program, self._conditions = program, conditions
         self._asked, self._charged = 0, 0.0
         self._stalls = conditions.load_limit + STALLS * conditions.time_limit
@@ -182,5 +182,5 @@ class BotProcess:
         return ForfeitError("THREW AN EXCEPTION", detail)
 
     def end(self) -> str:
-        """End the process with all that it may have started; returns what it printed.  May be called twice."""
+        """End the process and all that it started; returns what it printed.  May be called twice."""
         return self.enclosed.end()

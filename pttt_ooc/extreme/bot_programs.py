@@ -1,6 +1,6 @@
 """Bots as files: which Python runs them.
 
-A file is stored and sent as it was handed in.  What runs is the file itself, or its conversion, made in memory.
+A file is stored and sent as it was handed in.  The file itself runs, or its conversion in memory.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from pttt_ooc.extreme.source_client import ProgramError, read
 from pttt_ooc.extreme.walls import ExtremeError, Interpreter, python2, python3
 
 BIGGEST = 1 << 20
-"""Bytes of a bot's file."""
+"""Maximum bytes of a bot's file."""
 OWN = Path(__file__).with_name("bots")
 NAMES = ("random", "alphabeta", "strong")
-"""The bots of our own."""
+"""The package's own bots."""
 
 
 @dataclass(frozen=True)
-class Program:
+class BotProgram:
     """A bot's file.
 
     Attributes
     ----------
     name
-        Of the file, such as ``team39.py``.
+        Name of the file, such as ``team39.py``.
     source
         Its text.
     pythons
         The versions of Python that it may be written in, the likelier one first.
     why
-        What says so, for the team.
+        The reason, for the team.
     text, changes
-        The program in Python 3, if it may be Python 2, and what is different there.
+        The program in Python 3, if it may be Python 2, and what the conversion changed.
     trusted
-        Whether it is a bot of our own, which sees the package.
+        Whether it is one of the package's own bots, which see the package.
     """
 
     name: str
@@ -56,15 +56,15 @@ class Program:
         return self.pythons[0] == 2 and version[0] == 3
 
     def source_for(self, version: tuple[int, int]) -> str:
-        """The text that this version of Python runs."""
+        """The source that this version of Python runs."""
         return self.text if self.text is not None and self.converted(version) else self.source
 
-    def as_python(self, version: int) -> Program:
-        """The same file, taken for that version."""
+    def as_python(self, version: int) -> BotProgram:
+        """The same file, taken as a program in that version."""
         return replace(self, pythons=(version,))
 
     def prepare(self) -> None:
-        """Compile what it needs of this package: behind walls nothing can be kept.
+        """Compile the kernels that it needs: behind walls nothing can be cached.
 
         Raises
         ------
@@ -75,13 +75,13 @@ class Program:
             _compile_search()
 
     def interpreters(self) -> list[Interpreter]:
-        """What can run it, best first; a program in Python 2 can also run converted."""
+        """The interpreters that can run it, best first; a program in Python 2 can also run converted."""
         found = [python2()] if self.pythons[0] == 2 else []
         return [one for one in (*found, python3()) if one]
 
 
-def read_program(path: Path, walls: bool = True) -> Program:
-    """A bot from its file, or one of our own by its name; an ExtremeError, as of :func:`program`, if that fails."""
+def read_program(path: Path, walls: bool = True) -> BotProgram:
+    """A bot from its file, or one of the package's own by name; raises what :func:`program` raises."""
     if str(path) in NAMES and not path.exists():
         path = OWN / f"{path}_bot.py"
     try:
@@ -95,13 +95,13 @@ def read_program(path: Path, walls: bool = True) -> Program:
     return program(path.name, content, walls)
 
 
-def program(name: str, content: bytes, walls: bool = True) -> Program:
+def program(name: str, content: bytes, walls: bool = True) -> BotProgram:
     """A bot from the content of its file.
 
     Parameters
     ----------
     walls
-        Whether the process that reads it is shut in.
+        Whether the process that reads it runs behind walls.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def program(name: str, content: bytes, walls: bool = True) -> Program:
     except ProgramError as error:
         raise ProgramError(f"{name} is {error}") from None
     trusted = hashlib.sha256(content).digest() in _own_digests()
-    return Program(name, found.source, found.pythons, found.why, found.text, found.changes, trusted)
+    return BotProgram(name, found.source, found.pythons, found.why, found.text, found.changes, trusted)
 
 
 @cache

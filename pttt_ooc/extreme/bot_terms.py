@@ -1,4 +1,4 @@
-"""The terms of a tournament as configurations have them: the pools, and how bots are run."""
+"""The terms of a tournament as keys of a configuration: the pools, and how bots are run."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Memory = Annotated[int, Field(ge=64, le=10**6), BeforeValidator(number)]
 
 
 class Terms(Section):
-    """What a course says before the first match."""
+    """Keys that a course publishes before the first match."""
 
-    seed: int = Field(default=0, ge=0, le=2**63, description="Draws the lots of the teams; publish it before.")
+    seed: int = Field(default=0, ge=0, le=2**63, description="Seed of the teams' lots; publish it beforehand.")
     pools: Counts = Field(default=(10, 3, 1), description="Pools of each stage; the last stage is one pool.")
     qualify: Counts = Field(
         default=(3, 3, 3), validate_default=True, description="Teams of each pool that go on, by stage."
@@ -31,7 +31,7 @@ class Terms(Section):
     load_limit: Real = Field(default=60.0, ge=0.1, le=86400, description="Seconds for starting a bot.")
     memory_mb: Memory = Field(
         default=2048,
-        description="Memory that a bot may have; a match has two, and no more are played at once than memory holds.",
+        description="Memory of a bot in MB; no more matches, with two bots each, are played at once than memory holds.",
     )
     sandbox: bool = Field(default=True, description="false: bots run without walls; only for files that you trust.")
 

@@ -1,7 +1,7 @@
-"""The clocks of a bot's move: what its process computes, and the time that passes less what it is kept waiting.
+"""The clocks of a bot's move: processor time, and elapsed time less the time that the bot was kept waiting.
 
-The system tells how long a process computed, and how long it was ready to and waited for a processor.  Nothing that a
-bot does makes either number wrong, so it is given back exactly what it lost, and nothing that it used.
+The system counts how long a process computed, and how long it waited for a processor.  A bot can falsify neither
+number, so that it gets back exactly the time it lost.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-TICK = 0.1  # seconds between two looks at a process that thinks, at most
-_AGAIN = 0.001  # seconds between two looks at whether a process has been given a processor
+TICK = 0.1  # maximum seconds between two looks at a process that thinks
+_AGAIN = 0.001  # seconds between two looks at whether a process got a processor
 
 
 class Meter:
-    """What the system tells of a process, all its threads together.
+    """The system's counters of a process, all its threads together.
 
-    Behind walls a bot's process can start no other; what one without walls has started is not counted.
+    Behind walls a bot cannot start processes; those that a bot without walls starts are not counted.
 
     Parameters
     ----------
@@ -31,23 +31,23 @@ class Meter:
         self._processor = self._waited = 0.0
 
     def processor(self) -> float:
-        """Seconds that it has computed; what was known last, if it has ended."""
+        """Seconds of processor time; the last known number if it has ended."""
         with suppress(OSError):
             self._processor = time.clock_gettime(self._clock)
         return self._processor
 
     def waited(self) -> float:
-        """Seconds that it has waited for a processor; a wait counts when it is over, and nothing where none is told."""
+        """Seconds of completed waits for a processor; 0 if the system does not tell."""
         with suppress(OSError, ValueError, IndexError):
             self._waited = int(Path(f"/proc/{self._pid}/schedstat").read_text().split()[1]) / 1e9
         return self._waited
 
     def state(self) -> str:
-        """The letter of its state: R for running or ready to, T for stopped, D for waiting for a disk."""
+        """The letter of its state: R for running or ready, T for stopped, D for waiting for a disk."""
         return self._fields()[0]
 
     def is_ending(self) -> bool:
-        """Whether it has begun to end, by its own will or not."""
+        """Whether it has begun to end."""
         fields = self._fields()
         return fields[0] in "ZX?" or bool(int(fields[6]) & 4)  # the kernel's PF_EXITING
 
@@ -64,23 +64,23 @@ class Clock:
     Parameters
     ----------
     meter
-        Of the process that is asked.
+        Counters of the process that is asked.
     limit
         Seconds for the answer.
     charged
-        Seconds of processor time that the process had used when it was charged last: what it computed since, before it
-        was asked, counts.
+        Processor time up to the last charge, in seconds: what the process computed between its last answer and this
+        question counts.
     stalls
-        Seconds that may be given back for waits in the system, as a bot can bring them about.
+        Seconds that may still be given back for waits in the system, which a bot can cause.
 
     Attributes
     ----------
     processor
-        Seconds that the process has computed for this question.
+        Seconds that the process computed for this question.
     waited
         Seconds that it was kept waiting: for a processor, stopped, in the system, or while the referee did not run.
     stalls
-        What is left of them.
+        What is left of these seconds.
     """
 
     def __init__(self, meter: Meter, limit: float, charged: float, stalls: float = 0.0) -> None:
@@ -91,7 +91,7 @@ class Clock:
         self.processor = self.waited = self._lost = 0.0
 
     def look(self) -> None:
-        """Look at the process; to be called every `tick` seconds, and when it has answered."""
+        """Read the counters; call it every `tick` seconds, and when the process has answered."""
         now = time.monotonic()
         since, self._last = now - self._last, now
         processor = self._meter.processor() - self._charged
@@ -111,7 +111,7 @@ class Clock:
 
     @property
     def seconds(self) -> float:
-        """Seconds that count, when it was looked at last."""
+        """Seconds that count, up to the last look."""
         return max(self.processor, self._last - self._begin - self.waited)
 
     @property
@@ -120,12 +120,12 @@ class Clock:
         return self.limit - self.seconds
 
     def is_over(self) -> bool:
-        """Whether there was no answer in time; not as long as the process waits for a processor."""
+        """Whether the time is over; not while the process waits for a processor."""
         self.look()
         return self.left <= 0 and not self._is_waiting()
 
     def _is_waiting(self) -> bool:
-        """Whether the process is ready to run and does not for a tick, a wait that the system has not told of yet."""
+        """Whether the process is ready but does not run for a tick; the system counts a wait when it is over."""
         before, end = self._meter.processor(), time.monotonic() + self.tick
         while self._meter.state() == "R" and self._meter.processor() == before:
             if time.monotonic() > end:

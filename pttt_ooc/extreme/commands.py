@@ -15,17 +15,18 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
+from pttt_ooc.extreme.wing import pages
 from pttt_ooc.options import BrowserOption, ForceOption, HostOption, JsonOption, PortOption, group
 
 if TYPE_CHECKING:
-    from pttt_ooc.extreme.match import Match
+    from pttt_ooc.extreme.match import BotMatch
     from pttt_ooc.extreme.referee import Cell
 
 BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
 SandboxOption = Annotated[
     bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
 ]
-TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="For each move.")]
+TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Seconds for each move.")]
 MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
 
 extreme = group("The Extreme TicTacToe tournament: matches between bots in files, and a league.")
@@ -109,8 +110,8 @@ def _opening(text: str) -> list[Cell]:
     return found
 
 
-def _short(played: Match) -> dict[str, object]:
-    """What scripts want to know of a match."""
+def _short(played: BotMatch) -> dict[str, object]:
+    """A match in short, for scripts."""
     return {
         "winner": played.winner,
         "message": played.message,
@@ -124,7 +125,7 @@ def _short(played: Match) -> dict[str, object]:
     }
 
 
-def _show(played: Match) -> None:
+def _show(played: BotMatch) -> None:
     """Print the course's lines about a match, and more."""
     for player, name in enumerate(played.names):
         used = played.used(player)
@@ -138,7 +139,7 @@ def _show(played: Match) -> None:
 
 
 def _complain(detail: str) -> None:
-    """Print what a bot has done wrong; it may have chosen the words."""
+    """Print what a bot did wrong; the words may be its own, and are escaped."""
     for line in detail.splitlines():
         print(on_one_line(line), file=sys.stderr)
 
@@ -185,7 +186,7 @@ def tournament(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="The directory to write to.  [default: DIR/tournament]"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the draw of the pools; publish it.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draw of the pools; publish it.")] = 0,
     pools: Annotated[str, typer.Option(metavar="N,N,N", help="Pools of each stage.")] = "10,3,1",
     qualify: Annotated[str, typer.Option(metavar="N,N,N", help="Teams of each pool that go on.")] = "3,3,3",
     marks: Annotated[str, typer.Option(metavar="M,M,M", help="Marks of the best of a pool, by stage.")] = "30,10,10",
@@ -204,7 +205,7 @@ def tournament(
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.cores import cores_with_memory, free_cores
     from pttt_ooc.extreme.match import check_walls
-    from pttt_ooc.extreme.tournament import Settings, Tournament, entries_of
+    from pttt_ooc.extreme.tournament import Tournament, TournamentSettings, entries_of
     from pttt_ooc.extreme.walls import ExtremeError
 
     stages = display.read_stages(pools, qualify, marks)
@@ -226,7 +227,7 @@ def tournament(
         )
     if sandbox:
         check_walls()
-    settings = Settings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
+    settings = TournamentSettings(stages, seed, Conditions(time_limit, load_limit, memory_mb, sandbox))
     played = Tournament(output or directory / "tournament", entries_of(files, sandbox), settings)
     try:
         tables = played.play(held[:workers], display.tell_match)
@@ -239,7 +240,7 @@ def tournament(
 
 
 def serve(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a tournament that is played, or has been.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a tournament.")],
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
     browser: BrowserOption = True,
@@ -248,5 +249,5 @@ def serve(
     from pttt_ooc.extras import extra
 
     with extra("grader", "`pttt extreme serve`"):
-        from pttt_ooc.extreme.pages.local_server import serve as served
-    served(directory, host, port, "/extreme/standings" if browser else None)
+        from pttt_ooc.service.local_server import serve as served
+    served([pages(directory)], host, port, "/extreme/standings" if browser else None)

@@ -1,4 +1,4 @@
-"""Cores and memory for bots that are timed: one bot on each core, whoever plays matches on this machine."""
+"""Cores and memory for timed bots: one bot on each core, among all processes of this machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _POLL = 0.02  # seconds between two looks
 
 
 def free_cores() -> list[int]:
-    """The processors that this process may use, one of each core: two bots that are timed never share one."""
+    """The processors that this process may use, one of each core: two timed bots never share a core."""
     seen: set[str] = set()
     found = []
     for number in sorted(os.sched_getaffinity(0)):
@@ -36,12 +36,12 @@ def free_cores() -> list[int]:
 
 
 def cores_with_memory(memory_mb: int) -> list[int]:
-    """The cores of :func:`free_cores`, as many as the memory that is free now holds matches; at least one.
+    """As many of :func:`free_cores` as free memory holds matches now; at least one.
 
     Parameters
     ----------
     memory_mb
-        That each of the two bots of a match may take, in MiB.
+        MiB that each of the two bots of a match may take.
     """
     matches = available_bytes() // (2 * memory_mb << 20)
     return free_cores()[: max(1, matches)]
@@ -49,12 +49,12 @@ def cores_with_memory(memory_mb: int) -> list[int]:
 
 @contextmanager
 def taken_core(cores: Sequence[int], stopping: threading.Event | None = None) -> Iterator[int | None]:
-    """A core of these that nobody else has taken, taken until the block ends; it is waited for.
+    """Wait for one of these cores that is not taken, and take it until the block ends.
 
     Parameters
     ----------
     stopping
-        When it is set, nothing is waited for any more, and there is no core.
+        Ends the waiting when it is set; then there is no core.
 
     Raises
     ------

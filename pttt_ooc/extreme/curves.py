@@ -1,11 +1,10 @@
-"""What our strong bot thinks of each position of a match, with a small budget that is the same on all machines."""
+"""The strong bot's evaluation of each position of a match, with a budget that is the same on all machines."""
 
 from __future__ import annotations
 
 import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pttt_ooc.arena.games.base import PLAYER
@@ -15,23 +14,23 @@ from pttt_ooc.extreme.search import Searcher, ready
 from pttt_ooc.extreme.tournament_record import Record
 
 NODES = 5000
-"""Positions that are searched for each position of a match."""
+"""Positions searched for each position of a match."""
 
-TABLE = 1 << 16  # positions that are remembered
+TABLE = 1 << 16  # positions remembered
 SCALE = 5000.0
 """Values are chances to win on a logistic scale: fitted to 9,786 positions of 150 games of the bot against itself."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What the bot thinks of a match.
+    """The evaluation of a match.
 
     Attributes
     ----------
     nodes
-        Positions that were searched for each position.
+        Positions searched for each position.
     chances
-        Of the first player to win, in each position, the last one included.
+        The first player's chance to win in each position, the last one included.
     """
 
     nodes: int
@@ -39,18 +38,18 @@ class Curve:
 
 
 def chance(value: float) -> float:
-    """The chance to win of a player for whom a position has this value."""
+    """The chance to win of a player whose position has this value."""
     return 1 / (1 + math.exp(-max(-700.0, min(700.0, value / SCALE))))
 
 
 class Analyst:
-    """Looks at matches with the search of the strong bot."""
+    """Evaluates matches with the search of the strong bot."""
 
     def __init__(self, nodes: int = NODES) -> None:
         self._nodes, self._searcher = nodes, ready(Searcher(TABLE))
 
     def curve(self, match: dict[str, Any]) -> Curve:
-        """The curve of a match, from what its file holds; the same match always has the same curve."""
+        """The curve of a match, from its file; the same match always has the same curve."""
         searcher = Searcher(TABLE)
         game = searcher.game
         state, chances = game.start(), []
@@ -72,21 +71,12 @@ class Analyst:
 
 
 def write_curve(record: Record, pairing: Pairing, analyst: Analyst) -> None:
-    """Look at a match of a tournament that has been played, and keep what was seen."""
+    """Evaluate a match that has been played, and write its curve."""
     found = analyst.curve(record.match(pairing))
     make_directory(record.directory / "curves")
     atomic_write_text(record.curve(pairing), json.dumps({"nodes": found.nodes, "chances": found.chances}) + "\n")
 
 
 def missing(record: Record) -> list[Pairing]:
-    """The matches that have been played and that nobody has looked at."""
+    """The matches that have been played and have no curve."""
     return [played.pairing for played in record.state().played if not record.curve(played.pairing).exists()]
-
-
-def look_at_all(directory: Path) -> int:
-    """Look at all matches that have been played; returns how many there were."""
-    record, analyst = Record(directory), Analyst()
-    found = missing(record)
-    for pairing in found:
-        write_curve(record, pairing, analyst)
-    return len(found)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pttt_ooc.extreme.league import COURSE, Pairing, Stage, Table
+from pttt_ooc.extreme.league import COURSE, Pairing, PoolTable, Stage
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -45,7 +45,7 @@ def tell_match(pairing: Pairing, found: dict[str, Any]) -> None:
     )
 
 
-def as_json(record: Record, tables: Sequence[Table]) -> dict[str, Any]:
+def as_json(record: Record, tables: Sequence[PoolTable]) -> dict[str, Any]:
     """The result of a tournament."""
     return {
         "seed": record.seed,
@@ -57,7 +57,7 @@ def as_json(record: Record, tables: Sequence[Table]) -> dict[str, Any]:
     }
 
 
-def show(record: Record, tables: Sequence[Table]) -> None:
+def show(record: Record, tables: Sequence[PoolTable]) -> None:
     """Print all pools, and the marks."""
     width = max(map(len, record.teams))
     for table in tables:

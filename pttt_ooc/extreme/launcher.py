@@ -1,11 +1,11 @@
 """Start a bot's process behind walls: a program that stands alone, ``python launcher.py SPEC STATUS``.
 
-SPEC is an object of :mod:`marshal` in hexadecimal digits: the command, what of the file system it sees, limits, and
-whether there are to be walls at all.  The program makes namespaces of its own for mounts, processes, network, IPC and
+SPEC is an object of :mod:`marshal` in hexadecimal digits: the command, the files that it sees, limits, and whether
+there are walls at all.  The program makes namespaces of its own for mounts, processes, network, IPC and
 the host's name (and for users, where it is not root), builds a file system in memory with nothing in it but read-only
 mounts, gives up all rights, and starts the command as the first process in there.  When that one ends, the kernel ends
 all others that it may have started.  It imports little, as it runs once for each bot and match.
-On the descriptor STATUS it tells the process's number, or a sentence that says why there is no process.
+It writes the process's number to the descriptor STATUS, or a sentence that says why there is no process.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _separate() -> None:
 
 
 def _furnish(root: str, shown: list[list[str]]) -> None:
-    """Make the file system of the bot at `root`: (path that is there, path in the bot's world)."""
+    """Make the bot's file system at `root`; `shown` has pairs of a path outside and a path inside."""
     os.umask(0o022)  # nobody has to find the way, also where the referee keeps its files private
     _mount("none", "/", None, _RECURSIVE | _PRIVATE)
     # They are opened first, as the new root hides what is below its place.
@@ -128,7 +128,7 @@ def _die_with_parent() -> None:
 
 
 def main() -> None:
-    """Do it, and end as the command ends: with its code, or by the same signal."""
+    """Start the command, and end as it ends: with its code, or by the same signal."""
     spec: dict[str, Any] = marshal.loads(bytes.fromhex(sys.argv[1]))
     status = int(sys.argv[2])
     parent = os.getppid()

@@ -1,4 +1,4 @@
-"""The league: stages, pools, the order of matches, and standings.  Nothing here plays or writes.
+"""The league: stages, pools, the order of matches, and standings.  This module neither plays nor writes.
 
 Teams are named by their files.  A stage deals its teams to pools; in a pool, each pair plays two matches, and each of
 the two begins once.  A team's score in a stage is the sum of its points in the matches; its marks are the stage's marks
@@ -27,11 +27,11 @@ class Stage:
     name
         ``group``, ``semi-final``, ``final``.
     pools
-        How many.
+        Number of pools.
     qualify
-        How many teams of each pool go on, or are named in the end.
+        Teams of each pool that go on, or that are named in the end.
     marks
-        Of a pool's best team.
+        Marks of a pool's best team.
     """
 
     name: str
@@ -55,20 +55,20 @@ class Pairing:
 
     @property
     def name(self) -> str:
-        """Of its log."""
+        """Name of the match's file."""
         return f"{self.stage}-{self.pool + 1}-{self.first}-{self.second}"
 
 
 @dataclass(frozen=True)
 class Score:
-    """What a match gave: points of the first team and of the second."""
+    """The result of a match: points of the first team and of the second."""
 
     pairing: Pairing
     points: tuple[int, int]
 
 
 @dataclass
-class Row:
+class PoolRow:
     """A team's line in the standings of its pool."""
 
     rank: int
@@ -83,23 +83,23 @@ class Row:
 
 
 @dataclass
-class Table:
+class PoolTable:
     """The standings of a pool."""
 
     stage: str
     pool: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[PoolRow] = field(default_factory=list)
     played: int = 0
     matches: int = 0
 
 
 def check_sizes(stages: Sequence[Stage], teams: int) -> None:
-    """Refuse stages that do not fit the number of teams.
+    """Check that the stages fit the number of teams.
 
     Raises
     ------
     ExtremeError
-        That says which stage, and what to change.
+        If one does not; the message says which, and what to change.
     """
     there = teams
     for stage in stages:
@@ -112,12 +112,12 @@ def check_sizes(stages: Sequence[Stage], teams: int) -> None:
 
 
 def pool_sizes(teams: int, pools: int) -> list[int]:
-    """The sizes of pools that differ by one at most; the larger ones come first."""
+    """Sizes of pools, which differ by one at most, the larger ones first."""
     return [teams // pools + (pool < teams % pools) for pool in range(pools)]
 
 
 def lots(teams: Iterable[str], seed: int) -> dict[str, int]:
-    """The lot of each team: its place in a random order, which the seed and the teams' names give."""
+    """The lot of each team: its place in a random order that depends on the seed and the teams' names."""
     order = sorted(teams)
     random.Random(seed).shuffle(order)
     return {team: lot for lot, team in enumerate(order)}
@@ -129,11 +129,10 @@ def first_pools(lot: dict[str, int], stage: Stage) -> list[list[str]]:
     return [order[pool :: stage.pools] for pool in range(stage.pools)]
 
 
-def next_pools(tables: Sequence[Table], stage: Stage, lot: dict[str, int]) -> list[list[str]]:
-    """The pools of a later stage: those who qualified, best first, dealt to and fro.
+def next_pools(tables: Sequence[PoolTable], stage: Stage, lot: dict[str, int]) -> list[list[str]]:
+    """The pools of a later stage: the qualified teams, best first, dealt in snake order.
 
-    The best are those with the better rank in their pool, then with the higher score for each match played, then with
-    the lower lot.
+    Teams are ordered by rank in their pool, then by score for each match played, then by lot.
     """
     going = [
         (row.rank, -row.score / (row.won + row.drawn + row.lost), lot[row.team], row.team)
@@ -158,10 +157,12 @@ def pairings(stage: Stage, pools: Sequence[Sequence[str]]) -> list[Pairing]:
     ]
 
 
-def standings(stage: Stage, number: int, pool: Sequence[str], scores: Iterable[Score], lot: dict[str, int]) -> Table:
-    """The standings of a pool after the matches that have been played."""
+def standings(
+    stage: Stage, number: int, pool: Sequence[str], scores: Iterable[Score], lot: dict[str, int]
+) -> PoolTable:
+    """The standings of a pool after the matches played so far."""
     played = [score for score in scores if (score.pairing.stage, score.pairing.pool) == (stage.name, number)]
-    rows = {team: Row(0, team, 0, 0, 0, 0, 0, 0.0, False) for team in pool}
+    rows = {team: PoolRow(0, team, 0, 0, 0, 0, 0, 0.0, False) for team in pool}
     for score in played:
         for own, other in ((0, 1), (1, 0)):
             row = rows[(score.pairing.first, score.pairing.second)[own]]
@@ -172,7 +173,7 @@ def standings(stage: Stage, number: int, pool: Sequence[str], scores: Iterable[S
             row.drawn += mine == theirs
             row.lost += mine < theirs
     order = sorted(rows.values(), key=lambda row: (-row.score, -row.won))
-    ranked: list[Row] = []
+    ranked: list[PoolRow] = []
     while order:
         tied = [row for row in order if (row.score, row.won) == (order[0].score, order[0].won)]
         order = order[len(tied) :]
@@ -186,4 +187,4 @@ def standings(stage: Stage, number: int, pool: Sequence[str], scores: Iterable[S
     for rank, row in enumerate(ranked, start=1):
         row.rank, row.qualified = rank, rank <= stage.qualify
         row.marks = round(stage.marks * row.score / best, 2) if best else 0.0
-    return Table(stage.name, number, ranked, len(played), len(pool) * (len(pool) - 1))
+    return PoolTable(stage.name, number, ranked, len(played), len(pool) * (len(pool) - 1))

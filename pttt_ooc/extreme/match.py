@@ -1,4 +1,4 @@
-"""One match between two bots, of which the referee believes nothing but their answers."""
+"""One match between two bots; the referee believes nothing but their answers."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any
 
 from pttt_ooc.extras import check_extra
 from pttt_ooc.extreme.bot_process import BotProcess, Conditions, ForfeitError
-from pttt_ooc.extreme.bot_programs import Program
-from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Move, Referee
+from pttt_ooc.extreme.bot_programs import BotProgram
+from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Cell, Referee, TimedMove
 from pttt_ooc.extreme.runner import BigBoard
 from pttt_ooc.extreme.walled_process import MachineError, plain
 from pttt_ooc.extreme.walls import ExtremeError
 
 log = logging.getLogger("pttt.extreme.match")
 TRIES = 4
-"""So often a match is begun that the machine breaks off."""
+"""Maximum starts of a match that the machine breaks off."""
 
 
 @dataclass
-class Match:
+class BotMatch:
     """A match that has been played.
 
     Attributes
     ----------
     names
-        The bots' files; the first one has played x.
+        The bots' files; the first one played x.
     winner
         ``P1``, ``P2`` or ``NONE``.
     message
@@ -37,9 +37,9 @@ class Match:
     detail
         More about a forfeit, for the team.
     points
-        Of both.
+        Points of both.
     moves
-        In their order.
+        All moves, in order.
     seconds
         From the first question to the last answer.
     load_seconds
@@ -57,7 +57,7 @@ class Match:
     message: str = ""
     detail: str = ""
     points: tuple[int, int] = (0, 0)
-    moves: list[Move] = field(default_factory=list)
+    moves: list[TimedMove] = field(default_factory=list)
     seconds: float = 0.0
     load_seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
     pythons: list[str] = field(default_factory=lambda: ["", ""])
@@ -74,18 +74,18 @@ class Match:
         return [move.seconds for move in self.moves if move.player == player]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, as JSON has it."""
+        """The match as a JSON object."""
         return {**asdict(self), "plies": self.plies}
 
 
 def play_match(
-    programs: tuple[Program, Program],
+    programs: tuple[BotProgram, BotProgram],
     conditions: Conditions,
-    watch: Callable[[Match], bool] | None = None,
+    watch: Callable[[BotMatch], bool] | None = None,
     opening: Sequence[Cell] = (),
     tried: int | None = None,
-) -> Match:
-    """Play one match; what the machine breaks off is played again, a few times, and the log tells.
+) -> BotMatch:
+    """Play one match.  If the machine breaks it off, it is played again, a few times, and the log says so.
 
     A program that may be Python 2 or 3, and raises an error as Python 3, is taken for Python 2, and the match begins
     anew; so does a match in which a Python 2 that is installed lacks a module that the program imports.
@@ -95,12 +95,12 @@ def play_match(
     programs
         The bots; the first one plays x and begins.
     watch
-        Sees the match after each move, and says whether to go on; a match that is left has no message.
+        Called with the match after each move; returns whether to go on.  A match that is left has no message.
     opening
         Moves that are made for the players, before they are asked.
     tried
-        After so many moves of its own, nothing begins anew for a program: it might raise an error to try again.
-        None: whenever it raises its first error.
+        Own moves after which a program does not get another match in another Python: it might raise an error in order
+        to try again.  None: no limit.
 
     Raises
     ------
@@ -126,12 +126,12 @@ def play_match(
 
 
 def _play(
-    programs: tuple[Program, Program],
+    programs: tuple[BotProgram, BotProgram],
     conditions: Conditions,
-    watch: Callable[[Match], bool] | None,
+    watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
     tried: int | None,
-) -> Match:
+) -> BotMatch:
     """A match with the Pythons that the programs turn out to need."""
     skipped = [0, 0]
     while True:
@@ -152,14 +152,14 @@ def _play(
 
 
 def _play_once(
-    programs: tuple[Program, Program],
+    programs: tuple[BotProgram, BotProgram],
     skipped: list[int],
     conditions: Conditions,
-    watch: Callable[[Match], bool] | None,
+    watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
-) -> tuple[Match, int | None]:
+) -> tuple[BotMatch, int | None]:
     """A match with these interpreters, and who has forfeited it."""
-    match = Match((programs[0].name, programs[1].name))
+    match = BotMatch((programs[0].name, programs[1].name))
     bots: list[BotProcess] = []
     try:
         for player, program in enumerate(programs):
@@ -183,20 +183,20 @@ def _play_once(
 
 
 def _play_moves(
-    match: Match,
+    match: BotMatch,
     bots: list[BotProcess],
-    watch: Callable[[Match], bool] | None,
+    watch: Callable[[BotMatch], bool] | None,
     opening: Sequence[Cell],
 ) -> int | None:
-    """Play to the end; returns who has forfeited."""
+    """Play to the end; returns who has forfeited, if anybody."""
     referee = Referee()
     known = [0, 0]  # moves that each bot has been told
     told: list[tuple[Cell, Cell, str]] = []  # the move before, the move, the flag
     for cell in opening:
         told.append((referee.old_move, cell, FLAGS[referee.player]))
-        match.moves.append(Move(referee.player, cell, referee.bonus, 0.0))
+        match.moves.append(TimedMove(referee.player, cell, referee.bonus, 0.0))
         if not referee.play(cell):
-            raise ExtremeError(f"The opening is against the rules: {cell} cannot be its move {len(told)}.")
+            raise ExtremeError(f"The opening is against the rules: {cell} cannot be move {len(told)}.")
     while referee.result()[1] == "-":
         player, flag, before = referee.player, FLAGS[referee.player], referee.old_move
         request = {"moves": told[known[player] :], "old_move": before, "flag": flag}
@@ -207,7 +207,7 @@ def _play_moves(
         except ForfeitError as error:
             _forfeit(match, player, error)
             return player
-        move = Move(player, cell, referee.bonus, *astuple(spent))
+        move = TimedMove(player, cell, referee.bonus, *astuple(spent))
         if not referee.play(cell):
             _forfeit(match, player, ForfeitError("INVALID MOVE", f"It answered {cell} after {before}."))
             return player
@@ -235,7 +235,7 @@ def _checked(answer: dict[str, Any], board: BigBoard) -> Cell:
     return move[0], move[1], move[2]
 
 
-def _forfeit(match: Match, loser: int, error: ForfeitError) -> Match:
+def _forfeit(match: BotMatch, loser: int, error: ForfeitError) -> BotMatch:
     winner = 1 - loser
     match.winner, match.message, match.detail = PLAYERS[winner], error.message, error.detail
     match.points = (WHOLE * (winner == 0), WHOLE * (winner == 1))
@@ -243,17 +243,17 @@ def _forfeit(match: Match, loser: int, error: ForfeitError) -> Match:
 
 
 def check_walls() -> None:
-    """Refuse to go on where bots cannot be shut in.
+    """Raise an error if bots cannot be shut in on this machine.
 
     Raises
     ------
     MissingExtraError
         If the Python binding of libseccomp is missing.
     ExtremeError
-        That says why, and what the switch is called that allows bots without walls.
+        With the reason, and the option that allows bots without walls.
     """
     check_extra("extreme", "The wall around bots")
-    bot = Program("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")
+    bot = BotProgram("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")
     try:
         process = BotProcess(bot, bot.interpreters()[-1], Conditions())
         try:

@@ -40,7 +40,7 @@ def draw(config: ExtremeConfig, directory: Path) -> None:
     """
     from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.match import check_walls
-    from pttt_ooc.extreme.tournament import Settings, entries_of, settle
+    from pttt_ooc.extreme.tournament import TournamentSettings, entries_of, settle
     from pttt_ooc.extreme.tournament_record import Record
 
     files = bots_of(config)
@@ -52,7 +52,9 @@ def draw(config: ExtremeConfig, directory: Path) -> None:
     make_directory(directory)
     try:
         settle(
-            directory, entries_of(map(Path, files), config.sandbox), Settings(config.stages, config.seed, conditions)
+            directory,
+            entries_of(map(Path, files), config.sandbox),
+            TournamentSettings(config.stages, config.seed, conditions),
         )
     except ExtremeError as error:
         raise ExtremeError(str(error).replace("directory with --output", "extreme.run")) from error

@@ -1,4 +1,4 @@
-"""The referee's own position of a match, by the rules of the course, and the moves that lead there."""
+"""The referee's own position of a match, by the rules of the course, and its moves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Cell = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Move:
+class TimedMove:
     """One move of a match.
 
     Attributes
@@ -26,7 +26,7 @@ class Move:
     bonus
         Whether it was a bonus move.
     seconds, processor, waited
-        What the bot took, as of :class:`~pttt_ooc.extreme.bot_process.Spent`; 0 for a move of the opening.
+        See :class:`~pttt_ooc.extreme.bot_process.Spent`; 0 for a move of the opening.
     """
 
     player: int
@@ -47,9 +47,9 @@ class Referee:
     player
         0 or 1, whose turn it is.
     old_move
-        The move before, or (-1, -1, -1).
+        The previous move, or (-1, -1, -1).
     bonus
-        Whether the move to come is a bonus move.
+        Whether the next move is a bonus move.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Referee:
         self.player, self.old_move, self.bonus = 0, START, False
 
     def play(self, cell: Cell) -> bool:
-        """Play a move; whether it was valid.  A bonus move that wins a small board gives no other bonus move."""
+        """Play a move; returns whether it was valid.  A bonus move that wins a small board gives no further one."""
         done, won = self.board.update(self.old_move, cell, FLAGS[self.player])
         if done != "SUCCESSFUL":
             return False
@@ -73,7 +73,7 @@ class Referee:
         return found
 
     def result(self) -> tuple[str, str]:
-        """As the course's ``find_terminal_state``."""
+        """See the course's ``find_terminal_state``."""
         winner, message = self.board.find_terminal_state()
         return winner, message
 

@@ -74,7 +74,7 @@ def ready(searcher: Searcher) -> Searcher:
 
 def main() -> None:
     """Compile the kernels, and let bots behind walls read them, who are another user."""
-    from pttt_ooc.compiler import DIRECTORIES, make_readable
+    from pttt_ooc.jit import DIRECTORIES, make_readable
 
     ready(Searcher(1 << 10))
     for place in DIRECTORIES:

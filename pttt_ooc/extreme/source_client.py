@@ -1,4 +1,4 @@
-"""Strangers' sources, read behind walls: nothing of ours parses, decodes or converts them in its own process."""
+"""Strangers' sources, read behind walls: no process of ours parses, decodes or converts them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pttt_ooc.extreme.walls import RUNNER, ExtremeError, filter_code, limits, py
 
 READER = Path(__file__).with_name("source_reader.py")
 SECONDS = 10.0
-"""For all that is done with a file, from its text to what its conversion has changed."""
+"""Seconds for reading, converting and comparing a file."""
 TRIES = 3
-"""So often a file is read if the machine ends the process that reads it."""
+"""Maximum attempts to read a file, if the machine ends the process that reads it."""
 _MEMORY_MB = 2048
 _UNCOMPARED = "What was converted takes too long to compare."
 _LONGEST = 1 << 24  # bytes of a message: a text of 1 MB as JSON has it, and more
@@ -28,7 +28,7 @@ class ProgramError(ExtremeError):
 
 @dataclass(frozen=True)
 class Reading:
-    """What is known of a file.
+    """A file that was read.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class Reading:
     pythons
         The versions of Python that it may be written in, the likelier one first.
     why
-        What says so, for the team.
+        The reason, for the team.
     text
         The program in Python 3, if it may be Python 2.
     changes
-        What is different there, for the team.
+        What the conversion changed, for the team.
     """
 
     source: str
@@ -63,7 +63,7 @@ def read(content: bytes, walls: bool) -> Reading:
     Raises
     ------
     ProgramError
-        If it is no program, or cannot be read in the time that there is.  The message goes on after "it is".
+        If it is no program, or takes too long to read.  The message continues "it is ...".
     ExtremeError
         If no process can be made for it, or it cannot import what is installed.
     MissingExtraError
@@ -101,7 +101,7 @@ def _read(content: bytes, walls: bool) -> Reading:
 
 
 def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
-    """The same with its conversion; one that Python 3 accepts as well stays that, if there is none."""
+    """The file with its conversion.  If there is none, a file that Python 3 accepts stays Python 3."""
     try:
         answer = process.receive(clock, _LONGEST)
     except SilentError as error:

@@ -1,9 +1,8 @@
-"""What reads a stranger's source, in a process of its own behind walls: its text, the Python that it is written in, and
-its conversion from Python 2.
+"""Reads a stranger's source in a process of its own behind walls: text, version of Python, conversion from Python 2.
 
-This file runs beside ``runner.py``: ``python reader.py IN OUT``.  It gets one message with the file, and answers with
-three, so that what takes too long loses no more than itself: the text and the versions of Python, the conversion, and
-what that has changed.  Only a file that may be Python 2 gets the last two.
+This file runs beside ``runner.py``: ``python source_reader.py IN OUT``.  It gets one message with the file, and answers
+with three, so that a step that takes too long loses only itself: text and versions of Python, the conversion, and the
+changes.  Only a file that may be Python 2 gets the last two.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ _ONLY_3 = {
 }
 _SYNTAX_3 = (ast.JoinedStr, ast.Nonlocal, ast.AnnAssign, ast.AsyncFunctionDef, ast.NamedExpr, ast.YieldFrom, ast.Match)
 _LEFT_OUT = {"asserts", "buffer", "idioms", "isinstance", "set_literal", "ws_comma", "callable", "division"}
-"""Conversions that change style only, or that this package does in its own way."""
+"""Conversions that only change style, or that this package does itself."""
 _REFUSED = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What Python raises for a text that is no program to it; the last two for what is nested too deeply."""
+"""What Python raises for a text that is no program; the last two if it is nested too deeply."""
 
 
 def text_of(content: bytes) -> str:
@@ -43,14 +42,14 @@ def text_of(content: bytes) -> str:
     declared = re.search(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", b"\n".join(content.split(b"\n", 2)[:2]), re.M)
     try:
         source = content.removeprefix(b"\xef\xbb\xbf").decode(declared[1].decode() if declared else "utf-8")
-        source.encode()  # which half of a character cannot be, as some encodings have it
+        source.encode()  # fails for half a character, which some encodings allow
     except (UnicodeError, LookupError):
         source = content.decode("latin-1")
     return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def dialect(source: str) -> tuple[tuple[int, ...], str]:
-    """The versions of Python that a text may be written in, likelier first, and what says so.
+    """The versions of Python that a text may be written in, likelier first, and the reason.
 
     A text that both versions accept is Python 2 if it uses names that only Python 2 has.  If nothing tells, it is tried
     as Python 3 first: a match in which it then raises an error is played again with it as Python 2.  What Python 3 does
@@ -135,7 +134,7 @@ def _untabbed(source: str) -> str:
 
 
 def changes(source: str, text: str) -> str:
-    """What the conversion from Python 2 has changed, as far as a team wants to read it."""
+    """The changes of the conversion from Python 2, as a unified diff of limited length."""
     before, after = source.splitlines(), text.splitlines()
     if max(len(before), len(after)) > LONGEST:
         return f"{len(before)} lines were converted, which are too many to compare."
@@ -144,7 +143,7 @@ def changes(source: str, text: str) -> str:
 
 
 def answers(content: bytes) -> Any:
-    """What there is to say about a file."""
+    """The answers about a file."""
     source = text_of(content)
     if "\0" in source:
         yield {"refused": "it holds the character 0"}
@@ -165,7 +164,7 @@ def answers(content: bytes) -> Any:
 
 
 def main() -> None:
-    """Read the file that comes in."""
+    """Read one file."""
     import runner  # type: ignore[import-not-found]  # it is in the same directory, behind walls as well
 
     incoming, outgoing = int(sys.argv[1]), int(sys.argv[2])

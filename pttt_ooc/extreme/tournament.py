@@ -1,6 +1,6 @@
 """A tournament on disk: every match is played once, whatever interrupts it, and logged move by move.
 
-What the directory holds is told in :mod:`.record`.
+:mod:`.tournament_record` describes the directory.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.extreme import league
 from pttt_ooc.extreme.bot_check import ENOUGH
 from pttt_ooc.extreme.bot_process import Conditions
-from pttt_ooc.extreme.bot_programs import Program, program
+from pttt_ooc.extreme.bot_programs import BotProgram, program
 from pttt_ooc.extreme.cores import taken_core
-from pttt_ooc.extreme.league import Pairing, Stage, Table
+from pttt_ooc.extreme.league import Pairing, PoolTable, Stage
 from pttt_ooc.extreme.match import play_match
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
 from pttt_ooc.extreme.tournament_record import FACTS, Record, read_json
@@ -34,17 +34,17 @@ RESULTS = ("standings.json", "standings.csv", "marks.csv")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a tournament is made of.
+class TournamentSettings:
+    """The settings of a tournament.
 
     Attributes
     ----------
     stages
-        In their order.
+        All stages, in order.
     seed
-        Of the lots, published before the first match.
+        Seed of the lots, published before the first match.
     conditions
-        How the bots are run; the core is chosen for each match.
+        How bots are run; the core is chosen for each match.
     """
 
     stages: tuple[Stage, ...]
@@ -59,9 +59,9 @@ class Entry:
     Attributes
     ----------
     key
-        Names the team in files: letters, digits and underscores.
+        The team's name in files: letters, digits and underscores.
     name
-        That people see.
+        Its name for people.
     file, content
         The bot's file.
     """
@@ -93,8 +93,8 @@ def entries_of(files: Iterable[Path], walls: bool = True) -> list[Entry]:
     return found
 
 
-def settle(directory: Path, entries: Sequence[Entry], settings: Settings) -> None:
-    """Make a tournament in a directory, or see to it that the one that is there is this one.
+def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
+    """Make a tournament in a directory, or check that the one that is there is this one.
 
     Raises
     ------
@@ -149,17 +149,17 @@ class Player:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.conditions = Conditions(**record.conditions)
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[str, BotProgram] = {}
 
     def play(self, pairing: Pairing, cores: Sequence[int], stopping: threading.Event | None = None) -> Any:
-        """Play a match on one of these cores and write it down; returns what its file holds.
+        """Play a match on one of these cores and write its file; returns the file's content.
 
-        The core is waited for, if other timed bots run on it.  None if `stopping` was set before there was one.
+        It waits for a core on which no other timed bots run.  None if `stopping` is set before there is one.
 
         Raises
         ------
         PtttError
-            If bots cannot be run on this machine, or the file cannot be written; it costs nobody a match.
+            If bots cannot be run on this machine, or the file cannot be written; no team loses a match by that.
         """
         programs = self._program(pairing.first), self._program(pairing.second)
         with taken_core(cores, stopping) as core:
@@ -170,7 +170,7 @@ class Player:
         atomic_write_text(self.record.log(pairing), json.dumps(found) + "\n")
         return found
 
-    def _program(self, key: str) -> Program:
+    def _program(self, key: str) -> BotProgram:
         if key not in self._programs:
             try:
                 content = self.record.bot(key).read_bytes()
@@ -181,16 +181,16 @@ class Player:
 
 
 class Tournament:
-    """A tournament in a directory, which this process alone plays.
+    """A tournament in a directory, played by this process alone.
 
     Parameters
     ----------
     directory
-        Where it is, or is made.
+        Made if it is missing.
     entries
         The teams.
     settings
-        Must be those of the tournament that is there.
+        They must be the ones of the tournament that is there.
 
     Raises
     ------
@@ -198,7 +198,7 @@ class Tournament:
         If teams, settings and directory do not fit together.
     """
 
-    def __init__(self, directory: Path, entries: Sequence[Entry], settings: Settings) -> None:
+    def __init__(self, directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
         league.check_sizes(settings.stages, len(entries))
         make_directory(directory)
         self._lock = hold(
@@ -212,7 +212,7 @@ class Tournament:
             raise
 
     def close(self) -> None:
-        """Let others play it."""
+        """Release the lock."""
         self._lock.close()
 
     def play(
@@ -220,17 +220,17 @@ class Tournament:
         cores: Sequence[int],
         tell: Callable[[Pairing, dict[str, Any]], None],
         stopping: threading.Event | None = None,
-    ) -> list[Table]:
-        """Play all that has not been played, as many matches at a time as there are `cores`, one on each.
+    ) -> list[PoolTable]:
+        """Play all remaining matches, one at a time on each of the `cores`.
 
         Parameters
         ----------
         stopping
-            When it is set, no other match is begun or waited for.
+            When it is set, no further match is begun or waited for.
 
         Returns
         -------
-        The standings in the end.
+        The final standings.
 
         Raises
         ------
@@ -291,7 +291,7 @@ def _work(player: Player, cores: Sequence[int], to_play: Any, done: Any, stoppin
             return
 
 
-def write_standings(record: Record) -> list[Table]:
+def write_standings(record: Record) -> list[PoolTable]:
     """Write standings and marks, and return the standings."""
     tables = record.state().tables
     directory = record.directory

@@ -1,8 +1,8 @@
-"""What a tournament's directory holds, read: its settings, its matches, and the standings that follow from them.
+"""A tournament's directory, read: settings, matches, and the standings that follow from them.
 
 The directory holds ``tournament.json`` (settings, the seed, the teams with digests of their bots), ``bots/`` (their
 files as they were handed in), ``matches/`` (one file of JSON for each match, there when the match has been played),
-``curves/`` (what our strong bot thinks of the positions of a match) and, made anew from these, ``standings.json``,
+``curves/`` (the strong bot's evaluation of each position) and, made anew from these, ``standings.json``,
 ``standings.csv`` and ``marks.csv``.
 """
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.extreme import league
-from pttt_ooc.extreme.league import Pairing, Score, Stage, Table
+from pttt_ooc.extreme.league import Pairing, PoolTable, Score, Stage
 from pttt_ooc.extreme.walls import ExtremeError
 
 FACTS = "tournament.json"
-"""The file that makes a directory a tournament."""
+"""The file that marks a directory as a tournament."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Team:
     Attributes
     ----------
     key
-        Names it in files and addresses.
+        Its name in files and addresses.
     name
-        That people see.
+        Its name for people.
     file
         The name under which its bot was handed in.
     digest
-        Of the bot's file: SHA-256, in hex.
+        SHA-256 of the bot's file, in hex.
     """
 
     key: str
@@ -45,8 +45,8 @@ class Team:
 
 
 @dataclass(frozen=True)
-class Played:
-    """A match that has been played, in short.
+class PlayedMatch:
+    """Summary of a match that has been played.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Played:
     message
         How it ended.
     plies, seconds
-        How many moves it had, and how long it took.
+        Number of moves, and duration.
     """
 
     score: Score
@@ -73,8 +73,8 @@ class Played:
 
 
 @dataclass(frozen=True)
-class State:
-    """How far a tournament has come.
+class TournamentState:
+    """The progress of a tournament.
 
     Attributes
     ----------
@@ -83,12 +83,12 @@ class State:
     waiting
         The matches that can be played now.
     played
-        All matches that have been played, in their order.
+        All matches that have been played, in order.
     """
 
-    tables: list[Table]
+    tables: list[PoolTable]
     waiting: list[Pairing]
-    played: list[Played]
+    played: list[PlayedMatch]
 
 
 class Record:
@@ -97,15 +97,15 @@ class Record:
     Attributes
     ----------
     seed
-        Of the lots.
+        Seed of the lots.
     stages
-        In their order.
+        All stages, in order.
     conditions
         How the bots are run.
     teams
-        By their keys.
+        Teams by key.
     lots
-        Of the teams.
+        Lots by key.
 
     Raises
     ------
@@ -126,22 +126,22 @@ class Record:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise ExtremeError(f"{directory / FACTS} is damaged, or of another version of this package.") from None
         self.lots = league.lots(self.teams, self.seed)
-        self._played: dict[Pairing, Played] = {}  # of matches on disk
+        self._played: dict[Pairing, PlayedMatch] = {}  # of matches on disk
 
     def log(self, pairing: Pairing) -> Path:
         """The file of a match."""
         return self.directory / "matches" / f"{pairing.name}.json"
 
     def curve(self, pairing: Pairing) -> Path:
-        """The file of what our strong bot thinks of a match."""
+        """The file of the strong bot's evaluation of a match."""
         return self.directory / "curves" / f"{pairing.name}.json"
 
     def bot(self, key: str) -> Path:
         """The file of a team's bot, as it was handed in."""
         return self.directory / "bots" / f"{key}.py"
 
-    def played(self, pairing: Pairing) -> Played | None:
-        """What a match gave; None if it has not been played."""
+    def played(self, pairing: Pairing) -> PlayedMatch | None:
+        """The summary of a match; None if it has not been played."""
         if pairing not in self._played:
             file = self.log(pairing)
             if not file.exists():
@@ -150,7 +150,7 @@ class Record:
                 told = read_json(file)
                 first, second = told["points"]
                 score = Score(pairing, (int(first), int(second)))
-                self._played[pairing] = Played(
+                self._played[pairing] = PlayedMatch(
                     score, str(told["winner"]), str(told["message"]), int(told["plies"]), float(told["seconds"])
                 )
             except (ExtremeError, ValueError, KeyError, TypeError):
@@ -158,14 +158,14 @@ class Record:
         return self._played[pairing]
 
     def match(self, pairing: Pairing) -> dict[str, Any]:
-        """All that is known of a match that has been played."""
+        """The content of the file of a match that has been played."""
         return read_json(self.log(pairing))
 
-    def state(self) -> State:
-        """How far it has come."""
-        tables: list[Table] = []
-        before: list[Table] = []
-        there: list[Played] = []
+    def state(self) -> TournamentState:
+        """Its progress."""
+        tables: list[PoolTable] = []
+        before: list[PoolTable] = []
+        there: list[PlayedMatch] = []
         for index, stage in enumerate(self.stages):
             if index == 0:
                 pools = league.first_pools(self.lots, stage)
@@ -180,11 +180,11 @@ class Record:
             tables += before
             waiting = [pairing for pairing, played in found.items() if played is None]
             if waiting:
-                return State(tables, waiting, there)
-        return State(tables, [], there)
+                return TournamentState(tables, waiting, there)
+        return TournamentState(tables, [], there)
 
-    def marks(self, tables: Sequence[Table]) -> dict[str, dict[str, float]]:
-        """Each team's marks by stage, and their sum."""
+    def marks(self, tables: Sequence[PoolTable]) -> dict[str, dict[str, float]]:
+        """Each team's marks by stage, and the total."""
         found: dict[str, dict[str, float]] = {team: {} for team in self.teams}
         for table in tables:
             for row in table.rows:

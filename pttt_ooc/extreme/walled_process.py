@@ -18,20 +18,20 @@ from pttt_ooc.extreme.clock import Clock, Meter
 from pttt_ooc.extreme.walls import ENVIRONMENT, ExtremeError, Interpreter, inside, launch, visible
 
 LONGEST = 1 << 20  # bytes of a message
-SHOWN, TOLD = 20_000, 4000  # characters of what a process printed, and of its error, that are kept
-_GRACE = 60.0  # seconds that the launcher may take to tell how a process has ended
+SHOWN, TOLD = 20_000, 4000  # characters kept of what a process printed, and of its error
+_GRACE = 60.0  # seconds within which the launcher must end after its process
 
 OWN = [signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT]
 OWN += [signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGPIPE]
-"""Signals that a process can bring about itself; as the filter of system calls lets it send none, it can no others."""
+"""Signals that a process can cause itself, as the filter of system calls lets it send none."""
 
 
 class MachineError(ExtremeError):
-    """The machine has ended a process or kept it from starting, or one of ours has failed: no fault of a stranger's."""
+    """The machine ended a process or kept it from starting, or one of ours failed: not a stranger's fault."""
 
 
 class SilentError(Exception):
-    """A process says nothing more: its time is over, or its stream is closed, or what comes is no message.
+    """A process gives no answer: its time is over, or its stream is closed or damaged.
 
     Attributes
     ----------
@@ -45,34 +45,34 @@ class SilentError(Exception):
 
 
 def plain(told: object, most: int = TOLD) -> str:
-    """What a process has told, as text that can be kept: not too long, and without what no file can hold."""
+    """A process's words as text that can be stored: of limited length, without surrogates and zeros."""
     return str(told)[:most].encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 class Enclosed:
-    """A process that runs a file of ours, which listens to messages; it runs only while it is asked.
+    """A process that runs one of our files and answers messages; it runs only while it is asked.
 
     Parameters
     ----------
     script
-        The file; others of the same directory that it needs may follow.
+        The file, and further files of the same directory that it needs.
     interpreter
-        What runs it.
+        The Python that runs it.
     limits
-        As of :func:`~pttt_ooc.extreme.walls.limits`.
+        See :func:`~pttt_ooc.extreme.walls.limits`.
     walls
-        Whether it is shut in.
+        Whether it runs behind walls.
     core
-        The processor that it runs on; None for any.
+        The processor that it runs on; None: any.
     package
         Whether it sees this package.
 
     Attributes
     ----------
     pid
-        Its number.
+        Process number.
     meter
-        What the system tells of it.
+        The system's counters of it.
 
     Raises
     ------
@@ -131,7 +131,7 @@ class Enclosed:
         os.close(descriptor)
 
     def _read_status(self, descriptor: int) -> int:
-        """The process's number; what goes wrong before the program starts comes here too."""
+        """The process's number, or the error if something went wrong before the program started."""
         told = b""
         while part := os.read(descriptor, 4096):
             told += part
@@ -167,12 +167,12 @@ class Enclosed:
                 raise SilentError(self._how_it_ended()) from None
 
     def receive(self, clock: Clock, longest: int = LONGEST) -> dict[str, Any]:
-        """The next message; the clock has been looked at when it has come.
+        """The next message; the clock is read when it comes.
 
         Raises
         ------
         SilentError
-            If there is none in time, or none that can be read, or the process has closed its stream.
+            If none comes in time, or it cannot be read, or the process has closed its stream.
         """
         (size,) = struct.unpack(">I", self._begun(4, clock)[:4])
         if size > longest:
@@ -211,11 +211,11 @@ class Enclosed:
             signal.pidfd_send_signal(self._process, number)  # type: ignore[arg-type]
 
     def freeze(self) -> None:
-        """Let it not run until it is thawed."""
+        """Stop the process until it is thawed."""
         self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let it run again."""
+        """Let the process run again."""
         self._signal(signal.SIGCONT)
 
     def _how_it_ended(self) -> str:
@@ -224,14 +224,14 @@ class Enclosed:
         Raises
         ------
         MachineError
-            If that was not its own doing.
+            If the process did not end by itself.
         """
         if not self.meter.is_ending():  # else the kernel has closed it
             return "It closed the stream to the referee."
         try:
             code = self._launcher.wait(_GRACE)
         except subprocess.TimeoutExpired:
-            raise MachineError("A process does not come to its end.") from None
+            raise MachineError("A process does not end.") from None
         if code >= 0:
             return f"Its process ended {_ending(code)}."
         if -code not in OWN:
@@ -240,7 +240,7 @@ class Enclosed:
                 "memory left."
             )
         if -code == signal.SIGSYS:
-            return "It made a system call that bots may not make: threads, processes, signals and networks are such."
+            return "It made a system call that is forbidden: threads, processes, signals and networks are."
         if -code == signal.SIGXCPU:
             return "It used up its processor time."
         return f"Its process was ended {_ending(code)}."
@@ -251,7 +251,7 @@ class Enclosed:
         return plain(self._output.read(SHOWN).decode(errors="replace"), SHOWN)
 
     def end(self) -> str:
-        """End the process with all that it may have started; returns what it printed.  May be called twice."""
+        """End the process and all that it started; returns what it printed.  May be called twice."""
         if self._output.closed:
             return ""
         if self._process is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def searcher(**options: Any) -> Searcher:
-    """A searcher that is ready to search; options as of :class:`Searcher`."""
+    """A searcher that is ready; the options are the ones of :class:`Searcher`."""
     if not os.access(Path(__file__).parent, os.W_OK):
         from numba.core import caching
 

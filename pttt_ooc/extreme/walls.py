@@ -1,4 +1,4 @@
-"""What a bot's process may see and do: the mounts, the limits, and the filter of system calls."""
+"""The walls around a bot's process: mounts, limits, and the filter of system calls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pttt_ooc.extras import check_extra
 LAUNCHER = Path(__file__).with_name("launcher.py")
 RUNNER = Path(__file__).with_name("runner.py")
 OUTPUT = 1 << 24
-"""Bytes that a bot may print in a match."""
+"""Maximum bytes that a bot may print in a match."""
 
 
 class ExtremeError(PtttError):
-    """A match or tournament of Extreme TicTacToe is impossible as asked for."""
+    """A match or tournament of Extreme TicTacToe cannot be played as asked."""
 
 
 ALLOWED = """
@@ -41,7 +41,7 @@ ALLOWED = """
     getpid getppid gettid getuid geteuid getgid getegid getresuid getresgid getgroups getpgrp getpgid getsid
     uname sysinfo getrandom arch_prctl getrlimit prlimit64 exit exit_group
 """
-"""What computing, importing modules and waiting need.  Files are read-only because there are no others."""
+"""System calls for computing, importing modules and waiting.  All files there are read-only."""
 
 FORBIDDEN = """
     clone clone3 fork vfork execve execveat ptrace process_vm_readv process_vm_writev kcmp pidfd_open pidfd_getfd
@@ -52,7 +52,7 @@ FORBIDDEN = """
     io_uring_setup keyctl add_key request_key init_module finit_module reboot
     shmget shmat msgget semget memfd_create memfd_secret setuid setgid setresuid setresgid setgroups capset
 """
-"""Calls that end the process: threads, other processes, signals and timers, the network, the system itself.
+"""System calls that end the process: threads, other processes, signals and timers, the network, the system itself.
 
 All others fail with "operation not permitted".
 """
@@ -65,11 +65,11 @@ class Interpreter:
     Attributes
     ----------
     command
-        The program with options.
+        The program and its options.
     version
         Major and minor number.
     shown
-        Paths that it needs to see.
+        Paths that it needs.
     paths
         Directories of installed modules.
     """
@@ -95,7 +95,7 @@ print(json.dumps([list(sys.version_info[:2]), os.path.realpath(sys.executable), 
 
 
 def _asked(program: str, *options: str) -> Interpreter:
-    """What an interpreter says of itself; OSError, ValueError or CalledProcessError if it does not run."""
+    """An interpreter's own description; OSError, ValueError or CalledProcessError if it does not run."""
     answer = subprocess.run(
         [program, "-c", _ASK], capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL
     )
@@ -129,19 +129,19 @@ def python2() -> Interpreter | None:
 
 
 def inside(script: Path) -> str:
-    """The path of a file that runs behind the walls, in its own world."""
+    """The path, behind the walls, of a file that runs there."""
     return f"/bot/{script.name}"
 
 
 def visible(interpreter: Interpreter, scripts: Iterable[Path], package: bool) -> list[list[str]]:
-    """What a bot's file system holds: pairs of a path that is there, and its path inside.
+    """The content of a bot's file system: pairs of a path outside and a path inside.
 
     Parameters
     ----------
     scripts
         The files that run there.
     package
-        Whether the bot sees this package: bots of our own do.
+        Whether the bot sees this package, as the package's own bots do.
     """
     wanted = [path for path in ("/lib", "/lib64", "/usr/lib", "/usr/lib64") if os.path.exists(path)]
     wanted += ["/etc/ld.so.cache"] if os.path.exists("/etc/ld.so.cache") else []
@@ -169,7 +169,7 @@ def _empty_directory() -> str:
 
 
 def limits(memory_mb: int, seconds: float) -> dict[str, tuple[int, int]]:
-    """Limits of a bot's process, which may compute so many seconds in all: where it is told, and where it ends."""
+    """Soft and hard limits of a bot's process, which may compute for `seconds` in all."""
     told = math.ceil(seconds) + 1
     most = {
         "RLIMIT_AS": memory_mb << 20,
@@ -178,7 +178,7 @@ def limits(memory_mb: int, seconds: float) -> dict[str, tuple[int, int]]:
         "RLIMIT_NOFILE": 64,
         "RLIMIT_MEMLOCK": 0,
     }
-    # What goes on after the signal, the kernel ends with SIGKILL much later; that would look like the machine's doing.
+    # The kernel's SIGKILL at the hard limit, much later, would look like the machine's doing.
     return {name: (value, value) for name, value in most.items()} | {"RLIMIT_CPU": (told, told + 3600)}
 
 
@@ -194,7 +194,7 @@ ENVIRONMENT = {
 
 @cache
 def filter_code() -> str:
-    """The filter of system calls, as the kernel takes it, in base 64.
+    """The filter of system calls, in the kernel's format, in base 64.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def filter_code() -> str:
 
 
 def launch(spec: dict[str, Any], keep: tuple[int, ...], status: int, output: int) -> subprocess.Popen[bytes]:
-    """Start the launcher; it closes nothing that is in `keep` or `status`."""
+    """Start the launcher; it inherits the descriptors in `keep` and `status`."""
     return subprocess.Popen(
         [python3().command[0], "-I", "-S", "-B", str(LAUNCHER), marshal.dumps(spec).hex(), str(status)],
         stdin=subprocess.DEVNULL,

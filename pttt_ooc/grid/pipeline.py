@@ -11,8 +11,8 @@ from pathlib import Path
 from pttt_ooc.config import Config
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grid.settings import SweepConfig
+from pttt_ooc.imports import module_digest
 from pttt_ooc.stages.directories import results_of
-from pttt_ooc.stages.provenance import module_digest
 
 PAGE, TABLE = "report.html", "comparison.csv"
 """The files that compare the runs."""

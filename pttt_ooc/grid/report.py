@@ -14,7 +14,7 @@ from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.grid.pipeline import PAGE, TABLE
-from pttt_ooc.show.comparison import RunFacts, common_gap, compared
+from pttt_ooc.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import comparison_figure, inline_svg
 from pttt_ooc.show.tables import csv_text
@@ -121,7 +121,7 @@ def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:
         inline_svg(comparison_figure(curves, x), f"{game}-{x}", f"Gaps of {len(runs)} runs of {game} over {x}")
         for x in ("iteration", "seconds")
     ]
-    rows = [{**told, **run.columns()} for told, run in zip(compared(facts), runs, strict=True)]
+    rows = [{**told, **run.columns()} for told, run in zip(comparison_rows(facts), runs, strict=True)]
     value = (max(row["value_lower"] for row in rows), min(row["value_upper"] for row in rows))
     uniform = runs[0].evaluated["uniform"]["nashconv"]
     return {

@@ -1,7 +1,7 @@
 """Checkpoints of a learner, through the core's commits.
 
-A learner's arrays may grow, and a :class:`~pttt_ooc.disk.commits.State` has arrays of fixed shapes.  So the directory
-has a numbered state for each set of shapes; a smaller one is deleted when a larger one has its first commit.
+A learner's arrays may grow, and a :class:`~pttt_ooc.disk.commits.ResumableState` has arrays of fixed shapes.  So the
+directory has a numbered state for each set of shapes; a smaller one is deleted when a larger one has its first commit.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.files import explained, make_directory, remove
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.memory import virtual_array
-from pttt_ooc.disk.snapshot_record import Current
+from pttt_ooc.disk.snapshot_record import SnapshotRecord
 from pttt_ooc.learners.learner import Arrays
 
 Shapes = dict[str, Any]
@@ -40,7 +40,7 @@ class Checkpoints:
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         self._path, self._fingerprint = path, fingerprint
-        self._state: State | None = None
+        self._state: ResumableState | None = None
         self._shapes: Shapes = {}
         with explained(f"open the work directory {path}"):
             make_directory(path)
@@ -73,7 +73,7 @@ class Checkpoints:
         for place in self._places():
             if not (place / "CURRENT.json").exists():
                 continue
-            saved = Current.read(place).saved
+            saved = SnapshotRecord.read(place).saved
             if saved:
                 self._open(place, saved[0].extra["shapes"])
                 assert self._state is not None
@@ -104,5 +104,5 @@ class Checkpoints:
 
     def _open(self, place: Path, shapes: Shapes) -> None:
         arrays = {name: virtual_array(tuple(shape), np.dtype(kind)) for name, (shape, kind) in shapes.items()}
-        self._state = State.open(place, arrays, self._fingerprint)
+        self._state = ResumableState.open(place, arrays, self._fingerprint)
         self._shapes = shapes

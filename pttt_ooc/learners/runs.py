@@ -21,13 +21,14 @@ from typing import Any
 from pttt_ooc.aliases import Precision, Symmetry
 from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store, make_directory
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
+from pttt_ooc.imports import dependencies
 from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_of
 from pttt_ooc.learners.checkpoints import Checkpoints
 from pttt_ooc.learners.learning_game import LearningGame, open_learning_game
 from pttt_ooc.learners.loop import LOG, Ends, Loop, Row
 from pttt_ooc.products.solution import write_solution
 from pttt_ooc.stages.directories import results_of
-from pttt_ooc.stages.provenance import code_digest, dependencies, fingerprint, versions
+from pttt_ooc.stages.provenance import code_digest, fingerprint, versions
 from pttt_ooc.structure.strategy import uniform_strategy
 
 STAGE = "learn"

@@ -1,4 +1,4 @@
-"""Games: the named ones, and games that a program defines."""
+"""Games: named games, and custom games."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Setup = tuple[Sequence[int], Sequence[int]]
 
 
 def game(name: str) -> Game:
-    """The game of this name; ``pttt info`` lists many, and says how names are made.
+    """The game of this name; ``pttt info`` lists many games and the form of their names.
 
     Parameters
     ----------
     name
-        Such as ``"pttt-abrupt"``, phantom tic-tac-toe on nine squares, ``"pttt-2x4k3-abrupt"``, on two rows and four
-        columns, or ``"dark-hex-3x3-classical"``.
+        For example ``"pttt-abrupt"`` (phantom tic-tac-toe on nine squares), ``"pttt-2x4k3-abrupt"`` (two rows and four
+        columns), ``"dark-hex-3x3-classical"``.
 
     Raises
     ------
     UnknownGameError
         If there is no such game.
     GameError
-        If the name says rules that no game can have.
+        If the rules in the name are impossible.
 
     Examples
     --------
@@ -59,20 +59,20 @@ def tic_tac_toe(
     Parameters
     ----------
     rows, columns
-        Size of the board, of at most ten squares.
+        Size of the board, at most ten squares.
     k
-        How many adjacent squares win: horizontal, vertical or diagonal.
+        Number of adjacent squares that win, horizontally, vertically or diagonally.
     turn_rule
         ``"abrupt"``: a failed attempt passes the turn.  ``"classical"``: it keeps the turn.
     setup
-        For each player, squares placed before the game starts, in order.
+        For each player, the squares placed before the game starts, in order.
     name
-        Default: the name that says the rules, as ``pttt info`` lists them.
+        Default: the name that tells the rules, as in ``pttt info``.
 
     Raises
     ------
     GameError
-        If there is no such game.
+        If the rules are impossible.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def tic_tac_toe(
     'mini-2x3k3-classical-after-0'
     """
     if not isinstance(k, int) or k < 1:
-        raise GameError(f"A player wins with {k!r} in a row, but the number must be a whole one, at least 1.")
+        raise GameError(f"A player wins with {k!r} in a row, but k must be a whole number, at least 1.")
     _check_board(rows, columns)
     placed = (tuple(setup[0]), tuple(setup[1]))
     called = name or tic_tac_toe_name(rows, columns, k, turn_rule, placed)
@@ -99,24 +99,24 @@ def placement_game(
     setup: Setup = ((), ()),
     name: str = "placement-game",
 ) -> Game:
-    """A phantom game in which each player wins with sets of squares of its own, as in Hex.
+    """A phantom game in which each player has their own winning sets of squares, as in Hex.
 
     Parameters
     ----------
     rows, columns
-        Size of the board, of at most ten squares, which are numbered row by row from 0.
+        Size of the board, at most ten squares, which are numbered row by row from 0.
     winning_sets
-        For each player, the sets of squares with which it wins.  In a connection game they are the chains that
-        connect the player's two sides.
+        For each player, the sets of squares that win.  In a connection game they are the chains that connect the
+        player's two sides.
     turn_rule, setup
-        As of :func:`tic_tac_toe`.
+        See :func:`tic_tac_toe`.
     name
-        Letters, digits, dots and dashes; named games are found by it on disk.
+        Letters, digits, dots and dashes; it names the game's directory on disk.
 
     Raises
     ------
     GameError
-        If there is no such game.
+        If the rules are impossible.
 
     Examples
     --------
@@ -157,17 +157,17 @@ def _check_board(rows: Any, columns: Any) -> None:
 
 
 def _checked(made: Game) -> Game:
-    """The game; refuse a name that cannot be a directory's, or that belongs to other rules."""
+    """The game; refuse a name that no directory can have, or that belongs to other rules."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", made.name):
         raise GameError(f"A game cannot be called {made.name!r}; use letters, digits, dots and dashes.")
     known = find_game(made.name)
     if known not in (None, made):
-        raise GameError(f"There is a game of other rules that is called {made.name}; choose another name.")
+        raise GameError(f"The name {made.name} belongs to a game with other rules; choose another name.")
     return known or made
 
 
 def as_record(made: Game) -> dict[str, Any]:
-    """The rules of a game as JSON, to be stored with a solution of a game that has no name of its own."""
+    """The rules of a game as JSON, to be stored with a solution of a custom game."""
     return {
         **{"name": made.name, "rows": made.rows, "columns": made.columns, "turn_rule": made.turn_rule},
         "winning_sets": [list(sets) for sets in made.winning_sets],
@@ -191,4 +191,4 @@ def of_record(record: Any) -> Game:
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, GameError):
             raise
-        raise GameError("The rules that are stored with the solution are damaged.") from error
+        raise GameError("The rules stored with the solution are damaged.") from error

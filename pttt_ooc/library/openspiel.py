@@ -1,21 +1,30 @@
 """A bridge to OpenSpiel's ``phantom_ttt``: its policies as strategies, strategies as its policies.
 
-OpenSpiel is optional, the extra ``openspiel``.  Its game with ``obstype=reveal-nothing``, which is its
-default, is ours: players learn only whether their own attempts are placed.  ``gameversion`` is the turn rule.
+OpenSpiel is optional (the extra ``openspiel``).  Its game with ``obstype=reveal-nothing``, the default, has our rules:
+players learn only whether their own attempts are placed.  ``gameversion`` is the turn rule.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.extras import extra
-from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.rules.game import Game, lines
 from pttt_ooc.show.pictures import attempts_of
+
+
+class ByInfoset(Protocol):
+    """What the bridge uses of a strategy: probabilities by the text of an infoset."""
+
+    def __getitem__(self, infoset: str) -> NDArray[np.float64]:
+        """Probabilities of all squares: float64, shape (squares,)."""
 
 
 def load_game(game: Game) -> Any:
@@ -62,8 +71,7 @@ def infoset_of(state: Any, player: int) -> str:
 def state_at(game: Game, player: int, infoset: str) -> Any:
     """A state of OpenSpiel's game at which the player to move is at an infoset.
 
-    Of the histories that lead there, it is the first one that a search finds: what the opponent has done besides what
-    the player knows of it is arbitrary.
+    It is the first history that a search finds: the opponent's attempts that the player has not noticed are arbitrary.
 
     Raises
     ------
@@ -81,27 +89,27 @@ def _history(game: Game, player: int, infoset: str) -> list[int]:
     if not re.fullmatch(r"\|([0-9][*.])*", infoset) or own[:start] != [(s, True) for s in game.setup[player]]:
         raise StrategyError(f"{infoset!r} is no infoset of player {player} in {game.name}.")
     squares = [game.setup[k % 2][k // 2] for k in range(len(game.setup[0]) + len(game.setup[1]))]
-    search = _Search(game, player, own[start:])
+    search = _OpponentSearch(game, player, own[start:])
     found = search.extend(game.first_player, game.setup_mask(0), game.setup_mask(1), 0, game.setup_mask(1 - player))
     if found is None:
         raise StrategyError(f"No history leads to {infoset!r} of player {player} in {game.name}.")
     return squares + found
 
 
-class _Search:
-    """Looks for attempts of the opponent that fit a player's attempts and their outcomes."""
+class _OpponentSearch:
+    """Searches for attempts of the opponent that fit a player's attempts and their outcomes."""
 
     def __init__(self, game: Game, player: int, own: list[tuple[int, bool]]) -> None:
         self.game, self.player, self.own = game, player, own
         self.full = (1 << game.squares) - 1
         mine = [square for square, success in own if success]
-        # First what the player is going to find occupied, then what the player never tries, then what fails.
+        # First the squares that the player finds occupied, then those that the player never tries, then failures.
         found = [square for square, success in own if not success]
         tried = {square for square, _ in own}
         self.squares = found + [s for s in range(game.squares) if s not in tried] + mine
 
     def extend(self, mover: int, placed0: int, placed1: int, done: int, theirs: int) -> list[int] | None:
-        """The rest of a history, after `done` own attempts; `theirs` is what the opponent has attempted."""
+        """The rest of a history, after `done` own attempts; `theirs` are the opponent's attempted squares."""
         placed = [placed0, placed1]
         if mover == self.player:
             if done == len(self.own):
@@ -119,7 +127,7 @@ class _Search:
         return None
 
     def _fits(self, square: int, placed: list[int], done: int) -> bool:
-        """Whether the opponent may hold or find this square, for all that the player learns later."""
+        """Whether the opponent's attempt does not contradict what the player learns later."""
         if placed[self.player] >> square & 1:
             return True
         return (square, True) not in self.own[done:]
@@ -141,7 +149,7 @@ def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], d
     load_game(game)
     if not hasattr(policy, "action_probabilities"):
         raise StrategyError(
-            f"A policy of OpenSpiel is wanted, with action_probabilities(state, player), not a {type(policy).__name__}."
+            f"A policy of OpenSpiel needs action_probabilities(state, player); found a {type(policy).__name__}."
         )
 
     def probabilities(infoset: str) -> dict[int, float]:
@@ -159,12 +167,12 @@ def _policy_class() -> Any:
     class StrategyPolicy(Policy):  # type: ignore[misc, unused-ignore]
         """Strategies of one player or of both, as a policy of OpenSpiel."""
 
-        def __init__(self, game: Game, strategies: dict[int, Strategy]) -> None:
+        def __init__(self, game: Game, strategies: Mapping[int, ByInfoset]) -> None:
             super().__init__(load_game(game), sorted(strategies))
             self.strategies = strategies
 
         def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-            """Square -> probability, for all legal squares of the player to move or the one asked for."""
+            """Square -> probability, for all legal squares of the given player; default: the player to move."""
             player = state.current_player() if player_id is None else player_id
             if player not in self.strategies:
                 raise StrategyError(f"This policy has no strategy of player {player}; give both to to_openspiel.")
@@ -174,22 +182,19 @@ def _policy_class() -> Any:
     return StrategyPolicy
 
 
-def as_policy(strategy: Strategy, other: Strategy | None = None) -> Any:
+def as_policy(game: Game, strategies: Mapping[int, ByInfoset]) -> Any:
     """Strategies as an ``open_spiel.python.policy.Policy`` for ``phantom_ttt``.
 
     Parameters
     ----------
-    strategy, other
-        Of different players in one game; `other` may be left out.
+    strategies
+        One player's or both players', by the number of the player.
 
     Raises
     ------
     ConfigError
         If OpenSpiel is not installed.
-    GameError, StrategyError
-        If OpenSpiel has no such game, or the strategies do not belong together.
+    GameError
+        If OpenSpiel has no such game.
     """
-    given = [one for one in (strategy, other) if one is not None]
-    if len({one.player for one in given}) < len(given) or len({one.game for one in given}) > 1:
-        raise StrategyError("Strategies of both players in one game are wanted.")
-    return _policy_class()(strategy.game, {one.player: one for one in given})
+    return _policy_class()(game, strategies)

@@ -1,4 +1,4 @@
-"""Policies: functions from infosets to probabilities, read like a tensor, row by row."""
+"""Policies: functions from infosets to probabilities, which are read like a tensor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Policy = Callable[[str], Sequence[float] | NDArray[Any] | Mapping[int, float]]
 
 
 class PolicyTensor:
-    """A policy as a tensor: the policy is called for a row when the row is read.
+    """A policy as a tensor: reading a row calls the policy.
 
     Parameters
     ----------

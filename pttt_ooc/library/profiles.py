@@ -1,4 +1,4 @@
-"""Profiles: questions to a pair of strategies."""
+"""Profiles: questions about a pair of strategies."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from pttt_ooc.questions.continuations import earlier, following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.sampled_games import sample_game
 from pttt_ooc.rules.play import History
+from pttt_ooc.show.tables import html_table
 from pttt_ooc.structure import strategy as structure
 
 
-class Profile(core.Profile):
+class Profile(core.PreparedProfile):
     """A pair of strategies, prepared for questions.
 
     Infosets are named by their texts, as in :class:`Strategy`.  Values are from the point of view of the player whose
@@ -28,9 +29,9 @@ class Profile(core.Profile):
     Attributes
     ----------
     evaluation
-        Value and best responses, as of :func:`evaluate`.
+        Value and best responses; see :func:`evaluate`.
     directory
-        Where the profile is on disk; None if it is in memory.
+        The profile's directory; None if it is in memory.
 
     Examples
     --------
@@ -49,8 +50,19 @@ class Profile(core.Profile):
         where = f", in {self.directory}" if self.directory else ""
         return f"Profile of {self.game.name}: value {found.value:.6f}, NashConv {found.nashconv:.2e}{where}"
 
+    def _repr_html_(self) -> str:
+        found = self.evaluation
+        rows = [
+            ("value for player 0", f"{found.value:.6f}"),
+            ("best response of player 0", f"{found.best_response_0:.6f}"),
+            ("best response of player 1", f"{found.best_response_1:.6f}"),
+            ("NashConv", f"{found.nashconv:.2e}"),
+            ("directory", self.directory or "in memory"),
+        ]
+        return html_table(f"Profile of {self.game.name}", rows)
+
     def at(self, player: int, infoset: str) -> Numbers:
-        """What the player's strategy does at an infoset, and what each attempt is worth.
+        """The strategy's probabilities at an infoset, and the value of each attempt.
 
         Raises
         ------
@@ -60,18 +72,20 @@ class Profile(core.Profile):
         return numbers(self, checked_player(player), infoset)
 
     def beliefs(self, player: int, infoset: str, boards: int = 10, orders: int = 0) -> Beliefs:
-        """Where the opponent's marks probably are at an infoset of the player, and the likeliest `boards`.
+        """What the player believes about the board at an infoset, given the opponent's strategy.
 
         Parameters
         ----------
+        boards
+            Number of boards to list, the likeliest first.
         orders
-            How many of the opponent's infosets to list for each board.
+            Number of the opponent's infosets to list for each board.
         """
         player = checked_player(player)
         return believing.beliefs(self.index, self.strategies[1 - player], player, infoset, boards, orders)
 
     def following(self, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
-        """What an attempt at an infoset leads to, failed and placed; default: what all attempts lead to."""
+        """The outcomes of an attempt at an infoset, failed and placed; default: of all attempts."""
         return following(self, checked_player(player), infoset, square)
 
     def earlier(self, player: int, infoset: str) -> tuple[str, ...]:
@@ -83,12 +97,12 @@ class Profile(core.Profile):
         return Strategy.of(core.best_response_of(self, checked_player(player)))
 
     def play(self, rng: np.random.Generator | int | None = None) -> History:
-        """A game between the two strategies, by chance.
+        """A random game between the two strategies.
 
         Parameters
         ----------
         rng
-            A generator of random numbers, or the seed of a new one.
+            A random generator, or the seed of a new one.
         """
         return sample_game(self.strategies, np.random.default_rng(rng))
 
@@ -96,15 +110,15 @@ class Profile(core.Profile):
 def profile(
     strategy0: structure.Strategy, strategy1: structure.Strategy, directory: str | Path | None = None
 ) -> Profile:
-    """Prepare a pair of strategies for questions, or open it if that has been done.
+    """Prepare a pair of strategies for questions, or open the profile if it exists.
 
     Parameters
     ----------
     strategy0, strategy1
         Of player 0 and of player 1.
     directory
-        Where profiles are kept, each in a directory of its own, which is named by what it is made of.  Default: small
-        games in memory, big ones in ``data/profiles``.
+        For all profiles; each has its own directory, named by a digest.  Default: small games in memory, big ones in
+        ``data/profiles``.
 
     Raises
     ------

@@ -15,13 +15,14 @@ from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.library.games import as_record, of_record
-from pttt_ooc.library.solver_session import Row, begun, checked_settings, checked_symmetry
+from pttt_ooc.library.solver_session import ConvergenceRow, checked_settings, checked_symmetry, start_solver
 from pttt_ooc.library.strategies import Strategy
-from pttt_ooc.library.strategy_names import SOLUTION, given_strategy
+from pttt_ooc.library.strategy_names import SOLUTION, named_strategy
 from pttt_ooc.library.structures import checked_player, engine_of, index_of, is_named, remember, threads
 from pttt_ooc.products.solution import read_solution, write_solution
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
+from pttt_ooc.show.tables import html_table
 from pttt_ooc.solving import solver
 from pttt_ooc.solving.regret import Rule
 from pttt_ooc.stages import solve as stage
@@ -32,22 +33,22 @@ LOG = "convergence.jsonl"
 
 
 class Solution:
-    """An approximate equilibrium: both players' strategies, and how they were found.
+    """An approximate equilibrium: both players' strategies, and how the solver found them.
 
-    ``solution[0]`` and ``solution[1]`` are the players' strategies, see :class:`Strategy`.
+    ``solution[0]`` and ``solution[1]`` are the players' strategies; see :class:`Strategy`.
 
     Attributes
     ----------
     game
-        The game that is solved.
+        The solved game.
     rows
-        One for each evaluation on the way: ``iteration``, ``seconds``, ``cpu_seconds``, ``elapsed_seconds``,
+        One for each evaluation during the solve: ``iteration``, ``seconds``, ``cpu_seconds``, ``elapsed_seconds``,
         ``iterations_per_second``, ``value``, ``best_response_0``, ``best_response_1``, ``nashconv``, ``value_lower``,
         ``value_upper``.
     facts
-        What the solver says of the solution: ``algorithm``, ``parameters``, and the last of the rows.
+        Facts about the solve: ``algorithm``, ``parameters``, and the last row.
     directory
-        Where it is on disk; None if it is in memory only.
+        Its directory; None if it is only in memory.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class Solution:
         self,
         game: Game,
         facts: Mapping[str, Any],
-        rows: list[Row],
+        rows: list[ConvergenceRow],
         strategies: Callable[[], tuple[Strategy, Strategy]],
         directory: Path | None = None,
     ) -> None:
@@ -105,22 +106,32 @@ class Solution:
             f"{self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
         )
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("NashConv", f"{self.nashconv:.2e}"),
+            ("value of the game", f"{self.value_lower:.6f} .. {self.value_upper:.6f}"),
+            ("algorithm", self.facts["algorithm"]),
+            ("iterations", self.facts["iteration"]),
+            ("directory", self.directory or "in memory"),
+        ]
+        return html_table(f"Solution of {self.game.name}", rows)
+
 
 def load(directory: str | Path) -> Solution:
     """The solution in a directory, such as ``data/pttt-abrupt/full``.
 
-    It is there at once: only its description is read.  The index is mapped from disk when it is first needed, and the
-    strategies are read then too.
+    Only its description is read at once.  The first use of a strategy maps the index from disk and reads both
+    strategies.
 
     Parameters
     ----------
     directory
-        Of the workflow, of ``pttt solve``, or of :func:`solve`.
+        Made by the workflow, by ``pttt solve``, or by :func:`solve`.
 
     Raises
     ------
     PtttError
-        If no readable solution is there.
+        If there is no readable solution.
 
     Examples
     --------
@@ -134,22 +145,22 @@ def load(directory: str | Path) -> Solution:
     if not directory.is_dir():
         problem = "it is a file, which Strategy.read may read" if directory.exists() else "there is no such directory"
         raise StoreError(f"{directory} is not the directory of a solution: {problem}.")
-    given = given_strategy(str(directory), 0)
-    said, symmetry = given.said, given.said["symmetry"]
-    game = of_record(said["rules"]) if "rules" in said else named_game(said["game"])
-    missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in said]
+    given = named_strategy(str(directory), 0)
+    facts, symmetry = given.metadata, given.metadata["symmetry"]
+    game = of_record(facts["rules"]) if "rules" in facts else named_game(facts["game"])
+    missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in facts]
     if missing:
-        raise StoreError(f"{given.path} does not say its {missing[0]}: solve the game anew.")
+        raise StoreError(f"{given.path} lacks its {missing[0]}: solve the game anew.")
     remember(game, symmetry, directory)
 
     def strategies() -> tuple[Strategy, Strategy]:
         first, second = read_solution(given.path, index_of(game, symmetry))
         return Strategy.of(first), Strategy.of(second)
 
-    return Solution(game, said, _rows(directory / LOG), strategies, directory)
+    return Solution(game, facts, _rows(directory / LOG), strategies, directory)
 
 
-def _rows(log: Path) -> list[Row]:
+def _rows(log: Path) -> list[ConvergenceRow]:
     try:
         return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
@@ -164,7 +175,7 @@ def solve(
     target_nashconv: float = 1e-3,
     directory: str | Path | None = None,
     symmetry: Symmetry | None = None,
-    on_progress: Callable[[Row], None] = lambda row: None,
+    on_progress: Callable[[ConvergenceRow], None] = lambda row: None,
     **settings: Any,
 ) -> Solution:
     """Solve a game, in memory or with a state on disk.
@@ -173,16 +184,16 @@ def solve(
     ----------
     algorithm
         A name, as in ``config.yaml``: ``"cfr"``, ``"cfr+"``, ``"linear-cfr"``, ``"dcfr"``, ``"pcfr+"``, ``"pdcfr+"``,
-        ``"sapcfr+"``, ``"sapdcfr+"``, ``"hs-dcfr"``, ``"hs-pcfr+"``; or a :class:`Rule` of one's own.
+        ``"sapcfr+"``, ``"sapdcfr+"``, ``"hs-dcfr"``, ``"hs-pcfr+"``; or a custom :class:`Rule`.
     target_nashconv
-        Stop when the gap is at most this; 0: never for that.
+        Stop when the gap is at most this; 0: never stop for this.
     directory
-        All is made in ``directory/GAME/SYMMETRY``, and after an interruption the same call goes on; default: memory.
+        Keep everything in ``directory/GAME/SYMMETRY``; after an interruption the same call continues.  Default: memory.
     symmetry
-        ``"full"``: of positions that mirror each other one is solved.  Default: full where there is any symmetry.
+        ``"full"``: of positions that mirror each other only one is solved.  Default: full if the game has symmetries.
     on_progress
-        Called after every iteration, if there is no directory, with a row as in ``Solution.rows``; between evaluations
-        it has only the number of the iteration, times and speed.
+        Called after every iteration with a row as in ``Solution.rows``, if there is no directory; between evaluations
+        the row has only the number of the iteration, times and speed.
     settings
         ``max_iterations``, ``max_minutes``, ``alpha``, ``beta``, ``gamma``, ``horizon``, ``restart_average``,
         ``updates``, ``precision``, ``storage``, ``evaluate_every``, ``commit_seconds``, ``snapshot_every``,
@@ -206,15 +217,13 @@ def solve(
     asked = {"target_nashconv": target_nashconv, **settings}
     config, symmetry = checked_settings(algorithm, asked), checked_symmetry(game, symmetry)
     if directory is None:
-        made = begun(game, algorithm, config, symmetry, on_progress)
+        made = start_solver(game, algorithm, config, symmetry, on_progress)
         found = made.run()
         strategies = (Strategy.of(found.strategies[0].whole()), Strategy.of(found.strategies[1].whole()))
         facts = {"algorithm": _name(algorithm), "symmetry": symmetry, **found.rows[-1], "stopped_by": found.stopped_by}
         return Solution(game, facts, found.rows, lambda: strategies)
     if isinstance(algorithm, Rule):
-        raise ConfigError(
-            "A state on disk is named by its algorithm, and a rule of one's own has no name; leave out directory."
-        )
+        raise ConfigError("A state on disk is named by its algorithm, and a custom rule has no name; omit directory.")
     place = Path(directory) / game.name / symmetry
     if is_named(game):
         prepared(Path(directory), game.name, symmetry)
@@ -225,15 +234,15 @@ def solve(
 
 
 def _name(algorithm: str | Rule) -> str:
-    return "a rule of one's own" if isinstance(algorithm, Rule) else algorithm
+    return "a custom rule" if isinstance(algorithm, Rule) else algorithm
 
 
 def _solve_in(
-    place: Path, game: Game, symmetry: Symmetry, config: SolveConfig, on_progress: Callable[[Row], None]
+    place: Path, game: Game, symmetry: Symmetry, config: SolveConfig, on_progress: Callable[[ConvergenceRow], None]
 ) -> None:
-    """Solve a game that has no name, whose structure is in memory, with its state on disk."""
+    """Solve a game without a name: its structure is in memory, the solver's state on disk."""
     if config.snapshot_every is not None:
-        raise ConfigError("Snapshots are kept only of games that have a name; leave out snapshot_every.")
+        raise ConfigError("Snapshots are kept only of games with a name; leave out snapshot_every.")
     rules = as_record(game)
     facts = {"rules": rules, "symmetry": symmetry, "algorithm": config.algorithm, "precision": config.precision}
     name = fingerprint({**facts, "parameters": stage.parameters(config)})
@@ -241,6 +250,6 @@ def _solve_in(
     found = solver.solve(engine, config, place / "work" / name, name, on_progress)
     atomic_write_text(place / LOG, "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in found.rows))
     timeless = {key: value for key, value in found.rows[-1].items() if "second" not in key}
-    told = {"algorithm": config.algorithm, "parameters": stage.parameters(config), "rules": rules, **timeless}
+    attrs = {"algorithm": config.algorithm, "parameters": stage.parameters(config), "rules": rules, **timeless}
     with fresh_store(place / SOLUTION) as store:
-        write_solution(store, found.strategies, told)
+        write_solution(store, found.strategies, attrs)

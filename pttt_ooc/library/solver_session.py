@@ -1,4 +1,4 @@
-"""An algorithm at work, one iteration at a time, with its state in memory."""
+"""A running algorithm, one iteration at a time, with its state in memory."""
 
 from __future__ import annotations
 
@@ -19,28 +19,37 @@ from pttt_ooc.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule
 from pttt_ooc.solving.solver import MemoryState, Solver
 
-Row = dict[str, Any]
+ConvergenceRow = dict[str, Any]
 
 ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**9}
 
 
-class Run:
-    """An algorithm at work: a loop over it makes one iteration after the other; see :func:`iterate`.
+class SolverSession:
+    """A running algorithm: each step of a loop over it makes one iteration; see :func:`iterate`.
 
     Attributes
     ----------
     game
-        The game that is being solved.
+        The game that it solves.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> session = pttt.iterate(pttt.game("mini-2x3k2-abrupt"), "dcfr")
+    >>> next(session)["iteration"], next(session)["iteration"], session.iteration
+    (1, 2, 2)
+    >>> session.average[0]
+    Strategy of player 0 in mini-2x3k2-abrupt: 189 infosets, kept up to symmetry
     """
 
     def __init__(self, game: Game, name: str, solver: Solver) -> None:
         self.game = game
         self._name, self._solver, self._steps = name, solver, solver.steps()
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[ConvergenceRow]:
         return self
 
-    def __next__(self) -> Row:
+    def __next__(self) -> ConvergenceRow:
         return next(self._steps)
 
     @property
@@ -50,13 +59,13 @@ class Run:
 
     @property
     def current(self) -> tuple[Strategy, Strategy]:
-        """Both players' strategies as the regrets ask for them now."""
+        """Both players' current strategies, which follow from the regrets."""
         first, second = self._solver.current()
         return Strategy.of(first), Strategy.of(second)
 
     @property
     def average(self) -> tuple[Strategy, Strategy]:
-        """Both players' average strategies so far, which come close to an equilibrium."""
+        """Both players' average strategies so far, which approach an equilibrium."""
         first, second = self._solver.average()
         return Strategy.of(first), Strategy.of(second)
 
@@ -64,24 +73,24 @@ class Run:
         return f"{self._name} at work on {self.game.name}: {self.iteration} iterations made"
 
 
-def iterate(game: Game, algorithm: str | Rule = "sapdcfr+", symmetry: Symmetry | None = None, **settings: Any) -> Run:
+def iterate(
+    game: Game, algorithm: str | Rule = "sapdcfr+", symmetry: Symmetry | None = None, **settings: Any
+) -> SolverSession:
     """Solve a game step by step, in memory.
 
     Parameters
     ----------
     algorithm, symmetry, settings
-        As of :func:`solve`; but there is no end unless a ``target_nashconv``, ``max_iterations`` or ``max_minutes`` is
-        set.
+        See :func:`solve`; without ``target_nashconv``, ``max_iterations`` and ``max_minutes`` there is no end.
 
     Returns
     -------
-    Run
+    SolverSession
         Each step of a loop over it makes one iteration and gives a row: ``iteration``, ``seconds``, ``cpu_seconds``,
-        ``elapsed_seconds``, ``iterations_per_second``, and, where the gap is computed (after iterations 1, 2, ... and
-        then each time that their number has grown by ``evaluate_every``), ``value``, ``best_response_0``,
-        ``best_response_1``,
-        ``nashconv``, ``value_lower``, ``value_upper``.  Between steps, its ``current`` and ``average`` are the
-        strategies of both players.
+        ``elapsed_seconds``, ``iterations_per_second``.  After iterations 1, 2, ... and then each time their number has
+        grown by ``evaluate_every``, the gap is computed, and the row also has ``value``, ``best_response_0``,
+        ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.  Between steps, ``current`` and ``average``
+        are the strategies of both players.
 
     Examples
     --------
@@ -97,20 +106,20 @@ def iterate(game: Game, algorithm: str | Rule = "sapdcfr+", symmetry: Symmetry |
     True
     """
     config = checked_settings(algorithm, {**ENDLESS, **settings})
-    solver = begun(game, algorithm, config, checked_symmetry(game, symmetry))
-    return Run(game, "A rule of one's own" if isinstance(algorithm, Rule) else algorithm, solver)
+    solver = start_solver(game, algorithm, config, checked_symmetry(game, symmetry))
+    return SolverSession(game, "A custom rule" if isinstance(algorithm, Rule) else algorithm, solver)
 
 
-def begun(
+def start_solver(
     game: Game,
     algorithm: str | Rule,
     config: SolveConfig,
     symmetry: Symmetry,
-    on_progress: Callable[[Row], None] = lambda row: None,
+    on_progress: Callable[[ConvergenceRow], None] = lambda row: None,
 ) -> Solver:
     """A solver with its state in memory."""
     if config.snapshot_every is not None:
-        raise ConfigError("Snapshots are kept on disk: name a directory and a game of the list, or leave them out.")
+        raise ConfigError("Snapshots are kept on disk: give a directory and a named game, or leave them out.")
     rule = _checked_rule(algorithm) if isinstance(algorithm, Rule) else RULES[config.algorithm]
     engine = engine_of(game, symmetry).in_precision(np.dtype(config.precision).type)
     state = MemoryState(leaves(state_arrays(engine.index, config, rule)))
@@ -124,7 +133,7 @@ def checked_settings(algorithm: str | Rule, settings: Mapping[str, Any]) -> Solv
 
 
 def checked_symmetry(game: Game, symmetry: Symmetry | None) -> Symmetry:
-    """The symmetry that is asked for, or full where there is any; a ConfigError if it is none."""
+    """The symmetry, by default full if the game has symmetries; a ConfigError if it is invalid."""
     if symmetry is None:
         return widest_symmetry(game)
     checked_game(game)
@@ -134,7 +143,7 @@ def checked_symmetry(game: Game, symmetry: Symmetry | None) -> Symmetry:
 
 
 def _checked_rule(rule: Rule) -> Rule:
-    """A rule of somebody's own, of which every coefficient is looked at when it is used."""
+    """A custom rule whose coefficients are checked in every iteration."""
 
     def coefficients(t: int, parameters: Parameters) -> Coefficients:
         found = rule.coefficients(t, parameters)

@@ -1,4 +1,4 @@
-"""Strategies that are indexed by infosets, made from functions, tensors and files."""
+"""Strategies, indexed by infosets, from functions, tensors and files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
 from pttt_ooc.errors import ConfigError, InfosetFileError, StrategyError, StrategyFileError
+from pttt_ooc.library import openspiel
 from pttt_ooc.library.policies import Policy, PolicyTensor
-from pttt_ooc.library.strategy_names import Given, game_of, games_of_shape, given_strategy
+from pttt_ooc.library.strategy_names import NamedStrategy, game_of, games_of_shape, named_strategy
 from pttt_ooc.library.strategy_reader import load_strategy, rows_of
 from pttt_ooc.library.structures import (
     checked_game,
@@ -27,31 +28,31 @@ from pttt_ooc.library.structures import (
 from pttt_ooc.products.file_headers import SUM_TOLERANCE
 from pttt_ooc.products.infosets import RowReader, default_rows, infoset_texts, parse_infoset, row_blocks
 from pttt_ooc.products.tensors import export_strategy, strategy_from_tensor, tensor_from_strategy
+from pttt_ooc.questions.answers import SquareArray
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.structure import strategy as core
 from pttt_ooc.structure import symmetry
 from pttt_ooc.structure.views import Ints
 
-Row = NDArray[np.float64]
 Infosets = str | Path | Iterable[str]
 
 
 class Strategy(core.Strategy):
-    """A player's strategy: what it does at every infoset, by the infoset's text.
+    """A player's strategy: probabilities at every infoset, by the infoset's text.
 
     An infoset's text is a bar and, for each own attempt, its square and ``*`` (placed) or ``.`` (failed): at
-    ``"|0*4."`` the player has placed a mark on square 0 and has then found square 4 occupied.
+    ``"|0*4."`` the player has placed a mark on square 0 and then found square 4 occupied.
 
-    ``strategy[text]`` is float64, shape (squares,): the probability of each attempt, 0 on squares that have been
+    ``strategy[text]`` is float64, shape (squares,): the probability of each attempt, 0 for squares that have been
     attempted.  ``len(strategy)`` is the number of infosets; a loop over a strategy gives their texts, and
-    :meth:`items` gives each with its probabilities.
+    :meth:`items` also gives the probabilities.
 
     Attributes
     ----------
     index
-        The index whose layout `probabilities` has: of all infosets, or, if the strategy is symmetric and kept so, of
-        one infoset for each set of mirror images.
+        The index that `probabilities` follow: of all infosets, or, if the strategy is kept up to symmetry, of one
+        infoset for each set of mirror images.
     player
         0 or 1.
     probabilities
@@ -82,7 +83,7 @@ class Strategy(core.Strategy):
 
     @classmethod
     def uniform(cls, game: Game, player: int) -> Strategy:
-        """The strategy that attempts all legal squares with the same probability.
+        """The strategy that attempts all legal squares with equal probability.
 
         Examples
         --------
@@ -95,7 +96,7 @@ class Strategy(core.Strategy):
 
     @classmethod
     def from_function(cls, game: Game, player: int, policy: Policy) -> Strategy:
-        """The strategy that a function describes; it is called once for each infoset.
+        """The strategy of a function, which is called once for each infoset.
 
         Parameters
         ----------
@@ -105,7 +106,7 @@ class Strategy(core.Strategy):
         Raises
         ------
         StrategyError
-            If it gives something else; the message names the infoset.
+            If it returns something else; the message names the infoset.
         """
         index = index_of(game)
         rows = default_rows(index, checked_player(player))
@@ -119,15 +120,14 @@ class Strategy(core.Strategy):
         Parameters
         ----------
         infosets
-            Which infoset each row belongs to: texts, or the name of a file of them.  Default: the order of
-            :meth:`infosets`.
+            The infoset of each row: texts, or the name of a file of texts.  Default: the order of :meth:`infosets`.
 
         Raises
         ------
         StrategyError
             At the first row that is no probability distribution over legal squares.
         InfosetFileError
-            If `infosets` are not exactly those of the player.
+            If `infosets` are not exactly the player's infosets.
 
         Examples
         --------
@@ -161,14 +161,14 @@ class Strategy(core.Strategy):
         Parameters
         ----------
         game
-            Needed only where the file fits several games.
+            Needed only if the file fits several games.
         infosets
-            A file of the infosets of a tensor's rows; default: the order of :meth:`infosets`.
+            A file with the infoset of each row of a tensor; default: the order of :meth:`infosets`.
 
         Raises
         ------
         PtttError
-            If there is no such file, or it is damaged or of another game or player.
+            If there is no such file, it is damaged, or it is for another game or player.
 
         Examples
         --------
@@ -182,9 +182,9 @@ class Strategy(core.Strategy):
             ...
         pttt_ooc.errors.StrategyError: uniform.zip: Invalid tensor shape: ...
         """
-        given = given_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
+        given = named_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
         if given.kind == "uniform":
-            raise StrategyFileError(f"{path}: This is no file; Strategy.uniform gives the uniform strategy.")
+            raise StrategyFileError(f"{path}: This is no file; use Strategy.uniform for the uniform strategy.")
         several = games_of_shape(given.shape, given.player)
         if game is None and given.game is None and len(several) > 1:
             raise StrategyError(f"{path}: Its shape {given.shape} fits {listed(several, 'or')}; say which by game=.")
@@ -192,16 +192,16 @@ class Strategy(core.Strategy):
             rules = game
         else:
             rules = game_of([given], None if game is None else game.name)
-        return cls.of_given(given, rules)
+        return cls.of_named(given, rules)
 
     @classmethod
-    def of_given(cls, given: Given, game: Game) -> Strategy:
-        """A strategy as it was named, for a game; errors as of :meth:`read`."""
+    def of_named(cls, given: NamedStrategy, game: Game) -> Strategy:
+        """A named strategy, for a game; for errors see :meth:`read`."""
         if given.game not in (None, game.name):
             raise StrategyFileError(f"{given.path}: This is for {given.game}, not for {game.name}.")
         if given.kind == "uniform":
             return cls.uniform(game, given.player)
-        symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
+        symmetry: Symmetry = given.metadata["symmetry"] if given.kind == "solution" else "none"
         if given.kind == "solution":
             remember(game, symmetry, Path(given.name))
         return cls.of(load_strategy(given, index_of(game, symmetry), data_directory()))
@@ -213,9 +213,9 @@ class Strategy(core.Strategy):
         Parameters
         ----------
         game
-            On nine squares, three in a row.
+            With nine squares and three in a row.
         policy
-            An ``open_spiel.python.policy.Policy``, or anything else with ``action_probabilities(state, player)``.
+            An ``open_spiel.python.policy.Policy``, or any other object with ``action_probabilities(state, player)``.
 
         Raises
         ------
@@ -224,21 +224,19 @@ class Strategy(core.Strategy):
         GameError
             If OpenSpiel has no such game.
         StrategyError
-            If the policy gives something other than a distribution over legal squares.
+            If the policy does not return a distribution over legal squares.
         """
-        from pttt_ooc.library.openspiel import policy_by_infoset
-
-        return cls.from_function(game, player, policy_by_infoset(game, checked_player(player), policy))
+        return cls.from_function(game, player, openspiel.policy_by_infoset(game, checked_player(player), policy))
 
     # -----------------------------------------------------------------------------------------
     # By infosets
 
     @property
     def game(self) -> Game:
-        """The game that it is for."""
+        """The strategy's game."""
         return self.index.game
 
-    def __getitem__(self, infoset: str) -> Row:
+    def __getitem__(self, infoset: str) -> SquareArray:
         """Probabilities at an infoset: float64, shape (squares,); an InfosetFileError if there is no such infoset."""
         if not isinstance(infoset, str):
             raise InfosetFileError(f"{infoset!r} is no infoset; give its text, such as '|0*4.'.")
@@ -247,7 +245,7 @@ class Strategy(core.Strategy):
         return np.asarray(symmetry.probabilities_at(self, whole, node), np.float64)
 
     def __contains__(self, infoset: object) -> bool:
-        """Whether the player has an infoset of this text."""
+        """Whether the player has an infoset with this text."""
         try:
             parse_infoset(index_of(self.game), self.player, str(infoset))
         except InfosetFileError:
@@ -255,7 +253,7 @@ class Strategy(core.Strategy):
         return isinstance(infoset, str)
 
     def __len__(self) -> int:
-        """Number of infosets, mirror images counted."""
+        """Number of infosets, mirror images included."""
         return int(index_of(self.game).players[self.player].infosets_by_slice().sum())
 
     def __iter__(self) -> Iterator[str]:
@@ -266,11 +264,11 @@ class Strategy(core.Strategy):
                 yield text.decode("ascii")
 
     def infosets(self) -> list[str]:
-        """Texts of all infosets: by number of attempts, then attempt by attempt by square, failed before placed."""
+        """Texts of all infosets, sorted by number of attempts, then by squares and outcomes, failed before placed."""
         return list(self)
 
-    def items(self) -> Iterator[tuple[str, Row]]:
-        """Each infoset with its probabilities, which are float64, shape (squares,).
+    def items(self) -> Iterator[tuple[str, SquareArray]]:
+        """Each infoset with its probabilities: float64, shape (squares,).
 
         Examples
         --------
@@ -281,7 +279,7 @@ class Strategy(core.Strategy):
         """
         return zip(self, self._rows(np.float64), strict=True)
 
-    def _rows(self, dtype: DTypeLike) -> Iterator[Row]:
+    def _rows(self, dtype: DTypeLike) -> Iterator[SquareArray]:
         for block in self._blocks(dtype):
             yield from block
 
@@ -309,7 +307,7 @@ class Strategy(core.Strategy):
 
     @cached_property
     def unfolded(self) -> Strategy:
-        """The same strategy with all infosets in its arrays, mirror images too."""
+        """The same strategy with all infosets in its arrays, mirror images included."""
         if self.index.symmetry == "none":
             return self
         return Strategy.of(symmetry.unfold(self, index_of(self.game)))
@@ -329,13 +327,13 @@ class Strategy(core.Strategy):
         Parameters
         ----------
         path
-            Ends with ``.zip``.  An existing file is replaced only when the new one is complete.
+            Must end with ``.zip``.  An existing file is replaced only when the new one is complete.
         dtype
             float16, float32 or float64.
         infosets
-            Of the rows, as of :meth:`from_tensor`.
+            The infoset of each row; see :meth:`from_tensor`.
         compression_level
-            0 (none) to 9, as of zlib.
+            zlib's, 0 (none) to 9.
 
         Returns
         -------
@@ -363,16 +361,28 @@ class Strategy(core.Strategy):
         return path
 
     def to_openspiel(self, other: core.Strategy | None = None) -> Any:
-        """As a policy of OpenSpiel's ``phantom_ttt``; see :func:`pttt_ooc.library.openspiel.as_policy`.
+        """The strategy as a policy of OpenSpiel's ``phantom_ttt``; see :func:`pttt_ooc.library.openspiel.as_policy`.
 
         Parameters
         ----------
         other
-            The strategy of the other player, so that the policy can play for both.
-        """
-        from pttt_ooc.library.openspiel import as_policy
+            The other player's strategy, in the same game; with it, the policy plays for both.
 
-        return as_policy(self, None if other is None else Strategy.of(other))
+        Raises
+        ------
+        ConfigError
+            If OpenSpiel is not installed.
+        GameError
+            If OpenSpiel has no such game.
+        StrategyError
+            If `other` is of the same player or for another game.
+        """
+        strategies = {self.player: self}
+        if other is not None:
+            if other.player == self.player or other.index.game != self.game:
+                raise StrategyError("The other strategy must be the other player's, in the same game.")
+            strategies[other.player] = Strategy.of(other)
+        return openspiel.as_policy(self.game, strategies)
 
     def __repr__(self) -> str:
         kept = ", kept up to symmetry" if self.index.symmetry == "full" else ""

@@ -1,7 +1,7 @@
-"""Strategies as a person names them, and the game that they are for, found by reading headers only.
+"""Strategies by their names, and the game they are for; only headers are read.
 
-A strategy is named by a ``.zip`` or ``.npy`` (a tensor), an ``.h5`` (the hand-over file), the directory of a solution,
-or the word ``uniform``.  Errors in a name or a header are raised before any index is built.
+A name is that of a ``.zip`` or ``.npy`` file (a tensor), an ``.h5`` file (a bundle), the directory of a solution, or
+the word ``uniform``.  Errors in a name or a header are raised before any index is built.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ _KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or 
 
 
 @dataclass(frozen=True)
-class Given:
-    """A strategy as it was named.
+class NamedStrategy:
+    """A strategy by its name, with the facts of its header.
 
     Attributes
     ----------
     name
-        What was typed.
+        As typed.
     kind
         ``"uniform"``, ``"tensor"``, ``"bundle"`` or ``"solution"``.
     path
         The file, or the Zarr group of the solution; not used for ``"uniform"``.
     player
-        Whose strategy is wanted.
+        The strategy's player.
     infosets
-        The file that fixes the order of the rows of a tensor, if any.
+        The file that gives the order of a tensor's rows, if any.
     game
-        What a bundle or solution says that it is for; None for the others.
+        Name of the game, from the header of a bundle or solution; None for the other kinds.
     shape
-        Of the tensor of a tensor or bundle; None for the others.
+        Shape of the tensor, for a tensor or bundle; None for the other kinds.
     dtype
-        Of the tensor of a tensor; None for the others.
-    said
-        What a bundle or solution says of itself besides.
+        Data type of a tensor; None for the other kinds.
+    metadata
+        Other facts in the header of a bundle or solution.
     """
 
     name: str
@@ -62,52 +62,52 @@ class Given:
     game: str | None = None
     shape: tuple[int, ...] | None = None
     dtype: np.dtype[Any] | None = None
-    said: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
 
 
-def given_strategy(name: str, player: int, infosets: Path | None = None) -> Given:
-    """Find out what `name` is; only headers are read, which takes no time.
+def named_strategy(name: str, player: int, infosets: Path | None = None) -> NamedStrategy:
+    """Find out what `name` is; only headers are read.
 
     Raises
     ------
     StrategyFileError, StrategyError
-        If there is no such file, or it is of no known kind, or its header is not that of a strategy.
+        If there is no such file, its kind is unknown, or its header is not a strategy's.
     ConfigError
-        If there is an infoset file, but no tensor whose rows it could put in order.
+        If there is an infoset file, but `name` is no tensor.
     """
     kind, path = _kind_of(name)
     if infosets is not None:
         if kind != "tensor":
             raise ConfigError(
-                f"{name} is no .zip or .npy, so that {infosets} cannot fix its order of rows; leave it out."
+                f"{name} is no .zip or .npy, so {infosets} cannot give the order of its rows; leave it out."
             )
         check_infosets_file(infosets)
     if kind == "tensor":
         shape, dtype = tensor_header(path)
-        return Given(name, kind, path, player, infosets, shape=shape, dtype=dtype)
+        return NamedStrategy(name, kind, path, player, infosets, shape=shape, dtype=dtype)
     if kind == "bundle":
         from pttt_ooc.products.bundle import read_bundle_header  # HDF5 takes long to import
 
         header = read_bundle_header(path, player)
-        return Given(name, kind, path, player, game=header.game, shape=header.shape, said=header.facts)
-    said = _solution_says(path) if kind == "solution" else {}
-    return Given(name, kind, path, player, game=said.get("game"), said=said)
+        return NamedStrategy(name, kind, path, player, game=header.game, shape=header.shape, metadata=header.facts)
+    metadata = _solution_metadata(path) if kind == "solution" else {}
+    return NamedStrategy(name, kind, path, player, game=metadata.get("game"), metadata=metadata)
 
 
 def player_of(names: Sequence[str], asked_game: str | None) -> int:
-    """Whose strategies these are, by the shapes of tensors.
+    """The player of these strategies, by the shapes of tensors.
 
     Parameters
     ----------
     asked_game
-        The name of a game, if it is known already.
+        Name of the game, if known.
 
     Raises
     ------
     ConfigError
-        If no shape tells it.
+        If the shapes do not tell.
     StrategyFileError, StrategyError
-        As of :func:`given_strategy`.
+        See :func:`named_strategy`.
     """
     for name in names:
         kind, path = _kind_of(name)
@@ -119,8 +119,8 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
             if bool(games[0]) != bool(games[1]):
                 return 0 if games[0] else 1
             if not games[0]:
-                return 0  # for either player: another check refuses the shape
-    raise ConfigError(f"{' and '.join(names)} may be for either player; say for whom by --player.")
+                return 0  # no player has this shape: a later check refuses it
+    raise ConfigError(f"{' and '.join(names)} may be for either player; give the player by --player.")
 
 
 def _kind_of(name: str) -> tuple[Kind, Path]:
@@ -145,33 +145,33 @@ def _kind_of(name: str) -> tuple[Kind, Path]:
 
 
 def check_infosets_file(path: Path) -> None:
-    """Raise an InfosetFileError if a file cannot be a list of infosets, by a look at how it begins."""
+    """Raise an InfosetFileError if the first byte of a file shows that it is no list of infosets."""
     if not path.is_file():
         raise InfosetFileError(f"{path}: There is no such file.")
     with open(path, "rb") as f:
         begins = f.read(1)
     if begins and begins != b"|":
-        raise InfosetFileError(f"{path}: This is no list of infosets, of which every line begins with a bar, '|'.")
+        raise InfosetFileError(f"{path}: This is no list of infosets, in which every line begins with a bar, '|'.")
 
 
-def _solution_says(path: Path) -> dict[str, Any]:
+def _solution_metadata(path: Path) -> dict[str, Any]:
     try:
-        said = solution_attrs(path)
+        metadata = solution_attrs(path)
     except StoreError as error:
-        raise StrategyFileError(f"{path}: No readable solution is here ({str(error).rstrip('.')}).") from error
-    if not isinstance(said["game"], str) or said["symmetry"] not in ("none", "full"):
-        raise StrategyFileError(f"{path}: This solution has the unknown symmetry or game {said['symmetry']!r}.")
-    return said
+        raise StrategyFileError(f"{path}: There is no readable solution ({str(error).rstrip('.')}).") from error
+    if not isinstance(metadata["game"], str) or metadata["symmetry"] not in ("none", "full"):
+        raise StrategyFileError(f"{path}: This solution has the unknown symmetry or game {metadata['symmetry']!r}.")
+    return metadata
 
 
 # ---------------------------------------------------------------------------------------------
 # The game that strategies are for
 
 
-def game_of(given: Sequence[Given], asked: str | None) -> Game:
-    """The game that was asked for, or else the one that the headers of the strategies tell.
+def game_of(given: Sequence[NamedStrategy], asked: str | None) -> Game:
+    """The game `asked` for; default: the game in the strategies' headers.
 
-    A solution and a bundle name it; the shape of a tensor tells which games it fits.
+    A solution and a bundle name their game; the shape of a tensor tells which games it fits.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def games_of_shape(shape: tuple[int, ...] | None, player: int) -> list[str]:
     return [game.name for game in possible if _shape(game, player) == shape]
 
 
-def _game_by_shape(shaped: Sequence[Given]) -> Game:
+def _game_by_shape(shaped: Sequence[NamedStrategy]) -> Game:
     possible = [games_of_shape(one.shape, one.player) for one in shaped]
     for one, games in zip(shaped, possible, strict=True):
         if not games:
@@ -230,21 +230,21 @@ def _game_by_shape(shaped: Sequence[Given]) -> Game:
     return named_game(common[0])
 
 
-def _check_shape(one: Given, game: Game) -> None:
+def _check_shape(one: NamedStrategy, game: Game) -> None:
     expected = _shape(game, one.player)
     if one.shape != expected:
         _refuse_shape(one, f"expected {expected}", game)
 
 
-def _refuse_shape(one: Given, expected: str, game: Game | None = None) -> None:
-    """Refuse a tensor whose shape is not that of the player in the game, and tell what it could be instead."""
+def _refuse_shape(one: NamedStrategy, expected: str, game: Game | None = None) -> None:
+    """Refuse a tensor whose shape does not fit the player in the game; say what the shape fits."""
     own, other = games_of_shape(one.shape, one.player), games_of_shape(one.shape, 1 - one.player)
     where = f" for player {one.player}" + (f" in {game.name}" if game else "")
     hint = ""
     if (game.name in other) if game else other:
         hint = f"; it fits player {1 - one.player}" + ("" if game else f" in {listed(other, 'or')}")
     elif own:
-        hint = f"; it fits {listed(own, 'or')}: name the game by --game"
+        hint = f"; it fits {listed(own, 'or')}: give the game by --game"
     elif other:
         hint = f"; it fits player {1 - one.player} in {listed(other, 'or')}"
     raise StrategyError(f"{one.path}: Invalid tensor shape: found {one.shape}, {expected}{where}{hint}.")

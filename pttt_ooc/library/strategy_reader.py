@@ -1,6 +1,6 @@
-"""Reading of strategies that a person named, and the value of the game.
+"""Reading of named strategies, and the value of the game.
 
-A strategy of any kind is brought to the layout of the index that the command works with.
+A strategy of any kind is converted to the layout of a given index.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from pttt_ooc.aliases import Interval, Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.errors import ConfigError, StoreError, StrategyFileError
-from pttt_ooc.library.strategy_names import SOLUTION, Given
+from pttt_ooc.library.strategy_names import SOLUTION, NamedStrategy
 from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.products.infosets import BLOCK_ROWS, DefaultRows, Rows, default_rows, read_infosets
 from pttt_ooc.products.solution import read_player
@@ -26,7 +26,7 @@ from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.rules.game import Game
 from pttt_ooc.show.numbers import span
-from pttt_ooc.solving.evaluation import Evaluation, narrowed
+from pttt_ooc.solving.evaluation import Evaluation, intersected
 from pttt_ooc.stages.directories import results_of, runs_of
 from pttt_ooc.stages.preparation import open_index
 from pttt_ooc.structure.index import Index
@@ -35,7 +35,7 @@ from pttt_ooc.structure.symmetry import fold, unfold
 from pttt_ooc.structure.views import Ints
 
 _ROUNDING = 1e-9
-_ROWS_BYTES = BLOCK_ROWS * 10 * 3 * 8  # as they are in the file, as numbers, and what HDF5 makes of them on the way
+_ROWS_BYTES = BLOCK_ROWS * 10 * 3 * 8  # in the file, as numbers, and in HDF5's buffers
 
 
 # ---------------------------------------------------------------------------------------------
@@ -44,16 +44,16 @@ _ROWS_BYTES = BLOCK_ROWS * 10 * 3 * 8  # as they are in the file, as numbers, an
 
 @dataclass(frozen=True)
 class ReadingArrays:
-    """The arrays that reading one strategy takes; an empty tuple stands for one that is not needed.
+    """Arrays for reading one strategy; an empty tuple stands for an array that is not needed.
 
     Attributes
     ----------
     probabilities
-        float, shape (sequences,): the strategy on the index that is wanted.
+        float, shape (sequences,): the strategy on the target index.
     read
-        float, shape (sequences,): the strategy on the index of its own symmetry, where that is another one.
+        float, shape (sequences,): the strategy on the index of its own symmetry, if that is another index.
     rows
-        int64, shape (infosets,): the node number of each row, where a file tells the order of rows.
+        int64, shape (infosets,): the node number of each row, if a file gives the order of rows.
     """
 
     probabilities: Floats
@@ -62,14 +62,14 @@ class ReadingArrays:
 
 
 def reading_needs(
-    given: Sequence[Given], target: Index, data: Path, normalised: bool = True
+    given: Sequence[NamedStrategy], target: Index, data: Path, normalised: bool = True
 ) -> MemoryNeeds[tuple[ReadingArrays, ...]]:
-    """What :func:`load_strategy` needs for some strategies, each of which gets arrays of its own.
+    """Memory that :func:`load_strategy` needs for some strategies, each with its own arrays.
 
     Parameters
     ----------
     normalised
-        If false, probabilities that take no more memory as they are in a file may stay so, to be scaled by the engine.
+        If false, probabilities stay as they are in the file where that takes no more memory; the engine scales them.
     """
     fixed, arrays = {"rows being read": len(given) * _ROWS_BYTES}, []
     for one in given:
@@ -94,21 +94,21 @@ def reading_needs(
 
 
 def load_strategy(
-    given: Given, target: Index, data: Path, arrays: ReadingArrays | None = None, scratch: Path | None = None
+    given: NamedStrategy, target: Index, data: Path, arrays: ReadingArrays | None = None, scratch: Path | None = None
 ) -> Strategy:
-    """Read a strategy, check it and bring it to the layout of the index `target`.
+    """Read a strategy, check it and convert it to the layout of the index `target`.
 
     Parameters
     ----------
     arrays
-        As :func:`reading_needs` describes them; default: new ones in memory.
+        See :func:`reading_needs`; default: new arrays in memory.
     scratch
-        A directory for a tensor in Fortran order; default: that of its file.
+        A directory for a tensor in Fortran order; default: the directory of its file.
 
     Raises
     ------
     PtttError
-        If it cannot be read or is malformed, or is not symmetric where `target` wants that.
+        If it cannot be read, is malformed, or is not symmetric although `target` is.
     """
     if arrays is None:
         [arrays] = in_memory(reading_needs([given], target, data).arrays)
@@ -123,20 +123,20 @@ def load_strategy(
     return fold(strategy, target, into=arrays.probabilities)
 
 
-def common_symmetry(given: Sequence[Given]) -> Symmetry:
-    """The symmetry that is known, from their headers, to be in all of these strategies."""
-    solutions = [one.said["symmetry"] for one in given if one.kind == "solution"]
+def common_symmetry(given: Sequence[NamedStrategy]) -> Symmetry:
+    """The symmetry of all these strategies, as far as their headers tell."""
+    solutions = [one.metadata["symmetry"] for one in given if one.kind == "solution"]
     others = {one.kind for one in given} - {"solution", "uniform"}
     return "full" if solutions and set(solutions) == {"full"} and not others else "none"
 
 
-def _own_index(given: Given, target: Index, data: Path) -> Index:
+def _own_index(given: NamedStrategy, target: Index, data: Path) -> Index:
     """The index in whose layout a strategy is read."""
-    symmetry: Symmetry = given.said["symmetry"] if given.kind == "solution" else "none"
+    symmetry: Symmetry = given.metadata["symmetry"] if given.kind == "solution" else "none"
     return target if symmetry == target.symmetry else open_index(data, target.game.name, symmetry)
 
 
-def _read(given: Given, own: Index, into: Floats, rows: Ints | tuple[()], scratch: Path | None) -> Strategy:
+def _read(given: NamedStrategy, own: Index, into: Floats, rows: Ints | tuple[()], scratch: Path | None) -> Strategy:
     player, collected = given.player, None if isinstance(rows, tuple) else rows
     if given.kind == "solution":
         return read_player(given.path, own, player, into)
@@ -148,14 +148,14 @@ def _read(given: Given, own: Index, into: Floats, rows: Ints | tuple[()], scratc
     if given.infosets is not None:
         order = read_infosets(own, player, given.infosets, collected)
     with open_tensor(given.path, (len(order), own.game.squares), scratch) as tensor:
-        # In single precision an array holds what is in the file: scaled, the numbers would have to be rounded.
+        # Single precision keeps the file's numbers; scaling would round them.
         scaled = into.dtype == np.float64
         read = strategy_from_tensor(own, player, tensor, order, source=str(given.path), into=into, normalise=scaled)
     return Strategy(own, player, read)
 
 
 def rows_of(whole: Index, player: int, infosets: Path | None, into: Ints | None = None) -> Ints:
-    """Node number of each row of a tensor: in the order of a file of infosets, or else in the default order."""
+    """Node number of each row of a tensor: in the order of a file of infosets, by default in the default order."""
     return default_rows(whole, player, into) if infosets is None else read_infosets(whole, player, infosets, into)
 
 
@@ -164,7 +164,7 @@ def rows_of(whole: Index, player: int, infosets: Path | None, into: Ints | None 
 
 
 def parse_interval(text: str) -> Interval:
-    """The interval that ``"0.55"`` or ``"0.5501,0.5502"`` stands for.
+    """The interval of a text such as ``"0.55"`` or ``"0.5501,0.5502"``.
 
     Raises
     ------
@@ -176,31 +176,29 @@ def parse_interval(text: str) -> Interval:
     except ValueError:
         numbers = []
     if len(numbers) not in (1, 2) or not -1 <= numbers[0] <= numbers[-1] <= 1:
-        raise ConfigError(
-            f"The value of the game is given as {text!r}, but must be a number from -1 to 1, or LOW,HIGH."
-        )
+        raise ConfigError(f"The value of the game is {text!r}, but must be a number from -1 to 1, or LOW,HIGH.")
     return numbers[0], numbers[-1]
 
 
-def known_value(game: Game, given: Sequence[Given], data: Path) -> Interval | None:
+def known_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Interval | None:
     """The narrowest interval that is known to hold the value of the game.
 
-    The package, the given solutions and bundles, and the solutions of the game in `data` give such intervals.
+    Sources are the package, the given solutions and bundles, and the solutions of the game in `data`.
     """
-    said = [_said_value(one.said) for one in given]
+    said = [_value_in(one.metadata) for one in given]
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):  # most games have not been solved here
-                said.append(_said_value(solution_attrs(results / SOLUTION)))
+                said.append(_value_in(solution_attrs(results / SOLUTION)))
     known = reference_value(game)
     for interval in said:
         if interval is not None:
-            known = narrowed(interval, known)
+            known = intersected(interval, known)
     return known
 
 
-def told_value(game: Game, given: Sequence[Given], data: Path) -> Interval:
-    """As :func:`known_value`, but a ConfigError if nothing is known."""
+def required_value(game: Game, given: Sequence[NamedStrategy], data: Path) -> Interval:
+    """Like :func:`known_value`, but raises a ConfigError if nothing is known."""
     known = known_value(game, given, data)
     if known is None:
         raise ConfigError(f"The value of {game.name} is not known here; give it by --game-value.")
@@ -208,7 +206,7 @@ def told_value(game: Game, given: Sequence[Given], data: Path) -> Interval:
 
 
 def best_solution(game: Game, data: Path) -> Path:
-    """The directory of the solution of a game in `data` that proves the narrowest interval for the game's value.
+    """The solution's directory in `data` that proves the narrowest interval for the game's value.
 
     Raises
     ------
@@ -219,7 +217,7 @@ def best_solution(game: Game, data: Path) -> Path:
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):
-                said = _said_value(solution_attrs(results / SOLUTION))
+                said = _value_in(solution_attrs(results / SOLUTION))
                 found.append((said[1] - said[0] if said else math.inf, results))
     if not found:
         raise StoreError(
@@ -229,8 +227,8 @@ def best_solution(game: Game, data: Path) -> Path:
     return min(found)[1]
 
 
-def _said_value(said: Mapping[str, Any]) -> Interval | None:
-    """The interval in what a solution says of itself, or in the facts of a bundle that was made of one."""
+def _value_in(said: Mapping[str, Any]) -> Interval | None:
+    """The interval in the metadata of a solution, or of a bundle made from one."""
     solve = said.get("solve")
     for place in (said, said.get("solution"), solve.get("result") if isinstance(solve, Mapping) else None):
         if isinstance(place, Mapping):
@@ -246,15 +244,15 @@ def with_value(found: Evaluation, asked: Interval | None, known: Interval | None
     Parameters
     ----------
     asked
-        The interval that the user named, if any.
+        The interval that the user gave, if any.
     known
-        From :func:`known_value`.  The two best responses prove an interval as well, which narrows it.  If it is all
-        that is known, the exploitabilities stay unknown: its middle would give both players half of NashConv.
+        From :func:`known_value`.  The two best responses prove another interval, which narrows it.  If only that
+        interval is known, the exploitabilities stay unknown: its middle would give each player half of NashConv.
 
     Raises
     ------
     StrategyFileError
-        If what is known cannot be true.
+        If `known` contradicts the best responses.
     """
     if asked is not None:
         return found.against(asked)
@@ -266,4 +264,4 @@ def with_value(found: Evaluation, asked: Interval | None, known: Interval | None
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
-    return found.against(narrowed(proved, known))
+    return found.against(intersected(proved, known))

@@ -29,8 +29,8 @@ BIG = 1_000_000
 
 
 @dataclass
-class _Kept:
-    """What this process has opened or built, and its settings."""
+class _Cache:
+    """Settings, and what this process has opened or built."""
 
     data: Path = Path("data")
     threads: int | None = None
@@ -40,19 +40,19 @@ class _Kept:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 
-_kept = _Kept()
+_cache = _Cache()
 
 
 def configure(data: str | Path | None = None, threads: int | None = None) -> None:
-    """Say where the structures of big games are kept, and how many threads compute.
+    """Set the directory for the structures of big games, and the number of threads.
 
     Parameters
     ----------
     data
-        The directory of all games; at first ``data`` in the current directory, as in the workflow and
+        The directory of all games; initially ``data`` in the current directory, as in the workflow and
         the commands.  Small games do not need it, nor do solutions that have their own index.
     threads
-        At first as many as there are cores.
+        Initially the number of cores.
 
     Raises
     ------
@@ -66,32 +66,32 @@ def configure(data: str | Path | None = None, threads: int | None = None) -> Non
     """
     if threads is not None and (not isinstance(threads, int) or threads < 1):
         raise ConfigError(f"The number of threads is {threads!r}, but must be a whole number, at least 1.")
-    with _kept.lock:
+    with _cache.lock:
         if data is not None:
-            _kept.data = Path(data)
-        if threads is not None and threads != _kept.threads:
-            _kept.threads = threads
-            for engine in _kept.engines.values():
+            _cache.data = Path(data)
+        if threads is not None and threads != _cache.threads:
+            _cache.threads = threads
+            for engine in _cache.engines.values():
                 engine.close()
-            _kept.engines.clear()
+            _cache.engines.clear()
 
 
 def data_directory() -> Path:
-    """Where the structures of big games are kept."""
-    return _kept.data
+    """The directory for the structures of big games."""
+    return _cache.data
 
 
 def threads() -> int:
-    """How many threads compute."""
-    return _kept.threads or cores()
+    """The number of threads."""
+    return _cache.threads or cores()
 
 
 def remember(game: Game, symmetry: Symmetry, directory: Path) -> None:
-    """Take the structure of a game from a directory of the workflow that has it."""
+    """Take the structure of a game from a directory of the workflow, if it is there."""
     if (directory / INDEX).is_dir():
-        with _kept.lock:
-            _kept.directories.setdefault((game, symmetry), directory)
-            _kept.directories.setdefault((game, "none"), directory)
+        with _cache.lock:
+            _cache.directories.setdefault((game, symmetry), directory)
+            _cache.directories.setdefault((game, "none"), directory)
 
 
 def index_of(game: Game, symmetry: Symmetry = "none") -> Index:
@@ -100,75 +100,75 @@ def index_of(game: Game, symmetry: Symmetry = "none") -> Index:
     Raises
     ------
     PtttError
-        If it can neither be read nor made.
+        If it can be neither read nor made.
     """
     key = (checked_game(game), symmetry)
-    with _kept.lock:
-        if key not in _kept.indices:
+    with _cache.lock:
+        if key not in _cache.indices:
             directory = _directory_of(game, symmetry)
             if directory is None:
-                _kept.indices[key] = build_index(game, symmetry)
+                _cache.indices[key] = build_index(game, symmetry)
             else:
-                _kept.indices[key] = read_index(directory / INDEX, game.name, symmetry)
-        return _kept.indices[key]
+                _cache.indices[key] = read_index(directory / INDEX, game.name, symmetry)
+        return _cache.indices[key]
 
 
 def engine_of(game: Game, symmetry: Symmetry = "none") -> Engine:
-    """An engine for a game, in double precision; errors as of :func:`index_of`."""
+    """An engine for a game, in double precision; for errors see :func:`index_of`."""
     key = (game, symmetry)
-    with _kept.lock:
-        if key not in _kept.engines:
+    with _cache.lock:
+        if key not in _cache.engines:
             small_threads()
             ensure_compiled()
             index = index_of(game, symmetry)
-            _kept.engines[key] = Engine(index, _timings_of(index), np.float64, threads())
-        return _kept.engines[key]
+            _cache.engines[key] = Engine(index, _timings_of(index), np.float64, threads())
+        return _cache.engines[key]
 
 
 def _timings_of(index: Index) -> tuple[Timing, Timing]:
-    own = _kept.directories.get((index.game, index.symmetry))
+    own = _cache.directories.get((index.game, index.symmetry))
     if own is not None and own.name == index.symmetry:
         return read_timings(own / INDEX, index.game.name)
     if is_big(index.game):
-        return read_timings(prepared(_kept.data, index.game.name, index.symmetry) / INDEX, index.game.name)
+        return read_timings(prepared(_cache.data, index.game.name, index.symmetry) / INDEX, index.game.name)
     pairs = find_pairs(index.game)
     return build_timing(index, pairs, 0), build_timing(index, pairs, 1)
 
 
 def checked_game(game: Game) -> Game:
-    """The argument itself; a GameError if it is no game."""
+    """The argument; a GameError if it is no game."""
     if isinstance(game, str):
-        raise GameError(f"A game is wanted, not its name {game!r}; pttt.game({game!r}) gives the game.")
+        raise GameError(f"Expected a game, found its name {game!r}; pttt.game({game!r}) gives the game.")
     if not isinstance(game, Game):
-        raise GameError(f"A game is wanted, not a {type(game).__name__}; pttt.game and pttt.tic_tac_toe give one.")
+        raise GameError(f"Expected a game, found a {type(game).__name__}; pttt.game and pttt.tic_tac_toe give one.")
     return game
 
 
 def checked_player(player: int) -> int:
-    """The number of a player; a ConfigError if it is none."""
+    """The argument; a ConfigError if it is no player's number."""
     if not isinstance(player, int | np.integer) or player not in (0, 1):
         raise ConfigError(f"There is no player {player!r}; players are 0 and 1.")
     return int(player)
 
 
 def is_named(game: Game) -> bool:
-    """Whether a game is one of those that the package has names for."""
+    """Whether the package has a name for this game."""
     return find_game(game.name) == game
 
 
 def is_big(game: Game) -> bool:
-    """Whether the structure of a game is kept on disk."""
+    """Whether the structure of this game is kept on disk."""
     return is_named(game) and sum(total_infosets(game.name)) > BIG
 
 
 def _directory_of(game: Game, symmetry: Symmetry) -> Path | None:
-    if (game, symmetry) in _kept.directories:
-        return _kept.directories[game, symmetry]
-    return prepared(_kept.data, game.name, symmetry) if is_big(game) else None
+    if (game, symmetry) in _cache.directories:
+        return _cache.directories[game, symmetry]
+    return prepared(_cache.data, game.name, symmetry) if is_big(game) else None
 
 
 def widest_symmetry(game: Game) -> Symmetry:
-    """The symmetry that a strategy of this game can be folded by with the least work: full, where there is any."""
+    """The symmetry to fold strategies of this game by: full, unless it has no symmetry or too many orders."""
     if len(checked_game(game).symmetries) == 1:
         return "none"
     try:

@@ -1,4 +1,4 @@
-"""Values of strategies, best responses to them, and differences between two of them."""
+"""Values of strategies, best responses to them, and comparisons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Floats = NDArray[np.floating[Any]]
 
 
 def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
-    """Strategies in one layout, and an engine for it: folded only if all of them are."""
+    """Strategies in one layout, and an engine for it; the layout is folded only if all strategies are."""
     given = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
     check_one_game(given)
     if all(one.index.symmetry == "full" for one in given):
@@ -36,10 +36,10 @@ def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
 
 
 def checked_strategy(given: Any) -> core.Strategy:
-    """The argument itself; a StrategyError if it is no strategy."""
+    """The argument; a StrategyError if it is no strategy."""
     if not isinstance(given, core.Strategy):
         raise StrategyError(
-            f"A strategy is wanted, not a {type(given).__name__}; see pttt.Strategy for how to make one."
+            f"Expected a strategy, found a {type(given).__name__}; see pttt.Strategy for how to make one."
         )
     return given
 
@@ -62,8 +62,8 @@ def evaluate(
     strategy0, strategy1
         Of player 0 and of player 1.
     game_value
-        The value of the game, or an interval that holds it; default: the best known.  Exploitabilities are measured
-        against it.
+        The value of the game, or an interval that holds it; default: the best known one.  It determines the
+        exploitabilities.
 
     Returns
     -------
@@ -95,12 +95,20 @@ def evaluate(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Response(Strategy):
-    """A best response: a strategy, and what it gets.
+    """A best response: a strategy with its value.
 
     Attributes
     ----------
     value
         Expected payoff against the strategy that it responds to, from the responding player's point of view.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> uniform = pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 1)
+    >>> reply = pttt.best_response(uniform)
+    >>> abs(pttt.evaluate(reply, uniform).value - reply.value) < 1e-9
+    True
     """
 
     value: float = float("nan")
@@ -120,9 +128,9 @@ def best_response(strategy: core.Strategy) -> Response:
     Returns
     -------
     Response
-        A strategy of the other player, with its ``value``.  At each infoset it attempts one square; among equally good
-        squares the one with the lowest number.  The response to a strategy that is kept up to symmetry is kept so too:
-        where an infoset is symmetric itself, it attempts all mirror images of the best square alike.
+        A strategy of the other player, with its ``value``.  At each infoset it attempts one square, the lowest of
+        equally good ones.  The response to a strategy that is kept up to symmetry is also kept up to symmetry: at an
+        infoset that is its own mirror image, it attempts all mirror images of the best square with equal probability.
 
     Examples
     --------
@@ -152,11 +160,11 @@ class Difference:
     reach
         For each strategy, the product of its own probabilities on the way to the infoset.
     distance
-        Half the sum of the differences of probabilities, 0 to 1: total variation.
+        Total variation: half the sum of the absolute differences of probabilities, 0 to 1.
     weight
         Mean reach times distance.
     probabilities
-        For each strategy, one number for each square.
+        For each strategy, the probability of each square.
     """
 
     infoset: str
@@ -173,22 +181,30 @@ class Comparison:
     Attributes
     ----------
     game, player
-        Whose strategies they are.
+        Name of the game, and the strategies' player.
     infosets
-        How many were compared; with both strategies kept up to symmetry, one for each set of mirror images.
+        Number of compared infosets; if both strategies are kept up to symmetry, mirror images count once.
     different
-        At how many of them a probability differs by more than 1e-6.
+        Number of infosets at which a probability differs by more than 1e-6.
     mean_distance
         Mean of the distances, weighted by mean reach.
     worst_cases
-        What each strategy gets against its best response, from its player's point of view.
+        Value of each strategy against its best response, from its player's point of view.
     values
-        What each gets against a given opponent, likewise; None without one.
+        Value of each strategy against the given opponent, from its player's point of view; None without an opponent.
     largest
-        Where they differ most, by weight.
+        The infosets at which they differ most, by weight.
     losses
-        Where the first loses most in value against the opponent because it does not do what the second does, as
-        :func:`pttt_ooc.questions.mistakes.find_differences` tells; None without an opponent.
+        What the first strategy loses against the opponent by deviating from the second; see
+        :func:`pttt_ooc.questions.mistakes.find_differences`.  None without an opponent.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> uniform = pttt.Strategy.uniform(pttt.game("mini-2x3k2-abrupt"), 0)
+    >>> found = pttt.compare(uniform, uniform)
+    >>> found.different, found.mean_distance, found.largest
+    (0, 0.0, ())
     """
 
     game: str
@@ -207,17 +223,17 @@ class Comparison:
 
 
 def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = None, top: int = 10) -> Comparison:
-    """How two strategies of one player differ: where most, and in value.
+    """Compare two strategies of one player: their probabilities and their values.
 
     Parameters
     ----------
     a, b
-        Of the same player in one game.
+        Strategies of the same player in one game.
     against
-        A strategy of the other player, to compare values against: how large they are, and at which infosets they come
-        to differ; default: none, only worst cases are compared.
+        A strategy of the other player.  With it, values against it are compared too, and the infosets that cause their
+        difference; default: only worst cases are compared.
     top
-        How many infosets to list, by probabilities and in value.
+        Number of infosets to list, by probabilities and by value.
 
     Raises
     ------
@@ -277,7 +293,7 @@ def _value(strategy: Strategy, against: Strategy, engine: Engine) -> float:
 
 
 def _distances(a: Strategy, b: Strategy) -> tuple[Floats, NDArray[np.bool_]]:
-    """Total variation between two strategies at each node, 0 where it is no infoset; which nodes are infosets."""
+    """Total variation of two strategies at each node, 0 where it is no infoset; and which nodes are infosets."""
     i = a.index.players[a.player]
     distance, infosets = np.zeros(i.nodes), np.zeros(i.nodes, np.bool_)
     for v in np.flatnonzero(i.decides):
@@ -290,7 +306,7 @@ def _distances(a: Strategy, b: Strategy) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _largest(weight: Floats, top: int) -> list[int]:
-    """The nodes of most weight; among equals, the node with the lowest number comes first."""
+    """The `top` nodes by weight; equal ones by number."""
     top = min(top, len(weight))
     if top == 0:
         return []

@@ -1,5 +1,5 @@
-"""What people play and own on the pages of all wings.
+"""Games that people play on the pages of all wings.
 
-Modules: ``database`` in its ``database_file``: what people play. ``quotas``: rows with an owner, how many there may
-be, and how long they are kept. ``owners``: whose browser it is.
+Modules: ``database_file``, ``database``: an SQLite database. ``game_store``: games with an owner, their quotas and
+expiry. ``owners``: the owner of a request's games. ``player_view``: squares as players see them.
 """

@@ -1,12 +1,12 @@
-"""A database of what people play, whose errors are sentences."""
+"""SQLite databases whose errors are sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import MetaData
+from sqlalchemy import Table
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
@@ -14,29 +14,30 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.service.sqlite import sqlite_engine
 
 
-class Kept:
+class PlayDatabase:
     """An SQLite database with its tables.
 
     Parameters
     ----------
     file
-        As of :func:`~pttt_ooc.play.database_file.kept_file`.
+        See :func:`~pttt_ooc.play.database_file.kept_file`.
     what
-        It keeps, as a sentence names it: "games".
+        What it keeps, for messages: "games".
     tables
-        Made where they are missing.
+        Created if they are missing.
 
     Raises
     ------
     StoreError
-        If it cannot be used; so do its methods.
+        If it cannot be used; all methods raise it too.
     """
 
-    def __init__(self, file: Path, what: str, tables: MetaData) -> None:
+    def __init__(self, file: Path, what: str, tables: Iterable[Table]) -> None:
         self._file, self._what = file, what
         self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
         with self.writing() as session:
-            tables.create_all(session.connection())
+            for table in tables:
+                table.create(session.connection(), checkfirst=True)
 
     def close(self) -> None:
         """Close the database."""
@@ -50,7 +51,7 @@ class Kept:
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A session that begins as a writer's, and commits if the block ends without an error."""
+        """A session that writes, and commits if the block ends without an error."""
         writing = self._engine.execution_options(writes=True)
         with self._explained(), Session(writing, expire_on_commit=False) as session, session.begin():
             yield session

@@ -1,4 +1,4 @@
-"""A file that keeps what people play, looked at before all else starts; that imports no database library."""
+"""The file of a database, checked before any process starts; imports no database library."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from pathlib import Path
 from pttt_ooc.disk.files import explained, make_directory
 from pttt_ooc.errors import StoreError
 
-_WAIT = 30.0  # seconds that another writer is waited for
+_LOCK_SECONDS = 30.0  # seconds that a writer waits for another one
 
 
 def kept_file(file: Path, what: str) -> Path:
-    """The file, made with its directory if it is missing; only its owner can read it.
+    """The file, which is created with its directory if it is missing; only its owner can read it.
 
     Parameters
     ----------
     what
-        It keeps, as a sentence about it begins: "Games".
+        What it keeps, for messages: "Games".
 
     Raises
     ------
     StoreError
-        If it cannot be made, or is no database that can be written to.
+        If it cannot be created, or is not a writable database.
     """
     with explained(f"make the directory {file.parent}"):
         make_directory(file.parent)
     try:
-        # SQLite gives its other files the rights of this one.
+        # SQLite creates its other files with the same rights.
         os.close(os.open(file, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         os.chmod(file, 0o600)
-        with closing(sqlite3.connect(file, timeout=_WAIT, isolation_level=None)) as database:
+        with closing(sqlite3.connect(file, timeout=_LOCK_SECONDS, isolation_level=None)) as database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("BEGIN IMMEDIATE")
             database.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -1,4 +1,4 @@
-"""Who plays: an account, or a browser that carries a secret in a cookie."""
+"""Owners of games: accounts, and browsers with a secret in a cookie."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pttt_ooc.web.shell import Account
 
 PLAYER = "pttt_player"
 VISITORS = "visitor:"
-"""How the owners begin that have no account."""
+"""The beginning of owners without an account."""
 
-_SECONDS = 365 * 86400
+_COOKIE_SECONDS = 365 * 86400  # seconds until a browser forgets its cookie
 _SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def owner_of(request: Request, account: Account | None) -> str | None:
-    """Whose games a request is about; None if the browser has neither an account nor games.
+    """The owner of a request's games; None if the browser has neither an account nor games.
 
     It is ``account:NUMBER``, or ``visitor:`` with the SHA-256 of a cookie.
-    What is kept of a cookie is its hash: who reads the games cannot go on with them.
+    Only the hash of a cookie is stored: a reader of the database cannot continue the games.
     """
     if account is not None:
         return f"account:{account.id}"
@@ -34,7 +34,7 @@ def owner_of(request: Request, account: Account | None) -> str | None:
 
 
 def known_owner(request: Request, account: Account | None, what: str) -> str:
-    """As :func:`owner_of`; a PlayError if there is none, so that `what` ("game") cannot be the person's."""
+    """As :func:`owner_of`; if there is none, a PlayError says that there is no such `what` ("game")."""
     owner = owner_of(request, account)
     if owner is None:
         raise PlayError(f"There is no such {what} of yours.", 404)
@@ -42,7 +42,7 @@ def known_owner(request: Request, account: Account | None, what: str) -> str:
 
 
 def owner_or_new(request: Request, account: Account | None) -> tuple[str, str | None]:
-    """As :func:`owner_of`, for who begins a game; and a cookie's value to :func:`keep`, if it is a browser's first."""
+    """As :func:`owner_of`, for a new game; and, for a browser's first game, the cookie's value to :func:`keep`."""
     owner = owner_of(request, account)
     if owner is not None:
         return owner, None
@@ -50,9 +50,10 @@ def owner_or_new(request: Request, account: Account | None) -> tuple[str, str | 
     return _visitor(cookie), cookie
 
 
-def keep(request: Request, response: Response, cookie: str) -> None:
-    """Give a browser its cookie."""
-    set_cookie(request, response, PLAYER, cookie, _SECONDS)
+def keep(request: Request, response: Response, cookie: str | None) -> None:
+    """Set a browser's cookie, if it is new."""
+    if cookie is not None:
+        set_cookie(request, response, PLAYER, cookie, _COOKIE_SECONDS)
 
 
 def _visitor(cookie: str) -> str:
@@ -60,5 +61,5 @@ def _visitor(cookie: str) -> str:
 
 
 def explain(error: Exception) -> Refusal | None:
-    """What is told when a game does not allow what was asked."""
+    """The refusal for a PlayError; else None."""
     return Refusal(error.status, str(error)) if isinstance(error, PlayError) else None

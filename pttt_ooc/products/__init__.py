@@ -1,6 +1,6 @@
 """The package's files: indices and solutions as Zarr, infosets as text, tensors, HDF5.
 
 Modules: ``structure_store``, ``solution``: structure and solutions as Zarr. ``infosets``, ``tensors`` with ``deflate``,
-``bundle``: the course's texts and tensors, and HDF5. ``file_headers``: what files say of themselves. ``tensor_reader``:
-others' tensors, row by row. ``export``: all files in one pass, with their ``names``.
+``bundle``: the course's texts and tensors, and HDF5. ``file_headers``: attributes, shapes and dtypes of files.
+``tensor_reader``: untrusted tensors, row by row. ``export``: all files in one pass, with their ``names``.
 """

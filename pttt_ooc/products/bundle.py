@@ -1,7 +1,7 @@
-"""The hand-over file: both players' strategies in one HDF5 file that carries its own description.
+"""The hand-over file: both players' strategies in one self-describing HDF5 file.
 
 For each player the file has the texts of the infosets and a tensor of probabilities, row by row, so
-that it can be used without this package, and in any order of rows.
+that it can be used without this package and with any order of rows.
 """
 
 from __future__ import annotations
@@ -62,16 +62,18 @@ _TURNS = {
 def open_bundle(
     path: Path, index: Index, infosets: tuple[int, int], facts: Mapping[str, Any], dtype: DTypeLike = np.float32
 ) -> Iterator[tuple[PlayerPart, PlayerPart]]:
-    """Write a hand-over file for so many infosets, in blocks of :data:`~pttt_ooc.products.infosets.BLOCK_ROWS` rows.
+    """Write a hand-over file, in blocks of :data:`~pttt_ooc.products.infosets.BLOCK_ROWS` rows.
 
     Parameters
     ----------
     index
-        With symmetry ``"none"``.
+        An index with symmetry ``"none"``.
+    infosets
+        Numbers of both players' infosets.
     facts
-        Values, configuration, provenance: whatever JSON can hold.
+        Values, configuration, provenance: any JSON values.
     dtype
-        Of the tensors.
+        Type of the tensors.
 
     Yields
     ------
@@ -92,7 +94,7 @@ def open_bundle(
 def _hdf5_errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except RuntimeError as error:  # h5py's, where a file that is flushed or closed meets a full disk
+    except RuntimeError as error:  # of h5py, if the disk is full when a file is flushed or closed
         raise StoreError(f"Cannot write {path}: {error}.") from error
 
 
@@ -111,7 +113,7 @@ def _describe(f: h5py.File, index: Index, facts: Mapping[str, Any]) -> None:
 
 
 def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Entries of nested mappings under dotted names, each as something that HDF5 holds as it is."""
+    """Entries of nested mappings under dotted names, as far as HDF5 can store their values directly."""
     for key, value in facts.items():
         name = f"{prefix}{key}"
         if isinstance(value, Mapping):
@@ -120,7 +122,7 @@ def _flatten(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield name, value
         elif isinstance(value, list | tuple) and value and all(isinstance(v, int | float) for v in value):
             yield name, np.array(value)
-        # Other values (None, other lists) are in the JSON only.
+        # Other values (None, other lists) are only in the JSON.
 
 
 class PlayerPart:
@@ -128,7 +130,7 @@ class PlayerPart:
 
     def __init__(self, group: h5py.Group, index: Index, player: int, infosets: int, dtype: np.dtype[Any]) -> None:
         squares, self._chunk, self._dtype = index.game.squares, min(infosets, BLOCK_ROWS), dtype
-        options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}  # zlib's checksum is in each chunk
+        options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}  # each chunk has zlib's checksum
         texts = f"S{text_width(index, player)}"
         self._infosets = group.create_dataset("infosets", (infosets,), texts, chunks=(self._chunk,), **options)
         chunks = (self._chunk, squares)
@@ -138,11 +140,11 @@ class PlayerPart:
         self._tensor.attrs["description"] = what
 
     def packed(self, texts: NDArray[np.bytes_], block: NDArray[Any]) -> tuple[bytes, bytes]:
-        """Compress texts and tensor of a block of rows; any thread may do that."""
+        """Compress texts and tensor of a block of rows; callable from any thread."""
         return self._chunk_of(texts), self._chunk_of(np.ascontiguousarray(block, self._dtype))
 
     def _chunk_of(self, rows: NDArray[Any]) -> bytes:
-        """What HDF5's filters "shuffle" and "gzip" make of a chunk; missing rows of the last one are zeros."""
+        """A chunk after HDF5's filters "shuffle" and "gzip"; missing rows of the last chunk are zeros."""
         if len(rows) > self._chunk:
             raise ValueError(f"a block of {len(rows)} rows does not fit a chunk of {self._chunk}")
         data = rows.reshape(len(rows), -1).view(np.uint8)
@@ -151,8 +153,8 @@ class PlayerPart:
         return deflate.whole(np.ascontiguousarray(data.reshape(-1, rows.itemsize).T).data)
 
     def write(self, start: int, packed: tuple[bytes, bytes]) -> None:
-        """Write a block that begins with the row `start`."""
-        # Whole chunks, past HDF5's filters, which would run on one thread.
+        """Write a block that begins at row `start`."""
+        # Write whole chunks and bypass HDF5's filters, which would run on one thread.
         self._infosets.id.write_direct_chunk((start,), packed[0])
         self._tensor.id.write_direct_chunk((start, 0), packed[1])
 
@@ -164,14 +166,14 @@ def read_bundle_strategy(
     rows: Ints | None = None,
     into: NDArray[np.floating[Any]] | None = None,
 ) -> NDArray[np.floating[Any]]:
-    """Read one player's strategy from a hand-over file, whatever the order of its rows.
+    """Read one player's strategy from a hand-over file with any order of rows.
 
     Parameters
     ----------
     rows
-        int64, shape (infosets,): where to collect the node numbers of the rows; default: a new array.
+        int64, shape (infosets,): the array for the node numbers of the rows; default: a new one.
     into
-        Where to write the result; default: a new array.
+        The array for the result; default: a new one.
 
     Returns
     -------
@@ -187,7 +189,7 @@ def read_bundle_strategy(
         If the tensor has another shape or dtype, or a row that is no probability distribution.
     """
     with _opened(path) as f:
-        game, _ = _said(path, f)
+        game, _ = _checked_attrs(path, f)
         if game != index.game.name:
             raise StrategyFileError(f"{path}: The strategies are for {game}, not for {index.game.name}.")
         infosets, tensor = _datasets(path, f, player)
@@ -205,11 +207,11 @@ class BundleHeader:
     Attributes
     ----------
     game
-        Its name for the game.
+        Name of the game.
     facts
-        The facts that :func:`open_bundle` got.
+        The `facts` of :func:`open_bundle`.
     shape
-        Of the tensor of the player that was asked for.
+        Shape of the given player's tensor.
     """
 
     game: str
@@ -220,7 +222,7 @@ class BundleHeader:
 def read_bundle_header(path: Path, player: int) -> BundleHeader:
     """The header of a hand-over file, without its arrays; errors as :func:`read_bundle_strategy`."""
     with _opened(path) as f:
-        game, facts = _said(path, f)
+        game, facts = _checked_attrs(path, f)
         return BundleHeader(game, facts, tuple(_datasets(path, f, player)[1].shape))
 
 
@@ -229,20 +231,20 @@ def _opened(path: Path) -> Iterator[h5py.File]:
     try:
         with h5py.File(path, "r") as f:
             yield f
-    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # of h5py, on damaged or hostile files
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as error:  # of h5py, for damaged or hostile files
         reason = getattr(error, "strerror", None) or str(error)
         raise StrategyFileError(f"{path}: Not a readable HDF5 file ({reason}).") from error
 
 
-def _said(path: Path, f: h5py.File) -> tuple[str, dict[str, Any]]:
+def _checked_attrs(path: Path, f: h5py.File) -> tuple[str, dict[str, Any]]:
     """Game and facts, after a check of the format."""
     version, game, facts = (f.attrs.get(name) for name in ("format_version", "game", "facts"))
     if version is None or not isinstance(game, str):
         raise StrategyFileError(f"{path}: This HDF5 file is no hand-over file, it lacks 'format_version' or 'game'.")
     if np.ndim(version) or version != FORMAT_VERSION:
         raise StrategyFileError(f"{path}: The format version is {version}, but only {FORMAT_VERSION} can be read.")
-    told = json.loads(facts) if isinstance(facts, str) else {}
-    return game, told if isinstance(told, dict) else {}
+    content = json.loads(facts) if isinstance(facts, str) else {}
+    return game, content if isinstance(content, dict) else {}
 
 
 def _datasets(path: Path, f: h5py.File, player: int) -> tuple[h5py.Dataset, h5py.Dataset]:

@@ -1,8 +1,8 @@
-"""Deflate by the fastest library for each level.
+"""Deflate compression by the fastest library for each level.
 
-Level 1, the default of exports, is ISA-L's: four times as fast as zlib's and a little tighter.  The other
-levels are zlib's.  Data is compressed in independent parts, so that the bytes do not depend on which
-thread compresses a part, and when.
+Level 1, the default of exports, is ISA-L's: four times as fast as zlib's, with slightly smaller output.  The other
+levels are zlib's.  Data are compressed in independent parts, so that the bytes do not depend on the thread that
+compresses a part, or on time.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from isal import isal_zlib
 
 _RAW = -zlib.MAX_WBITS  # without header and checksum
 END = b"\x03\x00"
-"""An empty last part."""
+"""An empty last part, which ends a stream."""
 
 
 def part(data: Any, level: int) -> bytes:
-    """A part of a raw deflate stream that neither needs other parts nor ends the stream; see :data:`END`."""
+    """A part of a raw deflate stream, independent of other parts, that does not end the stream; see :data:`END`."""
     packer: Any = (isal_zlib if level == 1 else zlib).compressobj(level, zlib.DEFLATED, _RAW)
     return bytes(packer.compress(data) + packer.flush(zlib.Z_FULL_FLUSH))
 
@@ -29,7 +29,7 @@ def whole(data: Any) -> bytes:
 
 
 def crc32(data: Any, before: int = 0) -> int:
-    """The checksum of zip files, going on from that of what came before."""
+    """The checksum of zip files, continued from the checksum of the preceding data."""
     return int(isal_zlib.crc32(data, before))
 
 

@@ -1,7 +1,7 @@
-"""All files of an export, written side by side: each block of rows is computed once, for all files.
+"""All files of an export, written side by side: each block of rows is computed once for all files.
 
-Blocks are prepared by all threads and written in order, so that the files have the same bytes
-whatever the number of threads, and only a few blocks are in memory.
+All threads prepare blocks, which are written in order, so that the files have the same bytes for any number of
+threads, and only a few blocks are in memory.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ Chunks = tuple[bytes, bytes] | None
 
 FILES = list(COURSE_FILES)
 BLOCK_BYTES = 16_000_000
-"""Upper bound of the memory for one block and all arrays that are derived from it, in double precision."""
+"""Upper bound of the memory for one block and all derived arrays, in double precision."""
 
 MOST_THREADS = 4
-"""More threads would hold more blocks and wait for the one that writes."""
+"""More threads would hold more blocks and wait for the writing thread."""
 
 
 def export_needs(arrays: Tree, reading: Mapping[str, int] | None = None) -> MemoryNeeds[Tree]:
-    """What :func:`write_export` and its process hold in memory at their peak.
+    """The peak memory needs of :func:`write_export` and its process.
 
     Parameters
     ----------
     arrays
         Its arguments.
     reading
-        Bytes that are needed besides, by what they are for.
+        Additional bytes, by purpose.
     """
     fixed = {**process_needs(), "blocks of rows": 2 * BLOCK_BYTES, **(reading or {})}
     return MemoryNeeds(fixed, arrays, thread_needs(**{"a block of rows": BLOCK_BYTES}))
@@ -59,22 +59,24 @@ def write_export(
     threads: int = 1,
     course: bool = True,
 ) -> None:
-    """Write zips, lists of infosets, and the hand-over file; the files appear together, when all are complete.
+    """Write zips, lists of infosets, and the hand-over file; the files appear when all are complete.
 
     Parameters
     ----------
     directory
-        Where to write ``pttt_pl<player>.zip``, ``player<player>-infosets.txt`` and ``strategies.h5``.
+        Directory for ``pttt_pl<player>.zip``, ``player<player>-infosets.txt`` and ``strategies.h5``.
     index
-        Without symmetry.
+        An index without symmetry.
     strategies
-        On that index.
+        Strategies on that index.
     rows
         For each player int64, shape (infosets,): node number of each row.
+    dtype, compression_level
+        Type of the tensors, and level of the zips, 0 to 9.
     facts
         Facts about the strategies, for the hand-over file; None: write no such file.
     course
-        Whether zips and lists are written.
+        Whether to write zips and lists.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What files of strategies say of themselves: attributes of solutions, shapes and dtypes of tensors.
+"""Headers of strategy files: attributes of solutions, shapes and dtypes of tensors.
 
-No numbers are read, and nothing that takes long is imported: a name can be refused at once.
+No arrays are read and no slow modules are imported, so that a bad file is refused at once.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pttt_ooc.disk.store import read_attrs
 from pttt_ooc.errors import StoreError, StrategyError
 
 SUM_TOLERANCE = {"float16": 1e-3, "float32": 1e-5, "float64": 1e-5}
-"""How far from 1 a row's sum may be, by the dtype of the tensor that was read: rounding each entry to
-half precision moves the sum by up to 5e-4; the wider types leave room for careless normalisation."""
+"""Allowed difference of a row's sum from 1, by the tensor's dtype: rounding each entry to half precision
+changes the sum by up to 5e-4; the tolerance of wider types allows careless normalisation."""
 
 
 def check_dtype(dtype: np.dtype[Any], source: str) -> None:
@@ -26,13 +26,13 @@ def check_dtype(dtype: np.dtype[Any], source: str) -> None:
 
 
 def check_shape(shape: tuple[int, ...], expected: tuple[int, ...], source: str) -> None:
-    """Raise a StrategyError unless a tensor has the shape that is expected."""
+    """Raise a StrategyError unless a tensor has the expected shape."""
     if shape != expected:
         raise StrategyError(f"{source}: Invalid tensor shape: found {shape}, expected {expected}.")
 
 
 def solution_attrs(root: Path) -> dict[str, Any]:
-    """The attributes of a solution: its game, its symmetry, and those that the solver gave.
+    """The attributes of a solution: its game, its symmetry, and those from the solver.
 
     Raises
     ------

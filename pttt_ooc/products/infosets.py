@@ -1,13 +1,13 @@
 """Infosets as lines of text, and the order of rows.
 
-A file of infosets says, line by line, which infoset each row of a tensor belongs to; here an array
-`rows` of node numbers says it.  All functions need an index with symmetry ``"none"``: a file has every
+A file of infosets has, line by line, the infoset of each row of a tensor; in memory this is an array
+`rows` of node numbers.  All functions need an index with symmetry ``"none"``: a file has every
 infoset, not one of each orbit.
 
 The text of an infoset is ``|`` and, for each own attempt (the setup's squares first), the square's
 digit and ``*`` (placed) or ``.`` (failed).
 
-Files that are read may come from anybody: every line is checked.
+Input files are untrusted: every line is checked.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from pttt_ooc.structure.orders import order_counts, rank_order, unrank
 from pttt_ooc.structure.views import Ints
 
 BLOCK_ROWS = 1 << 16
-"""Rows that are handled at a time."""
+"""Rows that are processed at a time."""
 
 _BLOCK_BYTES = 1 << 22
-_NEAR_BITS = 10  # about as many nodes as a view has
+_NEAR_BITS = 10  # 2 to this power is about the number of nodes of a view
 
 BAR, PLACED, FAILED, ZERO = b"|*.0"
 RETURN, NEWLINE = b"\r\n"
@@ -40,7 +40,7 @@ MALFORMED, NO_INFOSET, DOUBLED = -1, -2, -3
 
 
 class InfosetTables(NamedTuple):
-    """What the kernels need to know of one player's infosets; see :class:`~pttt_ooc.structure.index.PlayerIndex`."""
+    """The kernels' tables of one player's infosets; see :class:`~pttt_ooc.structure.index.PlayerIndex`."""
 
     squares: int
     setup: Ints
@@ -54,23 +54,23 @@ class InfosetTables(NamedTuple):
     hidden: int
     orders: Ints
     ending_failed: Ints
-    view_near: NDArray[np.int32]  # the view of every so many nodes
+    view_near: NDArray[np.int32]  # the view of each node whose number is a multiple of 2 ** _NEAR_BITS
     setup_mask: int
 
     def only(self, fields: type[_Fields]) -> _Fields:
-        """What one kernel needs: the compiler takes long for each array that is taken over from Python."""
+        """The tables of one kernel: the code that unpacks an array from Python is slow to compile."""
         return fields(*(getattr(self, name) for name in fields._fields))
 
 
 class NearViews(NamedTuple):
-    """What it takes to find the view of a node; see :class:`InfosetTables`, here and below."""
+    """The tables for finding the view of a node; see :class:`InfosetTables`, here and below."""
 
     node_start: Ints
     view_near: NDArray[np.int32]
 
 
 class RowTables(NamedTuple):
-    """What it takes to find a row's probabilities."""
+    """The tables for finding a row's probabilities."""
 
     squares: int
     setup_mask: int
@@ -82,7 +82,7 @@ class RowTables(NamedTuple):
 
 
 class TextTables(NamedTuple):
-    """What it takes to write an infoset as text."""
+    """The tables for writing an infoset as text."""
 
     squares: int
     setup: Ints
@@ -96,7 +96,7 @@ class TextTables(NamedTuple):
 
 
 class ParsingTables(NamedTuple):
-    """What it takes to find the node of an infoset's text."""
+    """The tables for finding the node of an infoset's text."""
 
     squares: int
     setup: Ints
@@ -145,9 +145,10 @@ def view_of(tables, node):
 
 @kernel
 def _children(tables, child_start, parents, first, last, at, branch, out):
-    """Write to `out` the children from node `first` to `last` of the nodes `parents`, until it is full.
+    """Write to `out` the children of the nodes `parents` between node `first` and `last`, until `out` is full.
 
-    It begins with the branch `branch` of the parent number `at`.  Returns where to go on, and the number of children.
+    The first one is from branch `branch` of the parent number `at`.  Returns the parent and branch to continue with,
+    and the number of children.
     """
     branches, count = 2 * child_start.shape[1], 0
     while at < len(parents) and count < len(out):
@@ -172,7 +173,7 @@ def row_arrays(index: Layout) -> tuple[Ints, Ints]:
 
 
 class DefaultRows:
-    """The default order of rows, of which only a block and the rows before it in the tree are in memory.
+    """The default order of rows, with only one block and the parents of its rows in memory.
 
     Rows are sorted by number of attempts, then attempt by attempt: by square, failed before placed.
     """
@@ -186,7 +187,7 @@ class DefaultRows:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that are in memory on the way: of a slice, and of the one before it; the last one is not kept."""
+        """Peak bytes in memory: of a slice and the previous one; the last slice is not kept."""
         kept = self._sizes[:-1]
         return 4 * max(map(sum, zip([0, *kept], [*kept, 0], strict=True)))
 
@@ -194,8 +195,8 @@ class DefaultRows:
         """As :func:`row_blocks`."""
         p, start, filled, block = self._player, 0, 0, np.empty(BLOCK_ROWS, np.int64)
         near_views = self._tables.only(NearViews)
-        before = np.empty(0, np.int32)  # room enough: a player has less than 2^31 nodes
-        # The rows of a slice are the children of the rows before, in order, so that nothing needs sorting.
+        before = np.empty(0, np.int32)  # wide enough: a player has less than 2^31 nodes
+        # The rows of a slice are the children of the previous slice's rows in the same order: no sorting is needed.
         for n, size in enumerate(self._sizes):
             first, done, at, branch = p.nodes_of(n).start, 0, 0, 0  # a slice's infosets come first among its nodes
             rows = np.empty(size if n + 1 < len(self._sizes) else 0, np.int32)
@@ -218,11 +219,11 @@ class DefaultRows:
 
 
 Rows = Ints | DefaultRows
-"""Node number of each row: int64, shape (infosets,), or what makes them one by one."""
+"""Node number of each row: int64, shape (infosets,), or an object that computes them block by block."""
 
 
 def default_rows(index: Index, player: int, into: Ints | None = None) -> Ints:
-    """Node number of each row in the default order, in a new array unless one is given.
+    """Node number of each row in the default order, in `into` or a new array.
 
     Returns
     -------
@@ -271,7 +272,7 @@ def infoset_texts(index: Index, player: int, nodes: Ints) -> NDArray[np.bytes_]:
 
     Returns
     -------
-    bytes, shape (len(nodes),): ``S17`` on nine squares, padded with zero bytes as numpy does.
+    bytes, shape (len(nodes),): ``S17`` on nine squares, padded with zero bytes by numpy.
     """
     return texts_of(infoset_tables(index, player), text_width(index, player), nodes)
 
@@ -363,7 +364,7 @@ def _parse_line(tables, line, squares):
 
 @kernel
 def _parse_lines(tables, data, rows, count, seen):
-    """Parse whole lines until one is bad: (rows filled, bytes used, 0 or what is bad, its node if doubled)."""
+    """Parse complete lines up to the first bad one: (rows filled, bytes used, fault or 0, node of a doubled line)."""
     squares = np.empty(tables.squares, np.int64)
     begin = 0
     for end in range(len(data)):
@@ -388,29 +389,29 @@ class RowReader:
     Parameters
     ----------
     index, player
-        Whose infosets are expected.
+        The player whose infosets are expected.
     source
-        Name of the source of the lines in errors.
+        Name of the lines' source in errors.
     into
-        int64, shape (infosets,): where to collect them; default: a new array.
+        int64, shape (infosets,): the array for the rows; default: a new one.
     """
 
     def __init__(self, index: Index, player: int, source: str, into: Ints | None = None) -> None:
         self.index, self.player, self.source = index, player, source
         self._tables = infoset_tables(index, player).only(ParsingTables)
         infosets = int(index.players[player].infosets_by_slice().sum())
-        # No infoset is accepted twice, so that this is long enough for a file of any length.
+        # No infoset is accepted twice, so this is long enough for any file.
         self._rows = np.empty(infosets, np.int64) if into is None else into
         self._seen = np.zeros(index.players[player].nodes, np.bool_)
         self._count = 0
 
     def feed(self, data: bytes) -> bytes:
-        """Take in all complete lines of `data`; return the rest.
+        """Parse all complete lines of `data`; return the rest.
 
         Raises
         ------
         InfosetFileError
-            At the first line that is malformed, no infoset of the player, or the same as a line before.
+            At the first line that is malformed, no infoset of the player, or a repetition.
         """
         array = np.frombuffer(data, np.uint8)
         self._count, used, fault, node = _parse_lines(self._tables, array, self._rows, self._count, self._seen)
@@ -469,7 +470,7 @@ def parse_infoset(index: Index, player: int, text: str) -> int:
 def read_infosets(index: Index, player: int, path: Path, into: Ints | None = None) -> Ints:
     """Rows in the order of a file of infosets, in which every infoset must occur exactly once.
 
-    Lines may end in CRLF, and the last line's end may be missing.
+    Lines may end with CRLF, and the last line may lack its end.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 ====================== ========================================================================
 ``strategy/<p>/<n>``   probabilities at player p's infosets after n own attempts: view by view,
                        action by action, order by order, as in the index of the same symmetry
-attributes             game, symmetry, format_version, and the attributes that the solver gives
+attributes             game, symmetry, format_version, and the attributes from the solver
 ====================== ========================================================================
 """
 
@@ -21,10 +21,10 @@ from pttt_ooc.disk.store import read_array, write_array, write_attrs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.products.file_headers import solution_attrs
 from pttt_ooc.structure.index import Index
-from pttt_ooc.structure.strategy import Floats, Sliced, Strategy, strategy_arrays
+from pttt_ooc.structure.strategy import Floats, SlicedStrategy, Strategy, strategy_arrays
 
 Strategies = tuple[Strategy, Strategy]
-SlicedStrategies = tuple[Sliced, Sliced]
+SlicedStrategies = tuple[SlicedStrategy, SlicedStrategy]
 
 
 def write_solution(root: Path, strategies: SlicedStrategies, attrs: Mapping[str, Any]) -> None:
@@ -33,7 +33,7 @@ def write_solution(root: Path, strategies: SlicedStrategies, attrs: Mapping[str,
     Parameters
     ----------
     attrs
-        JSON values to be kept as attributes of the group: algorithm, iteration, ...
+        JSON values for the attributes of the group: algorithm, iteration, ...
 
     Raises
     ------
@@ -56,12 +56,12 @@ def read_solution(root: Path, index: Index, into: tuple[Floats, Floats] | None =
     Parameters
     ----------
     into
-        Arrays as :func:`~pttt_ooc.structure.strategy.strategy_arrays` describes them; default: new ones in memory.
+        Arrays as described by :func:`~pttt_ooc.structure.strategy.strategy_arrays`; default: new ones in memory.
 
     Raises
     ------
     StoreError
-        If it is missing, damaged, or not of the game and symmetry of `index`.
+        If it is missing or damaged, or has not the game and symmetry of `index`.
     """
     first, second = into or in_memory(strategy_arrays(index))
     return read_player(root, index, 0, first), read_player(root, index, 1, second)

@@ -1,7 +1,7 @@
 """Pairs of views, indices and timing operators on disk: stored once and read by every later stage.
 
-The arrays of a store have the names of the attributes of a class, so that the docstring of the class
-describes the store too.
+The arrays of a store have the names of a class's attributes, so that the docstring of the class
+also describes the store.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def read_pairs(root: Path, game: str) -> Pairs:
 
 
 def write_index(root: Path, index: Index) -> None:
-    """Add both players' indices to the Zarr group `root`, which may hold one for each symmetry.
+    """Add both players' indices to the Zarr group `root`, which may contain one for each symmetry.
 
     Raises
     ------
@@ -61,16 +61,14 @@ def write_index(root: Path, index: Index) -> None:
         If it cannot be written.
     """
     for player in (0, 1):
-        for name, array in index.players[player].arrays().items():
-            write_array(root, f"{index.symmetry}/players/{player}/{name}", array, compress=False)
-        for field in fields(Orbits):
-            array = getattr(index.orbits[player], field.name)
-            write_array(root, f"{index.symmetry}/orbits/{player}/{field.name}", array, compress=False)
+        for group, tables in (("players", index.players[player]), ("orbits", index.orbits[player])):
+            for name, array in tables.arrays().items():
+                write_array(root, f"{index.symmetry}/{group}/{player}/{name}", array, compress=False)
     write_attrs(root, {"game": index.game.name})
 
 
 def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
-    """The index that :func:`write_index` stored, its arrays mapped.
+    """The index that :func:`write_index` stored, with mapped arrays.
 
     Raises
     ------
@@ -86,7 +84,7 @@ def read_index(root: Path, game: str, symmetry: Symmetry) -> Index:
 def write_timing(
     root: Path, index: Index, pairs: Pairs, player: int, on_progress: Callable[[float], None] = lambda share: None
 ) -> None:
-    """Build a player's timing operators in the Zarr group `root`: the largest tables go there as they are made.
+    """Build a player's timing operators in the Zarr group `root`; the largest tables are built in place.
 
     Raises
     ------
@@ -107,7 +105,7 @@ def write_timing(
 
 
 def read_timings(root: Path, game: str) -> tuple[Timing, Timing]:
-    """The operators that :func:`write_timing` stored, their arrays mapped.
+    """The operators that :func:`write_timing` stored, with mapped arrays.
 
     Raises
     ------

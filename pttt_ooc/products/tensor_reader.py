@@ -1,7 +1,7 @@
-"""Tensors in files that others made, read row by row: only a block of rows is in memory, whatever the kind of file.
+"""Untrusted files with tensors, read row by row: only a block of rows is in memory for any kind of file.
 
-A tensor is an ``.npy`` file, zipped or not.  Files may come from anybody: nothing in them is unpickled or extracted,
-and sizes are checked before memory is taken.
+A tensor is an ``.npy`` file, zipped or not.  No content is unpickled or extracted, and sizes are checked before memory
+is allocated.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from pttt_ooc.products import deflate
 from pttt_ooc.products.file_headers import check_dtype, check_shape
 
 HEADER_BYTES = 1 << 17
-"""Longest header of an npy file, bytes: the limit of version 1.  A longer one is refused unread."""
+"""Longest header of an npy file, bytes: the limit of version 1.  A longer header is refused unread."""
 
 BLOCK_BYTES = 1 << 18
 """Largest read request to a stream."""
 
-_INFLATING = cast(type[Exception], IsalError)  # a class, which its stubs take for an error
+_INFLATING = cast(type[Exception], IsalError)  # a class, which its stubs declare as an error
 
-# What is raised on damaged or hostile zips, besides OSError.
+# Errors raised for damaged or hostile zips, besides OSError.
 _BAD_ZIP = (zipfile.BadZipFile, _INFLATING, struct.error, EOFError, ValueError, RuntimeError, OverflowError)
 
 
@@ -41,20 +41,20 @@ class Stream(Protocol):
     """A source of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes, at most `size`; none at the end."""
+        """The next bytes, at most `size`; empty at the end."""
 
 
-class Rows:
-    """The tensor of an npy stream, whose rows are read one after the other.
+class TensorRows:
+    """The tensor of an npy stream, whose rows are read in sequence.
 
     Parameters
     ----------
     head
-        What has been read of the stream past the header.
+        The bytes already read after the header.
     stream
-        Where the rest comes from.
+        The source of the other bytes.
     shape, dtype
-        Of the tensor.
+        Shape and dtype of the tensor.
     """
 
     def __init__(self, head: bytes, stream: Stream, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
@@ -62,7 +62,7 @@ class Rows:
         self._head, self._stream, self._row = memoryview(head), stream, 0
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        """The next rows; EOFError if the stream ends before."""
+        """The next rows; EOFError if the stream ends too early."""
         if rows.start != self._row:
             raise IndexError(f"rows come in sequence: the next is {self._row}, not {rows.start}")
         self._row = min(rows.stop, self.shape[0])
@@ -76,7 +76,7 @@ class Rows:
         Raises
         ------
         StoreError
-            If there is no room on the disk.
+            If the disk is full.
         """
         size = math.prod(self.shape) * self.dtype.itemsize
         data = scratch_array(scratch, "of a tensor in Fortran order", size, np.uint8)
@@ -90,12 +90,12 @@ class Rows:
         while at < len(target):
             data = self._stream.read(min(len(target) - at, BLOCK_BYTES))
             if not data:
-                raise EOFError(f"{len(target) - at} bytes of what it announces are missing")
+                raise EOFError(f"{len(target) - at} bytes of the announced content are missing")
             target[at : at + len(data)] = data
             at += len(data)
 
     def finish(self) -> None:
-        """Read the rest: at the end of a file in a zip, its checksum is compared."""
+        """Read the rest: the checksum of a file in a zip is compared at its end."""
         while self._stream.read(BLOCK_BYTES):
             pass
 
@@ -109,47 +109,47 @@ def open_tensor(path: Path, expected_shape: tuple[int, int], scratch: Path | Non
     path
         A ``.zip`` with a single ``.npy`` file, or an ``.npy`` file.
     scratch
-        A directory: a zipped tensor in Fortran order goes to a file without a name there, as its rows lie scattered.
+        Directory for a file without a name that receives a zipped tensor in Fortran order, whose rows are scattered.
         Default: the directory of the file.
 
     Yields
     ------
-    float16, float32 or float64 of shape `expected_shape`: gives an array for a slice of rows.  Ask for rows in
+    float16, float32 or float64 of shape `expected_shape`: returns an array for a slice of rows.  Read rows in
     ascending order.
 
     Raises
     ------
     StrategyFileError
-        If the file is unreadable, damaged or of another format; that may be found when rows are read.
+        If the file is unreadable, damaged or of another format; perhaps only when rows are read.
     StrategyError
-        If the tensor's shape or dtype is not what is expected.
+        If the tensor's shape or dtype is not the expected one.
     StoreError
-        If there is no room in `scratch`.
+        If the disk of `scratch` is full.
     """
     with _opened(path) as (stream, size):
         head = stream.read(HEADER_BYTES)
         _, dtype, fortran, start = _parse_header(path, head, size, expected_shape)
-        rows = Rows(head[start:], stream, expected_shape, dtype)
+        rows = TensorRows(head[start:], stream, expected_shape, dtype)
         if fortran and path.suffix.lower() == ".npy":
             yield np.memmap(path, dtype, "r", start, expected_shape, order="F")
             return
         try:
             yield rows.in_columns(scratch or path.parent) if fortran else rows
         except StrategyError:
-            rows.finish()  # if the zip is damaged, that is the better message
+            rows.finish()  # for a damaged zip, this raises the better message
             raise
         rows.finish()
 
 
 def tensor_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and dtype of the tensor in a file of a strategy; only the header is read.
+    """Shape and dtype of the tensor in a strategy's file; only the header is read.
 
     Raises
     ------
     StrategyFileError
-        If the file is unreadable or of another format, or of another size than its header says.
+        If the file is unreadable or of another format, or its size does not match its header.
     StrategyError
-        If the dtype is none that a strategy has.
+        If the dtype is not allowed for strategies.
     """
     with _opened(path) as (stream, size):
         shape, dtype, _, _ = _parse_header(path, stream.read(HEADER_BYTES), size, None)
@@ -174,7 +174,7 @@ def _opened(path: Path) -> Iterator[tuple[Stream, int]]:
     except OSError as error:
         raise StrategyFileError(f"{path}: The file cannot be read: {error.strerror or error}.") from error
     except _BAD_ZIP as error:
-        if suffix == ".npy" and isinstance(error, EOFError):  # it has become shorter while it was read
+        if suffix == ".npy" and isinstance(error, EOFError):  # it was truncated while it was read
             raise StrategyFileError(f"{path}: Exception parsing numpy tensor: {error}.") from error
         if suffix == ".npy":
             raise
@@ -182,14 +182,14 @@ def _opened(path: Path) -> Iterator[tuple[Stream, int]]:
 
 
 class Inflated:
-    """What a compressed file of a zip holds, inflated by ISA-L, which takes half of the time that zlib takes.
+    """The content of a compressed file in a zip, inflated by ISA-L in half of zlib's time.
 
     Parameters
     ----------
     packed
         The compressed bytes.
     member
-        What the zip says of the file: it is read to the size that is announced, and its checksum is compared then.
+        The zip's entry of the file: it is read up to the announced size, and then its checksum is compared.
     """
 
     def __init__(self, packed: IO[bytes], member: zipfile.ZipInfo) -> None:
@@ -198,7 +198,7 @@ class Inflated:
         self._inflater = IgzipDecompressor(flag=DECOMP_DEFLATE)
 
     def read(self, size: int, /) -> bytes:
-        """As many bytes as there are, `size` at most; none at the end."""
+        """The next available bytes, at most `size`; empty at the end."""
         data = b""
         while not data and not self._ended:
             packed = self._packed.read(BLOCK_BYTES) if self._inflater.needs_input else b""
@@ -218,11 +218,11 @@ def _is_packed(member: zipfile.ZipInfo) -> bool:
 
 
 def _packed(member: zipfile.ZipInfo) -> zipfile.ZipInfo:
-    """The member as one that is not compressed, so that `zipfile` gives out its bytes as they are in the file."""
+    """The member declared as uncompressed, so that `zipfile` returns the compressed bytes."""
     packed = copy(member)
     if _is_packed(member):
         packed.compress_type, packed.file_size = zipfile.ZIP_STORED, member.compress_size
-        del packed.CRC  # of what is compressed; a file without one is not checked
+        del packed.CRC  # it is the uncompressed content's; without it, `zipfile` checks nothing
     return packed
 
 
@@ -235,14 +235,14 @@ def _only_member(path: Path, members: list[zipfile.ZipInfo]) -> zipfile.ZipInfo:
         raise StrategyFileError(f"{path}: The zipped file does not end with .npy.")
     if members[0].flag_bits & 1:
         raise StrategyFileError(f"{path}: The zipped file is encrypted.")
-    # Other methods would let a small file ask for gigabytes of dictionary.
+    # With other methods, a small file could demand gigabytes for a dictionary.
     if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise StrategyFileError(f"{path}: The zipped file is compressed by another method than deflate.")
     return members[0]
 
 
 def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """What the header of an npy file says: shape, whether the order is Fortran's, dtype, and where the data begin.
+    """The header of an npy file: shape, whether the order is Fortran's, dtype, and the start of the data.
 
     Raises
     ------
@@ -264,7 +264,7 @@ def npy_header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
 def _parse_header(
     path: Path, head: bytes, size: int, expected: tuple[int, int] | None
 ) -> tuple[tuple[int, ...], np.dtype[Any], bool, int]:
-    """The header of an npy file of `size` bytes: shape, dtype, whether the order is Fortran's, where the data begin."""
+    """The header of an npy file of `size` bytes: shape, dtype, whether the order is Fortran's, start of the data."""
     try:
         shape, fortran, dtype, start = npy_header(head)
     except StrategyFileError as error:

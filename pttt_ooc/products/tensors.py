@@ -1,9 +1,9 @@
 """The course's formats: strategies as tensors in a zipped ``.npy`` file.
 
-A tensor has one row for each infoset, in an order told by an array `rows` of node numbers (see
+A tensor has one row for each infoset, in the order of an array `rows` of node numbers (see
 :mod:`pttt_ooc.products.infosets`), and one column for each square.  The index has symmetry ``"none"``.
 
-Files are written aside, synced and renamed; :mod:`pttt_ooc.products.tensor_reader` reads them.
+Files are written atomically; :mod:`pttt_ooc.products.tensor_reader` reads them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def tensor_from_strategy(
     rows
         int64, shape (infosets,): node number of each row.
     dtype
-        Of the tensor: float16, float32 or float64.
+        Type of the tensor: float16, float32 or float64.
 
     Yields
     ------
@@ -72,7 +72,7 @@ def tensor_from_strategy(
 
 
 def tensor_rows(tables: InfosetTables, probabilities: NDArray[Any], nodes: Ints) -> NDArray[Any]:
-    """Some rows of a strategy's tensor, those of the infosets with these nodes: float, shape (nodes, squares)."""
+    """The rows of a strategy's tensor for the infosets with these nodes: float, shape (nodes, squares)."""
     block = np.empty((len(nodes), tables.squares), probabilities.dtype)
     _gather(tables.only(RowTables), nodes, probabilities, block)
     return block
@@ -83,7 +83,7 @@ NOT_FINITE, NEGATIVE, ILLEGAL, TOO_LARGE, BAD_SUM = 1, 2, 3, 4, 5
 
 @kernel
 def _scatter(tables, nodes, block, tolerance, normalise, out):
-    """Check rows and write them to `out`, normalised or as they are: (0 or what is wrong, row, square)."""
+    """Check rows and write them to `out`, normalised or unchanged: (fault or 0, row, square)."""
     for i in range(len(nodes)):
         view = view_of(tables, nodes[i])
         taken = tables.setup_mask | tables.placed[view] | tables.failed[view]
@@ -133,27 +133,27 @@ def strategy_from_tensor(
     into: NDArray[np.floating[Any]] | None = None,
     normalise: bool = True,
 ) -> NDArray[np.floating[Any]]:
-    """The strategy that a tensor describes, checked row by row and then normalised.
+    """The strategy that a tensor describes, checked row by row and normalised.
 
-    The next rows are read while the last ones are checked.
+    The next rows are read while the previous ones are checked.
 
     Parameters
     ----------
     tensor
-        float16, float32 or float64, shape (infosets, squares): an array, or anything that has a shape and
-        a dtype and gives an array for a slice of rows; at most
+        float16, float32 or float64, shape (infosets, squares): an array, or any object with a shape and
+        a dtype that returns an array for a slice of rows; at most
         :data:`~pttt_ooc.products.infosets.BLOCK_ROWS` rows are read at a time.
     rows
         int64, shape (infosets,): node number of each row.
     dtype
-        Of the result, float32 or float64.  In float64 the sums are 1 to double precision.
+        Type of the result, float32 or float64.  In float64 the sums are 1 to double precision.
     source
         Name of the tensor in errors.
     into
-        Where to write the result; default: a new array.
+        The array for the result; default: a new one.
     normalise
-        If false, the numbers stay what they are, for the engine to scale: then no precision is lost in an array of the
-        tensor's own dtype.
+        If false, the numbers do not change, and the engine scales them later: an array of the tensor's own dtype
+        then loses no precision.
 
     Returns
     -------
@@ -162,8 +162,8 @@ def strategy_from_tensor(
     Raises
     ------
     StrategyError
-        If the shape or dtype is wrong, or at the first row that has something other than numbers between 0
-        and 1, mass on an illegal action, or a sum further from 1 than
+        If the shape or dtype is wrong, or at the first row with a number that is not between 0 and 1, with
+        probability on an illegal action, or with a sum that differs from 1 by more than
         :data:`~pttt_ooc.products.file_headers.SUM_TOLERANCE`.
     """
     tables = infoset_tables(index, player).only(RowTables)
@@ -193,18 +193,18 @@ def strategy_from_tensor(
 
 
 class ZippedTensor:
-    """A tensor that is written into a zip, part by part; see :func:`zipped_tensor`."""
+    """A tensor in a zip, written part by part; see :func:`zipped_tensor`."""
 
     def __init__(self, file: IO[bytes], dtype: np.dtype[Any], level: int) -> None:
         self._file, self._dtype, self._level = file, dtype, level
         self.size, self.crc = 0, 0
 
     def packed(self, block: NDArray[Any]) -> Packed:
-        """Compress consecutive rows; any thread may do that."""
+        """Compress consecutive rows; callable from any thread."""
         return self.packed_bytes(np.ascontiguousarray(block, self._dtype).reshape(-1).view(np.uint8).data)
 
     def packed_bytes(self, data: bytes | memoryview) -> Packed:
-        """As :meth:`packed`, of bytes."""
+        """As :meth:`packed`, for bytes."""
         return Packed(deflate.part(data, self._level), len(data), deflate.crc32(data))
 
     def write(self, packed: Packed) -> None:
@@ -215,7 +215,7 @@ class ZippedTensor:
 
 
 class Packed(NamedTuple):
-    """A compressed part of a file: its bytes, and the length and the checksum of the part before compression."""
+    """A compressed part of a file: its bytes, and the part's length and checksum before compression."""
 
     data: bytes
     size: int
@@ -226,14 +226,14 @@ class Packed(NamedTuple):
 def zipped_tensor(
     path: Path, shape: tuple[int, int], dtype: DTypeLike, compression_level: int = 1, member: str = "pttt_pl0.npy"
 ) -> Iterator[ZippedTensor]:
-    """Write a tensor as the only file of a zip; the same tensor, in the same blocks, gives the same bytes.
+    """Write a tensor as the only file of a zip; the same tensor in the same blocks gives the same bytes.
 
     Parameters
     ----------
     shape, dtype
-        Of the whole tensor.
+        Shape and dtype of the whole tensor.
     compression_level
-        0 (none) to 9, as of zlib.
+        0 (none) to 9, as in zlib.
     member
         Name of the file in the zip.
 
@@ -246,14 +246,14 @@ def zipped_tensor(
     StoreError
         If the file cannot be written.
     ValueError
-        If more or fewer rows were written than the shape says.
+        If the number of written rows does not match the shape.
     """
     little = np.dtype(dtype).newbyteorder("<")
     expected = shape[0] * shape[1] * little.itemsize
     large = expected > zipfile.ZIP64_LIMIT * 0.9
     info = zipfile.ZipInfo(member)  # its date is 1980-01-01
     with replacing(path) as temporary, open(temporary, "w+b") as file, zipfile.ZipFile(file, "w") as archive:
-        # Python's zipfile would compress on one thread: it gets compressed bytes, and their facts at the end.
+        # Python's zipfile would compress on one thread, so it gets compressed bytes, and their sizes at the end.
         with archive.open(info, "w", force_zip64=large) as stream:
             tensor = ZippedTensor(stream, little, compression_level)
             header = io.BytesIO()
@@ -278,7 +278,7 @@ def write_strategy_zip(
     compression_level: int = 1,
     member: str = "pttt_pl0.npy",
 ) -> None:
-    """Write consecutive blocks of rows as a zip; parameters and errors as of :func:`zipped_tensor`."""
+    """Write consecutive blocks of rows as a zip; for parameters and errors, see :func:`zipped_tensor`."""
     with zipped_tensor(path, shape, dtype, compression_level, member) as tensor:
         for block in blocks:
             tensor.write(tensor.packed(block))
@@ -292,7 +292,7 @@ def export_strategy(
     Parameters
     ----------
     strategy
-        On an index without symmetry.
+        A strategy on an index without symmetry.
     rows
         int64, shape (infosets,): node number of each row.
 

@@ -1,8 +1,8 @@
-"""What a player knows of the board at one of its infosets, given the opponent's strategy: exactly, without sampling.
+"""A player's beliefs about the board at an infoset, given the opponent's strategy: exact, without sampling.
 
-Each history of the infoset counts by the opponent's reach.  The player's own probabilities are the same for all of them
-and cancel.  So the posterior distribution over true boards, and over what the opponent has done, is the opponent's
-reach, divided by its sum.
+Each history of the infoset is weighted by the opponent's reach.  The player's own probabilities are the same for all
+histories and cancel.  So the posterior distribution over true boards, and over the opponent's attempts, is the
+opponent's reach, divided by its sum.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from pttt_ooc.structure.strategy import Strategy
 
 
 def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards: int = 10, orders: int = 0) -> Beliefs:
-    """What `player` knows of the board at an infoset.
+    """What `player` believes about the board at an infoset.
 
     Parameters
     ----------
     index
-        Of the game, with symmetry or without.
+        The game's, with or without symmetry.
     opponent
-        The other player's strategy, with symmetry or without, on any index of the game.
+        The other player's strategy, with or without symmetry, on any index of the game.
     infoset
         Its text, as :func:`pttt_ooc.questions.infoset_parser.checked` takes it.
     boards
-        How many true boards to list, the likeliest first.
+        Number of boards to list, the likeliest first.
     orders
-        How many of the opponent's own infosets to list for each of these boards, the likeliest first.
+        Number of the opponent's infosets to list for each of these boards, the likeliest first.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class _Posterior:
     Attributes
     ----------
     opponent
-        The player whose attempts the histories have.
+        The player whose attempts the histories hold.
     weight
         float64 (histories,): sums to 1.
     """
@@ -94,7 +94,7 @@ class _Posterior:
     weight: NDArray[np.float64]
 
     def orders(self, marks: int, wanted: int) -> tuple[tuple[str, float], ...]:
-        """The opponent's likeliest infosets that lead to its marks, at most so many."""
+        """The opponent's likeliest infosets that lead to these marks, at most `wanted`."""
         if not wanted:
             return ()
         which = np.flatnonzero(self.found.marks == marks)

@@ -1,4 +1,4 @@
-"""What follows an attempt at an infoset, and what came before it."""
+"""The outcomes of attempts at an infoset, and the infosets on the way to it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pttt_ooc.questions.answers import Outcome
 from pttt_ooc.questions.histories import Histories, consistent_histories, follow, histories, own_part, read_only
 from pttt_ooc.questions.infoset import legal_squares
 from pttt_ooc.questions.places import Attempts, attempts_of, is_infoset, text_of
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.structure.index import Index
 
 
-def following(profile: Profile, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
-    """What attempts at an infoset lead to: for each square *failed* and then *placed*, where the rules allow it.
+def following(profile: PreparedProfile, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
+    """The outcomes of attempts at an infoset: for each square *failed*, then *placed*, if the rules allow it.
 
     Parameters
     ----------
     infoset
         Its text, such as ``"|0*4."``.
     square
-        The attempt; default: every attempt that is legal.
+        The attempt; default: every legal attempt.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def following(profile: Profile, player: int, infoset: str, square: int | None = 
         raise GameError(f"Player {player} cannot attempt square {square} at {infoset!r}; choose one of {listed}.")
     chosen = legal if square is None else (square,)
     opponent = profile.strategies[1 - player]
-    # Columns of a single history would be another type of array than those of several, for which all is compiled anew.
+    # Columns of a single history would have another array type, and the kernel would be compiled again.
     found = Histories._make(map(np.ascontiguousarray, histories(opponent, attempts)))
     own = own_part(profile.game, player, attempts)
     sides = (profile.sides[player], profile.sides[1 - player])
@@ -61,7 +61,7 @@ def following(profile: Profile, player: int, infoset: str, square: int | None = 
 
 
 def _possible(index: Index, player: int, attempts: Attempts) -> tuple[int, int]:
-    """Squares on which the player can fail, and those on which it can place its mark, as bit masks."""
+    """Squares on which the player can fail, and squares on which they can place a mark, as bit masks."""
     marks = consistent_histories(index, player, attempts, some=True).marks
     return int(np.bitwise_or.reduce(marks)), int(np.bitwise_or.reduce(~marks))
 

@@ -1,9 +1,9 @@
-"""All histories of an infoset, each with the opponent's reach, and what follows them.
+"""All histories of an infoset, each with the opponent's reach, and their continuations.
 
-A player's infoset says which of its attempts succeeded, so a history is known when the opponent's attempts are.  They
-are found by a walk from the beginning, in which the player's own attempts are given.  The walk leaves out an attempt of
-the opponent as soon as it contradicts the infoset: a mark where the player is going to place one, or too few turns
-for the marks on which the player is going to fail.
+An infoset tells which of the player's attempts succeeded, so the opponent's attempts determine the history.  A walk
+from the start of the game, with the player's attempts given, finds them.  It skips an attempt of the opponent that
+contradicts the infoset: a mark where the player will place one, or too few turns left for the marks on which the player
+will fail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.views import Ints
 
 RETURNS, WINS, DRAWS, LOSES = range(4)
-"""What can happen after an attempt: the player is to move again, or the game is over."""
+"""Results of an attempt: the player is to move again, or the game is over."""
 
 BITS = 4
 """Bits of a square in the code of an order."""
@@ -40,7 +40,7 @@ class Histories(NamedTuple):
     failed
         int64 (histories,): the squares on which the opponent has failed.
     attempts
-        int64 (histories,): how many attempts the opponent has made.
+        int64 (histories,): number of the opponent's attempts.
     order
         int64 (histories,): the squares of these attempts in order, without the setup, four bits each, the first lowest.
     """
@@ -52,7 +52,7 @@ class Histories(NamedTuple):
     order: Ints
 
 
-class Own(NamedTuple):
+class OwnPart(NamedTuple):
     """The player's part of a walk.
 
     Attributes
@@ -74,28 +74,28 @@ class Own(NamedTuple):
     abrupt: bool
 
 
-def own_part(game: Game, player: int, attempts: Attempts) -> Own:
+def own_part(game: Game, player: int, attempts: Attempts) -> OwnPart:
     """The player's part of a walk to an infoset."""
     begins, abrupt = game.first_player == player, game.turn_rule == "abrupt"
-    return Own(attempts.squares, attempts.placed, game.setup_mask(player), begins, abrupt)
+    return OwnPart(attempts.squares, attempts.placed, game.setup_mask(player), begins, abrupt)
 
 
 def read_only(probabilities: Floats) -> Floats:
-    """The same numbers as a read-only array, like mapped ones: kernels are compiled for one of the two kinds."""
+    """The same numbers as a read-only array, so that kernels are compiled only for the type of mapped arrays."""
     part = probabilities[:]
     part.flags.writeable = False
     return part
 
 
 def histories(opponent: Strategy, attempts: Attempts) -> Histories:
-    """The histories of an infoset that have reach under the opponent's strategy.
+    """The histories of an infoset that the opponent's strategy reaches.
 
     Parameters
     ----------
     opponent
-        With symmetry or without.  Probabilities are scaled to sum to 1 at every infoset.
+        With or without symmetry.  Probabilities are scaled to sum to 1 at every infoset.
     attempts
-        Of the other player, whose infoset it is.
+        The other player's attempts, which are the infoset.
     """
     index, player = opponent.index, 1 - opponent.player
     side, own = sides_of(index)[opponent.player], own_part(index.game, player, attempts)
@@ -103,13 +103,13 @@ def histories(opponent: Strategy, attempts: Attempts) -> Histories:
 
 
 def consistent_histories(index: Index, player: int, attempts: Attempts, some: bool = False) -> Histories:
-    """The histories of an infoset, whatever the opponent's strategy, each with reach 1.
+    """All histories that are consistent with an infoset, each with reach 1.
 
     Parameters
     ----------
     some
-        Whether it is enough to find, for each square that the player may attempt, a history in which it is empty and
-        one in which it has a mark, where there are any.
+        Whether it is enough to find, for each legal square, a history in which it is empty and one in which it has a
+        mark, if there are such histories.
     """
     side, own = sides_of(index)[1 - player], own_part(index.game, player, attempts)
     return _histories(*walk(own, side, read_only(np.empty(0, np.float32)), True, some))
@@ -121,7 +121,7 @@ def _histories(reach: NDArray[np.float64], ends: Ints) -> Histories:
 
 @kernel
 def has_won(side, marks):
-    """Whether marks, setup included, have a winning set of a player."""
+    """Whether a player's marks, setup included, contain a winning set."""
     won = False
     for winning in side.wins:
         won |= marks & winning == winning
@@ -130,9 +130,10 @@ def has_won(side, marks):
 
 @kernel
 def _needed(own, k, mine, marks):
-    """What the opponent has to attempt now, so that the player can fail where it has to; -1 if it is too late.
+    """Squares that the opponent may attempt now, for the player to fail as required; -1 if it is too late.
 
-    The player has made `k` attempts.  Without need it is any square.  The opponent places at most one mark in a turn.
+    The player has made `k` attempts.  The opponent places at most one mark in a turn.  Without a constraint, the result
+    is all squares.
     """
     turns, missing, count = 1, 0, 0
     for j in range(k, len(own.squares)):
@@ -150,10 +151,10 @@ def _needed(own, k, mine, marks):
 
 @kernel
 def _go_on(own, k, marks):
-    """Let the player make its attempts until its turn ends, beginning with attempt `k`.
+    """Make the player's attempts from attempt `k` to the end of their turn.
 
-    Returns the number of attempts made, and whether the player is then to move with all of them made.  The number is
-    -1 if an attempt has another outcome than the infoset says.
+    Returns the number of attempts made, and whether the player is to move after the last one.  The number is -1 if an
+    attempt has another outcome than in the infoset.
     """
     while k < len(own.squares):
         bit = 1 << own.squares[k]
@@ -168,26 +169,26 @@ def _go_on(own, k, marks):
 
 @kernel
 def walk(own, side, probabilities, alike, some):
-    """The histories of an infoset, by a walk in depth first over the opponent's attempts.
+    """The histories of an infoset, by a depth-first walk over the opponent's attempts.
 
     Parameters
     ----------
     own, side
-        Of the player (:class:`Own`) and of the opponent.
+        Of the player (:class:`OwnPart`) and of the opponent.
     probabilities
         The opponent's.
     alike
-        Whether all attempts count 1, whatever their probabilities.
+        Whether every attempt has weight 1, whatever its probability.
     some
         As in :func:`consistent_histories`.
 
     Returns
     -------
-    The opponent's reach of each history, and four numbers for each: the other fields of :class:`Histories`.
+    The opponent's reach of each history, and for each four numbers: the other fields of :class:`Histories`.
     """
     size = side.squares
     full = (1 << size) - 1
-    mine = np.empty(len(own.squares) + 1, np.int64)  # the player's marks after so many attempts
+    mine = np.empty(len(own.squares) + 1, np.int64)  # the player's marks after each number of attempts
     tried = mine[0] = own.setup
     for k in range(len(own.squares)):
         bit = 1 << own.squares[k]
@@ -199,17 +200,17 @@ def walk(own, side, probabilities, alike, some):
     count, room = 0, 256
     reach, ends = np.empty(room), np.empty(4 * room, np.int64)
 
-    # A level for each attempt of the opponent: what it knows before the attempt, and what it still has to try.
+    # A level for each attempt of the opponent: the state before the attempt, and the squares left to try.
     weight, rows = np.empty(size + 1), np.empty((size + 1, size))
     made, marks = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
     failed, rest = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
     order = np.empty(size + 1, np.int64)
-    depth = np.int64(0)  # a plain 0 would have callees compiled for one more type
+    depth = np.int64(0)  # a plain 0 would compile callees for one more type
     weight[0], marks[0], failed[0] = 1.0, side.setup, 0
     made[0], arrived = 0, False
     if own.begins:
         made[0], arrived = _go_on(own, depth, side.setup)
-    rest[0] = -1  # not looked at yet
+    rest[0] = -1  # not computed yet
     while depth >= 0:
         if made[depth] < 0:
             depth -= 1
@@ -243,7 +244,7 @@ def walk(own, side, probabilities, alike, some):
             needed = _needed(own, made[depth], here, marks[depth])
             rest[depth] = 0
             if needed >= 0 and here | marks[depth] != full:
-                # A mark where the player is going to place one contradicts the infoset.
+                # A mark where the player will place one contradicts the infoset.
                 rest[depth] = full & ~(marks[depth] | failed[depth]) & ~(mine[-1] & ~here) & needed
             if alike:
                 for square in range(size):
@@ -277,10 +278,11 @@ def walk(own, side, probabilities, alike, some):
 
 @kernel
 def _let_opponent_move(own_marks, marks, order, n, abrupt, side, probabilities, levels, out):
-    """Add to `out` what the opponent's turn leads to; its first `n` attempts are in `order`, which is overwritten.
+    """Add the results of the opponent's turn to `out`.
 
-    `levels` are the weights, the squares that have failed and the rows of each attempt of this turn; the first of them
-    are given.
+    `order` begins with the opponent's first `n` attempts; the rest is overwritten.  `levels` are, for each attempt of
+    this turn, weights, failed squares, rows and squares left to try; the caller fills the first level of the first
+    three.
     """
     weight, failed, rows, rest = levels
     full = (1 << side.squares) - 1
@@ -315,24 +317,24 @@ def _let_opponent_move(own_marks, marks, order, n, abrupt, side, probabilities, 
 
 @kernel
 def follow(found, own, mine, side, probabilities, chosen):
-    """What follows an attempt, up to the player's next turn or the end of the game.
+    """The results of an attempt, up to the player's next turn or the end of the game.
 
     Parameters
     ----------
     found
         The :class:`Histories` of an infoset.
     own
-        The player's part of the walk that found them.
+        The player's part of the walk.
     mine, side
         Of the player and of the opponent.
     probabilities
         The opponent's.
     chosen
-        The squares that the player attempts, each on its own, as a bit mask.
+        The squares to attempt, each separately, as a bit mask.
 
     Returns
     -------
-    float64 (squares, 2, 4): for each square, failed and placed, the reach of what happens: RETURNS, WINS, DRAWS, LOSES.
+    float64 (squares, 2, 4): for each square, failed and placed, the reach of each result: RETURNS, WINS, DRAWS, LOSES.
     """
     size = side.squares
     full = (1 << size) - 1

@@ -1,22 +1,22 @@
-"""What a strategy does at an infoset, and why.
+"""The numbers of a strategy at an infoset.
 
-The action values at an infoset follow from the values of the nodes after each attempt, to which only the games that
-the attempt itself wins are missing: those have the opponent's reach of all histories in which the square is empty.
+The action values at an infoset are sums of the values of the nodes after each attempt, plus the games that the attempt
+itself wins.  The latter have the opponent's reach of all histories in which the square is empty.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.questions.answers import Numbers, Row
+from pttt_ooc.questions.answers import Numbers, SquareArray
 from pttt_ooc.questions.histories import histories
 from pttt_ooc.questions.places import Attempts, Floats, add_values, attempts_of, own_reach, text_of, write_row
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.rules.game import Game
 
 
-def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
-    """What the strategy of `player` does at an infoset, and what that is worth.
+def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
+    """Probabilities, reach and values of `player`'s strategy at an infoset.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
     is_legal = np.zeros(profile.game.squares, np.bool_)
     is_legal[list(legal)] = True
 
-    def shown(of_squares: Row) -> Row:
+    def shown(of_squares: SquareArray) -> SquareArray:
         return np.where(is_legal, of_squares, np.nan)
 
-    given = reached or np.nan  # without histories, nothing is expected
+    given = reached or np.nan  # no reach: no expected value
     return Numbers(
         player=player,
         infoset=text_of(profile.game, player, attempts),
@@ -67,21 +67,23 @@ def numbers(profile: Profile, player: int, infoset: str) -> Numbers:
 
 
 def legal_squares(game: Game, player: int, attempts: Attempts) -> tuple[int, ...]:
-    """Squares that may be attempted at an infoset, ascending."""
+    """Legal squares at an infoset, ascending."""
     taken = {*attempts.squares.tolist(), *game.setup[player]}
     return tuple(square for square in range(game.squares) if square not in taken)
 
 
-def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]) -> Row:
-    """1 for the squares with which the player wins if it can place its mark there, 0 for the others."""
+def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]) -> SquareArray:
+    """1 for squares that win if the mark is placed, 0 for the others."""
     marks, out = attempts.placed | game.setup_mask(player), np.zeros(game.squares)
     for square in legal:
         out[square] = game.wins(player, marks | 1 << square)
     return out
 
 
-def _after(profile: Profile, player: int, attempts: Attempts, legal: tuple[int, ...], values: Floats) -> Row:
-    """Counterfactual values of the nodes after each attempt, failed and placed."""
+def _after(
+    profile: PreparedProfile, player: int, attempts: Attempts, legal: tuple[int, ...], values: Floats
+) -> SquareArray:
+    """Counterfactual values of the nodes after each attempt, failed plus placed."""
     out = np.zeros(profile.game.squares)
     for square in legal:
         add_values(profile.sides[player], values, attempts.squares, attempts.placed, square, out)

@@ -1,7 +1,6 @@
-"""An infoset as a person types it: its text, or the reason why it is none and the nearest one that is.
+"""Infosets as people type them: the infoset's text, or the reason why there is no such infoset, and the nearest one.
 
-The nearest possible infoset is the longest beginning of what was typed, attempt by attempt, that is an infoset of
-the player.
+The nearest infoset is the longest prefix of the typed attempts that is an infoset of the player.
 """
 
 from __future__ import annotations
@@ -12,28 +11,28 @@ from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.numbers import listed
 
 Attempts = tuple[tuple[int, bool], ...]
-"""Squares with their outcomes, True for placed; the setup's squares are not among them."""
+"""Squares with their outcomes, True for placed, without the setup."""
 
 _SEPARATORS = " \t\r\n,;"
-_SHOWN = 40  # characters of what was typed
+_SHOWN = 40  # characters of the typed text
 
 
 def checked(game: Game, player: int, text: str) -> str:
-    """The text of the infoset that a person has typed.
+    """The standard text of a typed infoset.
 
     Blanks and commas between attempts are allowed, and the bar at the beginning may be missing.
 
     Parameters
     ----------
     player
-        Whose infoset is wanted.
+        The infoset's player.
     text
-        Such as ``"|0*4."`` or ``"0* 4."``.
+        For example ``"|0*4."`` or ``"0* 4."``.
 
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player; one sentence says why, and ``nearest`` is the nearest one.
+        If it is no infoset of the player; the sentence says why, and ``nearest`` is the nearest infoset.
 
     Examples
     --------
@@ -71,9 +70,9 @@ def _text(game: Game, player: int, attempts: Attempts) -> str:
 
 
 def _parse(text: str, squares: int) -> tuple[Attempts, str]:
-    """The attempts that can be read, setup included, and what is wrong with the text behind them.
+    """The attempts that can be read, setup included, and what is wrong with the rest of the text.
 
-    Of a text with more attempts than there are squares, one more than that is read: it is wrong already.
+    Reading stops after one attempt more than there are squares, which is already wrong.
     """
     line = "".join(c for c in text if c not in _SEPARATORS).removeprefix("|")
     attempts: list[tuple[int, bool]] = []
@@ -95,28 +94,28 @@ def _parse(text: str, squares: int) -> tuple[Attempts, str]:
 
 
 def _leads_somewhere(game: Game, player: int, attempts: Attempts, decides: bool = True) -> bool:
-    """Whether the player can have made these attempts with these outcomes.
+    """Whether a history exists in which the player makes these attempts with these outcomes.
 
     Parameters
     ----------
     decides
-        Whether the player is to move afterwards; else the game may also be over.
+        Whether the player must be to move afterwards; otherwise the game may be over.
     """
     if len({square for square, _ in attempts}) < len(attempts):
         return False
-    search = _Search(game, player, attempts, decides)
+    search = _HistorySearch(game, player, attempts, decides)
     return search.from_here(start(game), 0)
 
 
-class _Search:
-    """Looks for a history in which a player makes given attempts, depth first; each position is looked at once."""
+class _HistorySearch:
+    """Depth-first search for a history in which a player makes given attempts; each position is visited once."""
 
     def __init__(self, game: Game, player: int, attempts: Attempts, decides: bool) -> None:
         self.player, self.attempts, self.decides = player, attempts, decides
         self.visited: set[tuple[int, tuple[int, int], int]] = set()
 
     def from_here(self, history: History, done: int) -> bool:
-        """Whether there is a continuation, after `done` of the attempts."""
+        """Whether a continuation exists after the first `done` attempts."""
         me, other = self.player, 1 - self.player
         while history.player == me and done < len(self.attempts):
             square, placed = self.attempts[done]
@@ -138,7 +137,7 @@ class _Search:
         return any(self.from_here(history.step(square), done) for square in self._replies(history, done))
 
     def _replies(self, history: History, done: int) -> list[int]:
-        """The opponent's attempts that do not contradict the player's: the most urgent first, then those that fail."""
+        """The opponent's attempts that fit the player's: those that the player needs soonest first, then failures."""
         ahead = self.attempts[done:]
         wanted = [s for s, placed in ahead if not placed and not history.placed[1 - self.player] >> s & 1]
         spoilt = {s for s, placed in ahead if placed}
@@ -152,7 +151,7 @@ class _Search:
 
 
 def _why_not(game: Game, player: int, attempts: Attempts) -> str:
-    """Why these attempts make no infoset, although they do without the last one."""
+    """Why these attempts make no infoset, although all but the last do."""
     before, (square, placed) = attempts[:-1], attempts[-1]
     other = 1 - player
     known = game.setup_mask(other)
@@ -178,7 +177,7 @@ def _why_not(game: Game, player: int, attempts: Attempts) -> str:
 
 
 def _had_turns(game: Game, player: int, attempts: Attempts) -> bool:
-    """Whether the opponent had the turns to place all marks that failed attempts have found."""
+    """Whether the opponent had enough turns to place all marks that failed attempts found."""
     known = game.setup_mask(1 - player)
     kinds = [0 if placed else 2 if known >> square & 1 else 1 for square, placed in attempts]
     return game.failure_allowed(player, kinds.count(0), kinds.count(1), kinds.count(2))

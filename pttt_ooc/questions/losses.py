@@ -1,16 +1,16 @@
-"""Where a strategy loses against a fixed opponent: what each infoset costs, exactly.
+"""Where a strategy loses against a fixed opponent: the exact loss at each infoset.
 
-Fix the opponent.  Let *x(I)* be the player's own reach of its infoset *I* under its strategy *s*, and *Q(I, a)* the
-counterfactual value of attempt *a*, after which the player goes on with a best response.  Then
+Fix the opponent.  Let *x(I)* be the player's own reach of infoset *I* under the strategy *s*, and *Q(I, a)* the
+counterfactual value of attempt *a* if the player follows a best response afterwards.  Then
 
-    loss(I)  =  x(I) (max over a of Q(I, a)  -  sum over a of s(I, a) Q(I, a))  >=  0,
+    loss(I)  =  x(I) (max over a of Q(I, a)  -  sum over a of s(I, a) Q(I, a))  >=  0.
 
-and summed over all infosets of the player the losses are what the best response gets more than *s*: at each infoset
-the difference between the two is the loss there and, weighted by *s*, the differences at the infosets that follow.
-With another strategy in place of the best response the same sum is the difference between the two strategies
+The sum of the losses over all infosets of the player is the value of the best response minus the value of *s*: at each
+infoset this difference is the loss there plus, weighted by *s*, the differences at the next infosets.
+With another strategy in place of the best response, the sum is the difference between the two strategies
 (Kakade and Langford 2002, "Approximately optimal approximate reinforcement learning", lemma 6.1).
 
-The work goes slice by slice, from the deepest to the first; of the losses, only those of one slice are kept.
+The computation goes slice by slice, from the deepest to the first, and keeps the losses of one slice only.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ class Loss:
     Attributes
     ----------
     infoset
-        Its text.  Of mirror images, the one where most is lost.
+        Its text; of mirror images, the one with the largest loss.
     loss
-        What is lost at all different mirror images together.
+        The loss at all different mirror images together.
     images
-        How many these are.
+        Number of different mirror images.
     loss_here
-        What is lost at this one.
+        The loss at this infoset alone.
     reach
-        The player's own reach of it.
+        The player's own reach.
     probabilities
-        For each square, that of the attempt; 0 where it is not legal.
+        For each square, the probability of its attempt; 0 if it is not legal.
     losses
-        For each square, what would be lost here by always attempting it; None where it is not legal.  Their mean,
-        weighted by `probabilities`, is `loss_here`.
+        For each square, the loss here if it were always attempted; None if it is not legal.  Their mean, weighted by
+        `probabilities`, is `loss_here`.
     """
 
     infoset: str
@@ -68,22 +68,22 @@ class Loss:
 
 @dataclass(frozen=True)
 class Losses:
-    """What a strategy loses against a fixed opponent, over all infosets of its player.
+    """The losses of a strategy against a fixed opponent, over all infosets of its player.
 
     Attributes
     ----------
     player
-        Whose strategy it is.
+        The strategy's player.
     total
         The sum of all losses.
     best_value
         Expected payoff of the best response, or of the other strategy, from the player's point of view.
     by_depth
-        The part of `total` at infosets after so many own attempts.
+        The part of `total` at infosets with each number of own attempts.
     by_opening
         The part at and after each infoset with one own attempt, by its text; and at the first infoset.
     infosets
-        Where most is lost, up to symmetry.
+        The infosets with the largest losses, up to symmetry.
     """
 
     player: int
@@ -96,14 +96,14 @@ class Losses:
 
 @dataclass(frozen=True)
 class LossArrays:
-    """What the work is done in, in double precision.
+    """Work arrays, in double precision.
 
     Attributes
     ----------
     slices
-        Values of the best response, or of the other strategy.
+        Values of the best response, or of the reference strategy.
     losses
-        Of the nodes of one slice.
+        At the nodes of one slice.
     reach
         Of both players' strategies.
     """
@@ -123,20 +123,20 @@ def loss_arrays(index: Index) -> LossArrays:
 def find_losses(
     engine: Engine, strategy: Strategy, arrays: LossArrays, top: int, reference: Strategy | None = None
 ) -> Losses:
-    """What a strategy loses against the opponent whose reach `arrays` have.
+    """The losses of a strategy against the opponent whose reach is in `arrays`.
 
     Parameters
     ----------
     engine
         In double precision.
     strategy
-        Laid out as the engine's index is.
+        In the layout of the engine's index.
     arrays
-        `reach` must hold both players' realization plans: that of `strategy`, and that of the opponent.
+        `reach` must hold the realization plans of `strategy` and of the opponent.
     top
-        How many infosets to list.
+        Number of infosets to list.
     reference
-        Another strategy of the same player, which takes the place of the best response.
+        Another strategy of the same player, in place of the best response.
     """
     player, index = strategy.player, engine.index
     i, opponent = index.players[player], arrays.reach[1 - player]
@@ -154,7 +154,7 @@ def find_losses(
         engine.run(player, n, _lose, s, own, weights, others, losses)
         by_depth[n] = openings.add(n, losses)
         found = ranking.of_slice(n, losses)
-        # What is told of an infoset has to be read now: the next slice takes the place of this one.
+        # Read the details now: the next slice overwrites this one.
         details = _Details(strategy, reference, arrays, s, n)
         listed += [details.of(*one) for one in found]
         listed = sorted(listed, key=lambda one: (-abs(one.loss), one.infoset))[:top]
@@ -168,9 +168,9 @@ def find_losses(
 def _lose(
     first_view: int, last_view: int, t: Upward, part: Slice, own: Floats, weights: Floats, others: Any, losses: Floats
 ) -> None:
-    """Write the losses of some views; add the value of their best actions, or of the other strategy, to their nodes.
+    """Write the losses of some views; add the value of the best actions, or of the reference strategy, to their nodes.
 
-    `part` comes with the value of each action; the other arrays begin where the slice does.
+    `part` holds the value of each action; the other arrays begin at the start of the slice.
     """
     for view in range(first_view, last_view):
         here = slice(int(t.node_start[view]) - part.first_node, int(t.node_start[view + 1]) - part.first_node)
@@ -186,7 +186,7 @@ def _lose(
 
 
 def _expected(weights: Floats, values: Floats) -> NDArray[np.float64]:
-    """Expected values under weights of actions, the same for all of them where they are all zero."""
+    """Expected values under the weights of actions; where all weights are zero, actions count equally."""
     weights = weights.astype(np.float64)
     total = weights.sum(axis=0)
     if not total.all():
@@ -198,7 +198,7 @@ def _expected(weights: Floats, values: Floats) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class _Details:
-    """Tells of single infosets of slice `n`, while `part` has the values of their actions."""
+    """Makes the :class:`Loss` of single infosets of slice `n`, while `part` holds the values of their actions."""
 
     strategy: Strategy
     reference: Strategy | None
@@ -242,11 +242,11 @@ class _Openings:
         self.group = np.array(index.group)
         keys = self.mine.placed << index.game.squares | self.mine.failed
         orbits = index.orbits[player]
-        self.images = np.bincount(orbits.view, minlength=len(keys))  # views that each one stands for
+        self.images = np.bincount(orbits.view, minlength=len(keys))  # number of views that each one represents
         self.sums = np.zeros((index.game.squares, 2))
 
     def add(self, n: int, losses: Floats) -> float:
-        """Add the losses of slice `n`; return their sum, over all mirror images."""
+        """Add the losses of slice `n`; return their sum over all mirror images."""
         i, total = self.mine, 0.0
         first = i.nodes_of(n).start
         for view in i.views_of(n):
@@ -261,13 +261,13 @@ class _Openings:
             kinds = tuple(placed >> s & 1 or FAILED_ON_SETUP * (self.counts.hidden >> s & 1) for s in squares)
             sums = np.bincount(_first_attempts(self.counts, kinds), weights=part, minlength=len(squares))
             for square, lost in zip(squares, sums.tolist(), strict=True):
-                # The view's mirror images lose the same after the square's mirror images.
+                # Mirror images of the view lose the same after mirror images of the square.
                 outcome = placed >> square & 1
                 np.add.at(self.sums[:, outcome], self.group[:, square], self.images[view] * lost / len(self.group))
         return total
 
     def by_text(self, at_root: float) -> dict[str, float]:
-        """The sums by text of the infoset after the first attempt, and what is lost before."""
+        """The sums by the infoset after the first attempt, and the loss at the first infoset."""
         game, size = self.index.game, self.index.game.squares
         root = first_infoset(game, self.player)
         squares, found = np.array(actions_of(game, self.player, 0)), {root: float(at_root)}
@@ -288,7 +288,7 @@ def _first_attempts(counts: OrderCounts, kinds: tuple[int, ...]) -> NDArray[np.i
     kinds
         Of the view's squares, ascending: `FAILED`, `PLACED` or `FAILED_ON_SETUP`.
     """
-    # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
+    # Only kinds matter, not squares: number the squares 0, 1, 2, ...
     failed, placed, hidden = (sum(1 << s for s, k in enumerate(kinds) if k == kind) for kind in range(3))
     orders = all_orders(placed, failed | hidden, hidden, counts.orders, counts.ending_failed)
     first: NDArray[np.int8] = orders[:, 0].copy()

@@ -1,11 +1,11 @@
-"""An infoset together with its mirror images, as one.
+"""An infoset merged with its mirror images.
 
-What is told is exact for any pair of strategies: what holds given that a game has come to one of the mirror images,
-seen from the infoset that is looked at.  With weights w over the images g of an infoset I, which are their joint reach,
+The merged numbers are exact for any pair of strategies.  They are conditional on the game reaching one of the mirror
+images, and are written for the infoset itself.  With the joint reach w of the images g I of an infoset I,
 
     p(a | I) = sum over g of w(g I) p(g a | g I) / sum over g of w(g I)
 
-and likewise for values, beliefs and what follows.  Symmetric strategies do the same at all of them.
+and similarly for values, beliefs and outcomes.  Symmetric strategies do the same at all images.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.questions.answers import Beliefs, Board, Numbers, Outcome, Row
+from pttt_ooc.questions.answers import Beliefs, Board, Numbers, Outcome, SquareArray
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.places import attempts_of, text_of
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.rules.game import Game, Squares
 
 _ALL = 1 << 20  # boards: more than there are
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
-    """What is known of an infoset and its mirror images.
+class MergedInfoset:
+    """An infoset merged with its mirror images.
 
     Attributes
     ----------
     images
-        Texts of all of them, ascending.
+        Texts of all images, ascending.
     classes
-        The legal squares, those together that mirror each other at the infoset.
+        The legal squares, grouped by the symmetries of the infoset.
     numbers
-        Reach and regrets are sums over the images; everything else is given that the game comes to one of them.
-        Squares of one class have the same numbers: each its own part of the class's probability.
+        Reach and regrets are sums over the images; everything else is conditional on reaching one of them.  Squares of
+        one class have equal numbers, so each has its share of the class's probability.
     beliefs
-        Given the same.
+        Under the same condition.
     outcomes
-        Of one attempt, given the same.
+        Of one attempt, under the same condition.
     """
 
     images: tuple[str, ...]
@@ -53,16 +53,17 @@ class Merged:
     outcomes: tuple[Outcome, ...]
 
 
-def merged(profile: Profile, player: int, infoset: str, square: int | None = None, boards: int = 10) -> Merged:
-    """An infoset and its mirror images as one.
+def merged(
+    profile: PreparedProfile, player: int, infoset: str, square: int | None = None, boards: int = 10
+) -> MergedInfoset:
+    """Merge an infoset with its mirror images.
 
     Parameters
     ----------
     square
-        The attempt whose outcomes are wanted, which stands for its class: they are told of the first square of that.
-        None: of none.
+        The attempt whose outcomes to return; it is replaced by the first square of its class.  None: no outcomes.
     boards
-        How many true boards to list, the likeliest first.
+        Number of boards to list, the likeliest first.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def merged(profile: Profile, player: int, infoset: str, square: int | None = Non
     }
     classes = _classes(told.legal, keeps)
     chosen = next((one[0] for one in classes if square in one), square)
-    return Merged(
+    return MergedInfoset(
         images,
         classes,
         replace(
@@ -106,7 +107,7 @@ def merged(profile: Profile, player: int, infoset: str, square: int | None = Non
 
 def image(game: Game, player: int, infoset: str, g: Squares) -> str:
     """The mirror image of an infoset, as text."""
-    setup = 2 * len(game.setup[player]) + 1  # the setup is told in its own order
+    setup = 2 * len(game.setup[player]) + 1  # the setup keeps its order
     rest = infoset[setup:]
     return infoset[:setup] + "".join(f"{g[int(rest[n])]}{rest[n + 1]}" for n in range(0, len(rest), 2))
 
@@ -115,8 +116,8 @@ def _classes(legal: Sequence[int], keeps: Sequence[Squares]) -> tuple[tuple[int,
     return tuple(sorted({tuple(sorted({g[square] for g in keeps})) for square in legal}))
 
 
-def _weights(found: Sequence[Numbers]) -> Row:
-    """Of the images: how often games come there, or, where they do not, the opponent would let them come."""
+def _weights(found: Sequence[Numbers]) -> SquareArray:
+    """Weights of the images: joint reach; if that is zero, the opponent's reach; if that is zero, equal weights."""
     kinds: tuple[Callable[[Numbers], float], ...] = (lambda n: n.joint_reach, lambda n: n.opponent_reach)
     for kind in kinds:
         weights = np.array([kind(n) for n in found])
@@ -124,23 +125,23 @@ def _weights(found: Sequence[Numbers]) -> Row:
             break
     else:
         weights = np.ones(len(found))
-    mean: Row = weights / weights.sum()
+    mean: SquareArray = weights / weights.sum()
     return mean
 
 
-def _weighed(parts: Sequence[Row | float], weights: Row) -> NDArray[np.float64]:
-    """The mean of some parts; one that does not count may be no number."""
+def _weighed(parts: Sequence[SquareArray | float], weights: SquareArray) -> NDArray[np.float64]:
+    """The weighted mean; parts of weight 0 may be NaN."""
     counted = [(part, weight) for part, weight in zip(parts, weights, strict=True) if weight > 0]
     return np.asarray(sum(np.asarray(part) * weight for part, weight in counted), np.float64)
 
 
-def _mean(rows: Sequence[Row], group: Sequence[Squares], weights: Row) -> Row:
-    """The mean of rows over squares, each brought back from its image."""
+def _mean(rows: Sequence[SquareArray], group: Sequence[Squares], weights: SquareArray) -> SquareArray:
+    """The mean of arrays over squares, each mapped back from its image."""
     return _weighed([row[list(g)] for row, g in zip(rows, group, strict=True)], weights / weights.sum())
 
 
-def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], weights: Row) -> Numbers:
-    def mean(name: str) -> Row:
+def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], weights: SquareArray) -> Numbers:
+    def mean(name: str) -> SquareArray:
         return _mean([getattr(n, name) for n in found], group, weights)
 
     return replace(
@@ -154,7 +155,9 @@ def _numbers(own: Numbers, found: Sequence[Numbers], group: Sequence[Squares], w
     )
 
 
-def _beliefs(own: Beliefs, found: Sequence[Beliefs], group: Sequence[Squares], weights: Row, boards: int) -> Beliefs:
+def _beliefs(
+    own: Beliefs, found: Sequence[Beliefs], group: Sequence[Squares], weights: SquareArray, boards: int
+) -> Beliefs:
     by_board: dict[tuple[int, int], float] = {}
     attempts: dict[int, float] = {}
     for one, g, weight in zip(found, group, weights, strict=True):
@@ -179,9 +182,9 @@ def _brought_back(mask: int, g: Squares) -> int:
 
 
 def _outcomes(
-    profile: Profile, player: int, infoset: str, square: int, group: Sequence[Squares], weights: Row
+    profile: PreparedProfile, player: int, infoset: str, square: int, group: Sequence[Squares], weights: SquareArray
 ) -> tuple[Outcome, ...]:
-    """What an attempt leads to, its mirror images included."""
+    """The outcomes of an attempt, its mirror images included."""
     asked: dict[tuple[str, int], tuple[Outcome, ...]] = {}
     parts: dict[bool, list[tuple[Outcome, float]]] = {}
     for g, weight in zip(group, weights.tolist(), strict=True):

@@ -1,15 +1,14 @@
 """Where a strategy loses: its exploitability as two exact sums over infosets.
 
-Let *s* be a strategy of player *p*, *e* an equilibrium strategy of the opponent, *v* the value of the game for *p*, *u*
-an expected payoff of the player whose letter it has, and *b* that of a best response.  The exploitability of *s*, which
-is *v* + *b*(opponent, against *s*), is the sum of
+Let *s* be a strategy of player *p*, *e* an equilibrium strategy of the opponent, *v* the value of the game for *p*,
+*u*(player; *s*, *e*) the player's expected payoff, and *b*(player, against a strategy) the value of the player's best
+response.  The exploitability of *s*, *v* + *b*(opponent, against *s*), is the sum of
 
-1. own mistakes: *b*(*p*, against *e*) - *u*(*p*; *s*, *e*), over the infosets of *p*.  This is given away even to an
+1. own mistakes: *b*(*p*, against *e*) - *u*(*p*; *s*, *e*), over the infosets of *p*: what *s* loses even against an
    opponent who does not react;
-2. openings: *b*(opponent, against *s*) - *u*(opponent; *s*, *e*), over the infosets of the opponent.  This is what an
-   opponent who plays *e* gains by reacting to *s*;
-3. the remainder: *v* - *b*(*p*, against *e*), which is 0 if *e* is an equilibrium strategy, and else what *e* is short
-   of one, below 0.
+2. openings: *b*(opponent, against *s*) - *u*(opponent; *s*, *e*), over the infosets of the opponent: what an opponent
+   who plays *e* gains by reacting to *s*;
+3. the remainder: *v* - *b*(*p*, against *e*), which is 0 if *e* is an equilibrium strategy, and negative otherwise.
 
 The two payoffs *u* cancel, because the game is zero-sum.  Each sum is made of losses, infoset by infoset
 (:mod:`pttt_ooc.questions.losses`).
@@ -36,21 +35,21 @@ OWN_MISTAKE, OPENING = "own mistake", "opening"
 
 @dataclass(frozen=True)
 class Mistakes:
-    """How the exploitability of a strategy is made up.
+    """The exploitability of a strategy and its parts.
 
     Attributes
     ----------
     game, player
-        Whose strategy it is.
+        Name of the game, and the strategy's player.
     exploitability
         How far its worst case is below the value of the game, which is taken as the middle of `game_value`.
     own
-        What it loses at its own infosets against the equilibrium strategy.
+        Its losses at its own infosets against the equilibrium strategy.
     openings
         What the opponent gains by reacting: the losses of the equilibrium strategy against it, at the infosets of the
         opponent.
     remainder
-        What is left: `own.total` + `openings.total` + `remainder` is `exploitability`.
+        The rest: `own.total` + `openings.total` + `remainder` is `exploitability`.
     game_value
         Interval that holds the value of the game for player 0.
     """
@@ -64,7 +63,7 @@ class Mistakes:
     game_value: Interval
 
     def as_record(self) -> dict[str, Any]:
-        """As JSON: `infosets` has those of the own mistakes, the worst first, and then those of the openings."""
+        """As JSON; `infosets` lists own mistakes, the largest first, then openings."""
         parts = {"own_mistakes": self.own, "openings": self.openings}
         kinds = zip((OWN_MISTAKE, OPENING), parts.values(), strict=True)
         return {
@@ -95,23 +94,22 @@ def find_mistakes(
     Parameters
     ----------
     strategy
-        The one in question.
+        The strategy to examine, in the layout of the engine's index.
     equilibrium
-        A strategy of the other player, as close to an equilibrium as possible.  Both are laid out as the engine's index
-        is.
+        A strategy of the other player, as close to an equilibrium as possible, in the same layout.
     engine
-        Of any precision; the work is done in double precision.
+        Of any precision; the computation is in double precision.
     game_value
         Interval that holds the value of the game for player 0.
     top
-        How many infosets to list in each of the two sums.
+        Number of infosets to list in each of the two sums.
     arrays
-        As :func:`pttt_ooc.questions.losses.loss_arrays` describes them; default: new ones in memory.
+        From :func:`pttt_ooc.questions.losses.loss_arrays`; default: new arrays in memory.
 
     Raises
     ------
     StrategyError
-        If the strategies are of the same player, or laid out for another game or symmetry.
+        If the strategies are of the same player, or in the layout of another game or symmetry.
     """
     player = strategy.player
     engine, arrays = _prepared(engine, arrays, strategy, equilibrium)
@@ -128,9 +126,9 @@ def find_differences(
 ) -> Losses:
     """Where two strategies of one player differ most in value against the same opponent.
 
-    A loss is what `a` loses at an infoset because it does not do there what `b` does, given that the player goes on
-    with `b`; it is below 0 where `a` gains.  The losses add up to the value of `b` less that of `a`, and are ranked by
-    size.  Parameters and errors are those of :func:`find_mistakes`.
+    A loss is what `a` loses at an infoset by deviating from `b` there, if the player follows `b` afterwards; it is
+    negative where `a` gains.  The losses sum to the value of `b` minus the value of `a`, and are ranked by size.  For
+    parameters and errors see :func:`find_mistakes`.
     """
     check_layout(b, engine.index, a.player)
     engine, arrays = _prepared(engine, arrays, a, opponent)

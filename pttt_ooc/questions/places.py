@@ -1,7 +1,7 @@
-"""Where an infoset is in the arrays of an index, with symmetry or without.
+"""Where an infoset is in the arrays of an index, with or without symmetry.
 
 An infoset is given by the player's own attempts: their squares in order, and which of them were placed.  With symmetry,
-its numbers are at the representative of its view, under the symmetry that leads there.
+its numbers are stored at the representative of its view, under the symmetry that maps the view there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.floating[Any]]
 
 
 class Side(NamedTuple):
-    """What kernels need to know of one player; see :class:`pttt_ooc.structure.index.PlayerIndex`.
+    """One player's tables for kernels; see :class:`pttt_ooc.structure.index.PlayerIndex`.
 
     Attributes
     ----------
@@ -60,14 +60,14 @@ class Side(NamedTuple):
 
 
 class Attempts(NamedTuple):
-    """A player's own attempts, which are its infoset.
+    """A player's own attempts, which define the infoset.
 
     Attributes
     ----------
     squares
         int64 (attempts,): in order, without the setup.
     placed
-        Those that were placed, as a bit mask.
+        The placed squares, as a bit mask.
     """
 
     squares: Ints
@@ -78,7 +78,7 @@ _sides: WeakKeyDictionary[Index, tuple[Side, Side]] = WeakKeyDictionary()
 
 
 def sides_of(index: Index) -> tuple[Side, Side]:
-    """What kernels need to know of both players, put together once for each index."""
+    """Both players' tables for kernels, made once for each index."""
     if index not in _sides:
         _sides[index] = (_side(index, 0), _side(index, 1))
     return _sides[index]
@@ -101,7 +101,7 @@ def text_of(game: Game, player: int, attempts: Attempts) -> str:
 
 
 def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
-    """The attempts that make an infoset.
+    """The attempts of an infoset.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player; one sentence says why.
+        If it is no infoset of the player; the sentence says why.
     """
     found = _read(index, player, infoset)
     if found is None:
@@ -121,7 +121,7 @@ def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
 
 
 def _read(index: Index, player: int, infoset: str) -> Attempts | None:
-    """The attempts of a text that is exactly that of an infoset; None for any other text."""
+    """The attempts of an infoset's standard text; None for any other text."""
     game, begin = index.game, first_infoset(index.game, player)
     rest = infoset[len(begin) :]
     if not infoset.startswith(begin) or len(rest) % 2 or not set(rest[1::2]) <= {"*", "."}:
@@ -145,9 +145,9 @@ def is_infoset(side: Side, attempts: Attempts) -> bool:
 
 @kernel
 def locate(side, squares, n, placed):
-    """The view of the first `n` own attempts, up to symmetry, the symmetry that leads there, and the order's rank.
+    """The view of the first `n` own attempts, up to symmetry, the symmetry that maps it there, and the order's rank.
 
-    The view is -1 if there is none, the rank if the order is impossible.
+    The view is -1 if there is none; the rank is -1 if the order is impossible.
     """
     tried = 0
     for slot in range(n):
@@ -158,7 +158,7 @@ def locate(side, squares, n, placed):
         return -1, -1, -1
     symmetry = side.symmetry_of_key[at]
     image = np.empty(n, np.int64)
-    image_placed = np.int64(0)  # a plain 0 would have its callee compiled for one more type
+    image_placed = np.int64(0)  # a plain 0 would compile the callee for one more type
     for slot in range(n):
         image[slot] = side.group[symmetry, squares[slot]]
         if placed >> squares[slot] & 1:
@@ -169,10 +169,10 @@ def locate(side, squares, n, placed):
 
 @kernel
 def write_row(side, probabilities, squares, n, placed, row):
-    """Write what a strategy does after the first `n` own attempts to `row`: probabilities of all squares, sum 1.
+    """Write a strategy's probabilities of all squares after the first `n` own attempts to `row`; they sum to 1.
 
-    They are scaled as in :func:`pttt_ooc.sweep.tree.reach_of_strategy`: where all are zero, all attempts are alike.
-    `row` is zero where the player may not attempt.  Returns whether the player decides there.
+    They are scaled as in :func:`pttt_ooc.sweep.tree.reach_of_strategy`: if all are zero, all attempts are equally
+    likely.  `row` is zero at squares that are not legal.  Returns whether the player decides there.
     """
     view, symmetry, rank = locate(side, squares, n, placed)
     for square in range(side.squares):
@@ -182,7 +182,7 @@ def write_row(side, probabilities, squares, n, placed, row):
     taken = side.setup
     for slot in range(n):
         taken |= 1 << squares[slot]
-    free = 0  # images of the squares that may be attempted
+    free = 0  # images of legal squares
     for square in range(side.squares):
         if not taken >> square & 1:
             free |= 1 << side.group[symmetry, square]
@@ -214,7 +214,7 @@ def own_reach(side, probabilities, squares, placed):
 
 @kernel
 def add_values(side, values, squares, placed, square, out):
-    """Add to `out` the values of the nodes after an attempt of `square`: failed, then placed."""
+    """Add the values of the nodes after an attempt of `square`, failed and placed, to `out[square]`."""
     n = len(squares)
     after = np.empty(n + 1, np.int64)
     for slot in range(n):

@@ -3,13 +3,13 @@
 ====================== =======================================================================================
 ``<p>/probabilities``  player p's strategy, float32 or float64 (sequences,)
 ``<p>/values``         counterfactual value of each node if both follow their strategies, float64 (nodes,)
-``<p>/best_values``    the same if player p goes on with its best response, float64 (nodes,)
+``<p>/best_values``    the same if player p follows the best response, float64 (nodes,)
 ``<p>/choices``        the best response: number of the chosen action at each node, uint8 (nodes,)
 ``profile.json``       game, symmetry, value, best responses
 ====================== =======================================================================================
 
-On disk, a profile is a Zarr group whose directory is named by what it is made of.  It is whole or not there, never
-changes, and is mapped read-only by as many processes as want it.
+On disk, a profile is a Zarr group whose directory is named by a digest of its inputs.  It is complete or absent, never
+changes, and any number of processes map it read-only.
 """
 
 from __future__ import annotations
@@ -59,26 +59,26 @@ class PlayerArrays:
 
 @dataclass(frozen=True, eq=False)
 class _Working:
-    """What a profile is made in: the gradient at the sequences of a slice, and the opponent's reach."""
+    """Work arrays: the gradient at the sequences of a slice, and the opponent's reach."""
 
     sequences: NDArray[np.float64]
     reach: Reach
 
 
 @dataclass(frozen=True, eq=False)
-class Profile:
-    """A pair of strategies, with what questions about them are answered from.
+class PreparedProfile:
+    """A pair of strategies with the values that answer questions about them.
 
     Attributes
     ----------
     index
-        Whose layout the arrays have.
+        The index that the arrays follow.
     players
         Each player's arrays, read-only.
     evaluation
         Value and best responses.
     directory
-        Where the profile is on disk; None if it is in memory.
+        The profile's directory; None if it is in memory.
     """
 
     index: Index
@@ -88,7 +88,7 @@ class Profile:
 
     @property
     def game(self) -> Game:
-        """The game that it is for."""
+        """The strategies' game."""
         return self.index.game
 
     @property
@@ -99,7 +99,7 @@ class Profile:
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """What kernels need to know of both players."""
+        """Both players' tables for kernels."""
         return sides_of(self.index)
 
     @classmethod
@@ -111,25 +111,25 @@ class Profile:
         directory: Path | None = None,
         memory_mb: float = math.inf,
     ) -> Self:
-        """Compute a profile, or open it if it is there.
+        """Compute a profile, or open it if it exists.
 
         Parameters
         ----------
         strategy0, strategy1
-            Of player 0 and of player 1, laid out as the engine's index is, or with symmetry where that has none.
+            Of player 0 and of player 1, in the layout of the engine's index, or with symmetry if the index has none.
             Probabilities are scaled to sum to 1 at every infoset.
         engine
-            On the index of :func:`symmetry_of` both strategies.  Of any precision: the work is done in double
+            On an index with the symmetry of :func:`symmetry_of`.  Of any precision: the computation is in double
             precision.
         directory
-            Where profiles are kept, each in a directory of its own; default: in memory.
+            For all profiles; each has its own directory.  Default: in memory.
         memory_mb
-            Most memory that may be used, without the strategies that are given; needs `directory`.
+            Memory budget, MB, without the given strategies; needs `directory`.
 
         Raises
         ------
         StrategyError
-            If a strategy is the other player's, or laid out for another game or symmetry.
+            If a strategy is the other player's, or in the layout of another game or symmetry.
         MemoryBudgetError
             If the budget is too small.
         StoreError
@@ -162,19 +162,19 @@ class Profile:
 
     @classmethod
     def open(cls, path: Path, index: Index) -> Self:
-        """A profile that is on disk, its arrays mapped.
+        """A profile on disk, its arrays mapped.
 
         Parameters
         ----------
         path
             The profile's own directory.
         index
-            Of its game and symmetry.
+            Of the profile's game and symmetry.
 
         Raises
         ------
         StoreError
-            If it is missing or damaged, or belongs to another game or symmetry.
+            If it is missing or damaged, or is for another game or symmetry.
         """
         facts = read_manifest(path / _MANIFEST, "profile")
         if (facts["game"], facts["symmetry"]) != (index.game.name, index.symmetry):
@@ -194,19 +194,19 @@ class Profile:
         return cls(index, (first, second), found.against(reference_value(index.game)), path)
 
 
-def best_response_of(profile: Profile, player: int, into: NDArray[np.float32] | None = None) -> Strategy:
+def best_response_of(profile: PreparedProfile, player: int, into: NDArray[np.float32] | None = None) -> Strategy:
     """The best response of `player` to the opponent's strategy; see :class:`pttt_ooc.solving.best_response`."""
     value = (profile.evaluation.best_response_0, profile.evaluation.best_response_1)[player]
     return BestResponse(profile.index, player, value, profile.players[player].choices).strategy(into)
 
 
 def symmetry_of(strategy0: Strategy, strategy1: Strategy) -> Symmetry:
-    """The symmetry of a profile of two strategies: full if both are laid out so."""
+    """The symmetry of a profile of two strategies: full if both strategies have it."""
     return "full" if strategy0.index.symmetry == strategy1.index.symmetry == "full" else "none"
 
 
 def name_of(strategies: tuple[Strategy, Strategy], index: Index) -> str:
-    """The name of a profile's directory: a digest of the rules, of the layout, and of both strategies.
+    """The name of a profile's directory: a digest of the rules, the layout and both strategies.
 
     BLAKE2b, 16 bytes, in hex.
     """
@@ -241,7 +241,7 @@ def _virtual(given: tuple[Strategy, Strategy], index: Index) -> tuple[PlayerArra
 
 
 def _working(engine: Engine) -> _Working:
-    """Virtual arrays for the work on either player."""
+    """Virtual work arrays for either player."""
     longest = max(int(i.sequences_by_slice().max()) for i in engine.index.players)
     return _Working(virtual_array(longest, np.float64), reach_arrays(engine.index.players, np.float64))
 
@@ -271,7 +271,7 @@ def _compute(
 def _compute_player(
     player: int, engine: Engine, working: _Working, arrays: tuple[PlayerArrays, PlayerArrays]
 ) -> tuple[float, float]:
-    """Fill the arrays of one player; return the value of its strategy and of its best response."""
+    """Fill one player's arrays; return the values of the strategy and of the best response."""
     i, mine = engine.index.players[player], arrays[player]
     theirs = reach_part(working.reach, engine.index.players[1 - player])
     opponent = engine.reach(1 - player, arrays[1 - player].probabilities, theirs)

@@ -1,6 +1,6 @@
-"""The infosets that stand out, up to symmetry.
+"""The infosets with the largest numbers, up to symmetry.
 
-Infosets that mirror each other are one entry of the ranking, which counts with the sum over them.
+Infosets that mirror each other are one entry of the ranking, with the sum of their numbers.
 """
 
 from __future__ import annotations
@@ -17,46 +17,46 @@ from pttt_ooc.structure.strategy import Floats
 from pttt_ooc.structure.views import Ints, image_of
 
 Entry = tuple[float, int, int]
-"""The sum over all different mirror images of an infoset, how many they are, and the node of one of them."""
+"""The sum over the different mirror images of an infoset, their count, and the node of one of them."""
 
 
 class Ranking:
-    """Ranks a player's infosets by the size of a number that each has, slice by slice.
+    """Ranks a player's infosets by the size of a number, slice by slice.
 
     Parameters
     ----------
     index
-        With symmetry or without.  With symmetry, mirror images are taken to have the same numbers.
+        With or without symmetry.  With symmetry, mirror images are assumed to have equal numbers.
     top
-        How many entries are wanted.
+        Number of entries to return.
 
     Attributes
     ----------
     least
-        Entries that are not larger than this are left out.
+        Entries of this size or smaller are left out.
     """
 
     def __init__(self, index: Index, player: int, top: int) -> None:
         self.index, self.top, self.least = index, top, 0.0
         self.mine, self.counts = index.players[player], order_counts(index.game, player)
-        # Without symmetry, a view may have more orders than a table of mirror images can tell apart.
+        # Without symmetry, a view may have more orders than a table of mirror images can number.
         most = int(np.diff(self.mine.node_start).max(initial=0))
         self.group = group_of(index.game, "full" if most <= MOST_RELABELLED else "none")
         images = np.stack([self._key(g) for g in self.group])
-        self.fixed = images == images[0]  # by each symmetry, each view
+        self.fixed = images == images[0]  # shape (symmetries, views)
         self.stands = (images.min(axis=0) == images[0]) & self.mine.decides
         orbits = index.orbits[player]
         folded = index.symmetry == "full"
         self.image = (
             np.broadcast_to(np.arange(images.shape[1]), images.shape) if folded else orbits.view[orbits.find(images)]
         )
-        self.turned = self.fixed if folded else np.ones(images.shape, np.bool_)  # where ranks change, too
+        self.turned = self.fixed if folded else np.ones(images.shape, np.bool_)  # where a symmetry changes ranks
 
     def _key(self, g: tuple[int, ...]) -> Ints:
         return image_of(self.mine.placed, g) << self.index.game.squares | image_of(self.mine.failed, g)
 
     def of_slice(self, n: int, numbers: Floats) -> list[Entry]:
-        """The largest entries of slice `n`, at most as many as are wanted, in no order.
+        """The largest entries of slice `n`, at most `top`, unsorted.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class Ranking:
         return [(total, images, node + first) for total, images, node in found]
 
     def _tables(self, views: Ints) -> tuple[Ints, NDArray[np.unsignedinteger[Any]]]:
-        """Where the ranks of each image of the views begin, shape (symmetries, views), and the ranks."""
+        """The start of the ranks of each image of the views, shape (symmetries, views), and the ranks."""
         symmetry = np.repeat(np.arange(len(self.group)), len(views))
         placed, failed = (np.tile(masks[views], len(self.group)) for masks in (self.mine.placed, self.mine.failed))
         start, tables = relabellings(self.counts, self.group, placed, failed, symmetry)
@@ -93,9 +93,9 @@ class Ranking:
         return nodes
 
     def _largest(self, nodes: Ints, fixed: NDArray[np.bool_], numbers: Floats) -> list[Entry]:
-        """The largest entries of a view, at most as many as are wanted."""
+        """The largest entries of a view, at most `top`."""
         same = nodes[fixed]
-        times = (same == nodes[0]).sum(axis=0)  # each different image appears so many times
+        times = (same == nodes[0]).sum(axis=0)  # how often each different image appears
         total = numbers[nodes].sum(axis=0) / times
         size = np.where((same >= nodes[0]).all(axis=0), np.abs(total), 0)
         chosen = np.flatnonzero(size > self.least)

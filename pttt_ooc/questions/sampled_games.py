@@ -1,19 +1,19 @@
-"""Games between two strategies: one move, and whole games by chance."""
+"""Random games between two strategies, and single random attempts."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pttt_ooc.errors import StrategyError
-from pttt_ooc.questions.answers import Row
+from pttt_ooc.questions.answers import SquareArray
 from pttt_ooc.questions.histories import read_only
 from pttt_ooc.questions.places import Attempts, attempts_of, sides_of, write_row
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.structure.strategy import Strategy
 
 
-def row_at(strategy: Strategy, infoset: str) -> Row:
-    """What a strategy does at an infoset: float64 (squares,), scaled to sum to 1, 0 where an attempt is not legal.
+def row_at(strategy: Strategy, infoset: str) -> SquareArray:
+    """A strategy's probabilities at an infoset: float64 (squares,), scaled to sum to 1, 0 at illegal squares.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def row_at(strategy: Strategy, infoset: str) -> Row:
 
 
 def choose(strategy: Strategy, infoset: str, rng: np.random.Generator) -> int:
-    """The square that a strategy attempts at an infoset, by chance.
+    """A random attempt of a strategy at an infoset.
 
     Raises
     ------
@@ -35,17 +35,17 @@ def choose(strategy: Strategy, infoset: str, rng: np.random.Generator) -> int:
 
 
 def sample_game(strategies: tuple[Strategy, Strategy], rng: np.random.Generator) -> History:
-    """A game between two strategies, by chance: the history at its end.
+    """A random game between two strategies: its final history.
 
     Parameters
     ----------
     strategies
-        Of player 0 and of player 1, with symmetry or without.
+        Of player 0 and of player 1, with or without symmetry.
 
     Raises
     ------
     StrategyError
-        If they are not of these players in one game.
+        If they are not strategies of these players in one game.
     """
     game = strategies[0].index.game
     if (strategies[0].player, strategies[1].player) != (0, 1) or strategies[1].index.game != game:
@@ -60,14 +60,14 @@ def sample_game(strategies: tuple[Strategy, Strategy], rng: np.random.Generator)
     return history
 
 
-def _row(strategy: Strategy, attempts: Attempts) -> Row:
+def _row(strategy: Strategy, attempts: Attempts) -> SquareArray:
     row = np.empty(strategy.index.game.squares)
     side = sides_of(strategy.index)[strategy.player]
     write_row(side, read_only(strategy.probabilities), attempts.squares, len(attempts.squares), attempts.placed, row)
     return row
 
 
-def _chosen(row: Row, rng: np.random.Generator) -> int:
-    """A square by its probability; one of probability 0 is never chosen, whatever rounding does."""
+def _chosen(row: SquareArray, rng: np.random.Generator) -> int:
+    """A random square; rounding never chooses one with probability 0."""
     total = np.cumsum(row)
     return int(np.searchsorted(total, rng.random() * total[-1], side="right"))

@@ -1,6 +1,6 @@
-"""The kernels of this room, compiled before somebody waits for an answer.
+"""Compiles this room's kernels before the first question.
 
-They are not among the kernels that a solve waits for: whoever asks no questions never compiles them.
+A solve does not need them, so it does not wait for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.histories import read_only
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.profile import PlayerArrays, Profile
+from pttt_ooc.questions.profile import PlayerArrays, PreparedProfile
 from pttt_ooc.questions.sampled_games import row_at
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.evaluation import Evaluation
@@ -23,12 +23,12 @@ from pttt_ooc.structure.views import find_pairs
 
 
 def warm_up() -> None:
-    """Ask questions about the smallest game, which takes some seconds once; compiled code is kept on disk."""
+    """Ask questions about the smallest game; this takes some seconds once, and compiled code is kept on disk."""
     game = named_game("mini-2x2k2-abrupt")
     index = build_index(game, "full", find_pairs(game))
     for dtype in (np.float32, np.float64):
         first, second = (_uniform(index, player, dtype) for player in (0, 1))
-        profile = Profile(index, (first, second), Evaluation(0, 0, 0, 0, None, None, None, 0))
+        profile = PreparedProfile(index, (first, second), Evaluation(0, 0, 0, 0, None, None, None, 0))
         numbers(profile, 0, "|")
         following(profile, 0, "|")
         beliefs(index, profile.strategies[1], 0, "|")
@@ -36,8 +36,8 @@ def warm_up() -> None:
 
 
 def _uniform(index: Index, player: int, dtype: type[np.floating[Any]]) -> PlayerArrays:
-    """A player's part of a profile, read-only as if it were mapped."""
+    """A player's part of a profile, read-only like a mapped one."""
     nodes = index.players[player].nodes
-    values, choices = np.zeros(nodes), np.zeros(nodes, np.uint8)  # what they are does not matter
+    values, choices = np.zeros(nodes), np.zeros(nodes, np.uint8)  # any numbers will do
     values.flags.writeable = False
     return PlayerArrays(read_only(uniform_strategy(index, player, dtype).probabilities), values, values, choices)

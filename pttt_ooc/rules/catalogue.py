@@ -1,8 +1,8 @@
-"""Games by name, with counts and values of them that are known.
+"""Games by name, with their known counts and values.
 
-A name says the rules: ``pttt-2x4k3-abrupt`` is phantom tic-tac-toe on two rows and four columns, three in a row win;
-``dark-hex-3x3-classical`` is Dark Hex; ``-after-1-4`` means that squares 1 and 4 hold marks before the game starts.
-Every name of this form is a game, as far as there can be such a game; :data:`GAMES` is the list that people see.
+A name describes the rules: ``pttt-2x4k3-abrupt`` is phantom tic-tac-toe on two rows and four columns, three in a row
+win; ``dark-hex-3x3-classical`` is Dark Hex; ``-after-1-4`` means that squares 1 and 4 hold marks before the game
+starts.  Every name of this form with consistent rules is a game; :data:`GAMES` lists the ones that people see.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pttt_ooc.errors import GameError, UnknownGameError, did_you_mean
 from pttt_ooc.rules.connections import chains, dark_hex
 from pttt_ooc.rules.game import Game, Squares, lines, tic_tac_toe
 
-_MINI = ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3))  # rows, columns, k of the smallest boards, which tests live on
+_MINI = ((2, 2, 2), (2, 3, 2), (3, 2, 2), (2, 3, 3))  # rows, columns, k of the smallest boards, which tests use most
 _NAME = re.compile(
     r"(?:(?P<standard>pttt)|(?:pttt|mini)-(?P<board>[1-9]\d?x[1-9]\d?)k(?P<k>[1-9]\d?)|dark-hex-(?P<hex>[1-9]\d?x[1-9]\d?))"
     r"-(?P<rule>abrupt|classical)(?:-after-(?P<moves>\d(?:-\d)*))?"
@@ -33,31 +33,31 @@ def tic_tac_toe_name(
 
 
 def _after(setup: tuple[Squares, Squares]) -> str:
-    """What a name says of the setup: its squares in the order in which they were placed."""
+    """The setup's part of a name: its squares in the order of placement."""
     moves = [str(setup[i % 2][i // 2]) for i in range(len(setup[0]) + len(setup[1])) if i // 2 < len(setup[i % 2])]
     return f"-after-{'-'.join(moves)}" if moves else ""
 
 
 @lru_cache(maxsize=1000)
 def find_game(name: str) -> Game | None:
-    """The game called `name`, or None if no game is.
+    """The game called `name`, or None if there is none.
 
     Raises
     ------
     GameError
-        If the name is of the right form, but there is no such game, as on a board that is too large.
+        If the name is of the right form, but there is no such game: for example, the board is too large.
     """
-    said = _NAME.fullmatch(name)
-    if said is None:
+    parts = _NAME.fullmatch(name)
+    if parts is None:
         return None
-    moves = tuple(map(int, said["moves"].split("-"))) if said["moves"] else ()
+    moves = tuple(map(int, parts["moves"].split("-"))) if parts["moves"] else ()
     setup = (moves[0::2], moves[1::2])
-    rule: TurnRule = "abrupt" if said["rule"] == "abrupt" else "classical"
-    if said["hex"]:
-        rows, columns = map(int, said["hex"].split("x"))
+    rule: TurnRule = "abrupt" if parts["rule"] == "abrupt" else "classical"
+    if parts["hex"]:
+        rows, columns = map(int, parts["hex"].split("x"))
         return dark_hex(name, rows, columns, rule, setup)
-    rows, columns = map(int, (said["board"] or "3x3").split("x"))
-    k = int(said["k"] or 3)
+    rows, columns = map(int, (parts["board"] or "3x3").split("x"))
+    k = int(parts["k"] or 3)
     proper = tic_tac_toe_name(rows, columns, k, rule, setup)
     if name != proper:
         raise GameError(f"There is one name for each game: {name} is called {proper}.")
@@ -65,14 +65,14 @@ def find_game(name: str) -> Game | None:
 
 
 def _listed() -> list[str]:
-    """The large games, and then small ones for each turn rule."""
+    """The large games, then small ones for each turn rule."""
     rules: tuple[TurnRule, ...] = ("abrupt", "classical")
     names = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
     names += ["pttt-2x4k3-abrupt", "pttt-2x4k3-classical", "pttt-2x5k3-abrupt"]
     for rule in rules:
         names += [tic_tac_toe_name(*board, rule) for board in _MINI]
-        # From given first moves: small enough for a brute force, with either player to move, and
-        # (on 2x3) with a symmetry left over.
+        # With a setup: small enough for brute force, with either player to move, and
+        # (on 2x3) with one symmetry left.
         names += [f"pttt-{rule}-after-0-5-1-8-3", f"pttt-{rule}-after-1-0-3-2-4-8"]
         names += [f"mini-2x3k3-{rule}-after-1", f"mini-2x3k3-{rule}-after-1-4"]
         names += [f"dark-hex-{size}-{rule}" for size in ("2x2", "2x3", "3x2")]
@@ -108,7 +108,7 @@ KNOWN_COUNTS: dict[str, dict[str, Any]] = {
         "pairs": 283_859,
     },
 }
-"""What other programs have counted, with the keys of :func:`pttt_ooc.structure.counts.counts_of`."""
+"""Counts by other programs, with the keys of :func:`pttt_ooc.structure.counts.counts_of`."""
 
 REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
     "pttt-abrupt": (
@@ -136,7 +136,7 @@ REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
         "0.4446964058554359 and 0.4446964058554370, rounded outward",
     ),
 }
-"""Intervals that hold the value of a game, and where they come from."""
+"""Intervals that contain the value of a game, and their sources."""
 
 
 def named_game(name: str) -> Game:
@@ -145,9 +145,9 @@ def named_game(name: str) -> Game:
     Raises
     ------
     UnknownGameError
-        If there is no such game; the message has the name that is closest.
+        If there is no such game; the message has the closest name.
     GameError
-        As :func:`find_game`.
+        See :func:`find_game`.
     """
     found = find_game(name)
     if found is None:
@@ -156,7 +156,7 @@ def named_game(name: str) -> Game:
 
 
 def aim(game: Game) -> str:
-    """What the players of a game win with, in words."""
+    """The aim of a game's players, in words."""
     board, sets = (game.rows, game.columns), game.winning_sets
     if sets == (chains(*board, 0), chains(*board, 1)):
         return "a chain: 0 top to bottom, 1 left to right"
@@ -167,6 +167,6 @@ def aim(game: Game) -> str:
 
 
 def reference_value(game: Game) -> Interval | None:
-    """The interval that the package knows to hold the value of `game`, if any."""
+    """The known interval that contains the value of `game`, if any."""
     known = REFERENCE_VALUES.get(game.name)
     return known[0] if known else None

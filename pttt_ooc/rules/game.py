@@ -2,7 +2,7 @@
 
 Squares are numbered row by row from the top left.  A set of squares is an ``int`` whose bit ``s``
 stands for square ``s``.  In a game two players *attempt* squares in turn; :class:`Game`
-has all that differs between games.
+holds everything that differs between games.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ def mask_of(squares: Squares) -> int:
 
 
 def check_board(name: str, rows: int, columns: int) -> None:
-    """Raise a GameError, which names the game, if no game has a board of this size."""
+    """Raise a GameError with the game's name if no game has a board of this size."""
     if min(rows, columns) < 1 or rows * columns > MOST_SQUARES:
         raise GameError(f"Game {name}: a board of {rows} x {columns} squares; a game has 1 to {MOST_SQUARES}.")
 
 
 @dataclass(frozen=True)
 class Game:
-    """One game: everything that the rest of the package knows about rules.
+    """The rules of one game.
 
     Parameters
     ----------
     name
-        The name under which configuration, stores and reports know the game.
+        The game's name in configuration, stores and reports.
     rows, columns
         Size of the board.
     winning_sets
@@ -53,8 +53,8 @@ class Game:
         ``"abrupt"``: a failed attempt passes the turn.  ``"classical"``: it keeps the turn.
     setup
         For each player, squares placed before the game starts, in order.  They are part of every
-        infoset's text; the opponent has not seen them.  Player 0 has as many as player 1 (and
-        then moves first) or one more (and then player 1 does).
+        infoset's text; the opponent has not seen them.  Player 0 has as many as player 1 (then
+        player 0 moves first) or one more (then player 1 does).
 
     Raises
     ------
@@ -113,12 +113,12 @@ class Game:
     def failure_allowed(self, player: int, placed: int, found: int, known: int) -> bool:
         """Whether an own attempt can fail on a mark that the opponent placed after the setup.
 
-        The opponent must by then have had the turns to place all marks that were found.
+        By then, the opponent must have had enough turns to place all marks that were found.
 
         Parameters
         ----------
         player
-            Who made the attempt.
+            The player who made the attempt.
         placed, found, known
             Numbers of own attempts after the setup, up to and including this one: successful; failed
             on marks placed after the setup; failed on marks of the opponent's setup.
@@ -180,7 +180,7 @@ def tic_tac_toe(
     Raises
     ------
     GameError
-        As :class:`Game`, or if no line of the board has `k` squares.
+        See :class:`Game`; also if no line of the board has `k` squares.
     """
     check_board(name, rows, columns)
     if not 1 <= k <= max(rows, columns):

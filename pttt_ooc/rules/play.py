@@ -1,4 +1,4 @@
-"""One play of a game, attempt by attempt: the reference for everything that plays.
+"""One play of a game, attempt by attempt: the reference for all code that plays.
 
 >>> from pttt_ooc.rules.catalogue import named_game
 >>> history = start(named_game("pttt-abrupt")).step(4).step(4)
@@ -24,11 +24,11 @@ class Attempt:
     Attributes
     ----------
     player
-        Who made it.
+        The player who made it.
     square
-        Which square was attempted.
+        The attempted square.
     placed
-        Whether the mark was placed; else the square was taken.
+        Whether the mark was placed; otherwise the square was taken.
     """
 
     player: int
@@ -38,7 +38,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A position of a game with all that led to it.  It never changes; :meth:`step` returns the next one.
+    """A position of a game with the attempts that led to it.  Immutable: :meth:`step` returns the next one.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class History:
 
     @property
     def returns(self) -> tuple[int, int]:
-        """Both players' payoffs: 1 and -1 after a win; 0 and 0 after a draw, and as long as the game goes on."""
+        """Both players' payoffs: 1 and -1 after a win; 0 and 0 after a draw or before the end of the game."""
         return (0, 0) if self.winner is None else (1 - 2 * self.winner, 2 * self.winner - 1)
 
     def legal(self) -> list[int]:
@@ -108,7 +108,7 @@ class History:
         return History(self.game, None if won or full else other, attempts, placed, tried, me if won else None)
 
     def infoset(self, player: int) -> str:
-        """What `player` knows: ``|``, then for each own square, setup first, its digit and ``*`` (placed) or ``.``.
+        """The player's knowledge: ``|``, then for each own square, setup first, its digit and ``*`` (placed) or ``.``.
 
         It is the text of an infoset if the player is to move.
         """
@@ -130,12 +130,12 @@ def first_infoset(game: Game, player: int) -> str:
 
 
 def replay(game: Game, squares: list[int] | tuple[int, ...]) -> History:
-    """The history after attempts of these squares, by whoever is to move.
+    """The history after attempts of these squares, each by the player to move.
 
     Raises
     ------
     GameError
-        As :meth:`History.step`.
+        See :meth:`History.step`.
     """
     history = start(game)
     for square in squares:

@@ -1,5 +1,6 @@
-"""Processes that serve: how they are started, what they log, and how they ask each other.  Numbers and names only.
+"""Processes that serve: their start, their logs, and their questions to each other.  It knows no game.
 
-Modules: ``processes``: several under one command. ``pulse``: whether a process is at work. ``logs``. ``wire``:
-questions and answers over a Unix socket. ``answerer``: the loop of a process that answers. ``sqlite``: databases.
+Modules: ``processes``: several processes under one command. ``pulse``: the worker's heartbeat. ``logs``. ``wire``:
+questions and answers over a Unix socket. ``answerer``, ``answerer_process``: the process that answers. ``wing``: the
+description of a wing. ``local_server``: the pages of wings on the local machine. ``sqlite``: databases.
 """

@@ -1,4 +1,4 @@
-"""The loop of an answerer: a process that knows numbers, and answers web processes one question after the other."""
+"""The loop of an answerer, a process that answers the questions of web processes one after the other."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import NoReturn, Protocol
 
 from pttt_ooc.disk.stop_signals import handle_signals, interrupt_on_signals, watch_parent
-from pttt_ooc.errors import ImpossibleInfosetError, PtttError
+from pttt_ooc.errors import PtttError
 from pttt_ooc.service.logs import lines_logged, start_logging
 from pttt_ooc.service.wire import Message, packed, received
 
-log = logging.getLogger("pttt.web.answering")
-_POLL = 0.2  # seconds between two looks at whether to stop
-_STALLED = 2.0  # seconds after which a connection that says nothing is dropped: the others wait meanwhile
+log = logging.getLogger("pttt.answerer")
+_STOP_CHECK_SECONDS = 0.2  # seconds between two checks whether to stop
+_QUESTION_SECONDS = 2.0  # seconds for a question to arrive: the others wait meanwhile
 _BROKEN = "Something went wrong in the answerer; tell those who run it what you did."
 
 
 class Answers(Protocol):
-    """What knows the answers."""
+    """Answers questions."""
 
     def answer(self, question: Message) -> Message:
-        """The answer to a question; a PtttError if there is none, whose sentence says why."""
+        """The answer to a question; a PtttError says why there is none."""
 
 
-class ByKind:
-    """Answers questions of several kinds, each by a function of its own.
+class AnswersByKind:
+    """Answers questions of several kinds, each with its own function.
 
     Parameters
     ----------
     known
-        The function for each kind, which a question names as ``ask``.
+        The function for each kind; a question names its kind as ``ask``.
     """
 
     def __init__(self, known: Mapping[str, Callable[[Message], Message]]) -> None:
@@ -46,35 +46,28 @@ class ByKind:
         Raises
         ------
         PtttError
-            If there is none; the sentence says why.
+            If there is none; the message says why.
         """
         return self._known[question["ask"]](question)
 
 
-def answer_until_stopped(
-    descriptor: str, make: Callable[[], AbstractContextManager[Answers]], log: logging.Logger
-) -> NoReturn:
-    """Get ready, and answer on the open socket number `descriptor` until the process is stopped, which this ends.
+def answer_until_stopped(descriptor: str, make: Callable[[], AbstractContextManager[Answers]]) -> NoReturn:
+    """Answer on the open socket number `descriptor` until the process is stopped, then end the process.
 
     Parameters
     ----------
     make
-        Makes what knows the answers, which may take minutes.
-    log
-        For the sentence, if it cannot be made.
+        Prepares the answers, which may take minutes.
     """
     start_logging("answerer")
     code = 0
     with suppress(KeyboardInterrupt):
-        code = _answer_until(threading.Event(), descriptor, make, log)
+        code = _answer_until(threading.Event(), descriptor, make)
     sys.exit(code)
 
 
 def _answer_until(
-    stopping: threading.Event,
-    descriptor: str,
-    make: Callable[[], AbstractContextManager[Answers]],
-    log: logging.Logger,
+    stopping: threading.Event, descriptor: str, make: Callable[[], AbstractContextManager[Answers]]
 ) -> int:
     interrupt_on_signals(stopping)  # while it gets ready
     watch_parent()
@@ -86,7 +79,7 @@ def _answer_until(
             log.error(str(error))
             return 1
         except Exception:
-            if stopping.is_set():  # an interrupt amid a compilation may come out of the compiler as an error of its own
+            if stopping.is_set():  # the compiler may turn an interrupt into an error of its own
                 return 0
             raise
         handle_signals(stopping)
@@ -96,13 +89,13 @@ def _answer_until(
 
 
 def answer_all(listening: socket.socket, answering: Answers, stopping: threading.Event) -> None:
-    """Answer whatever is asked, until `stopping` is set."""
-    listening.settimeout(_POLL)
+    """Answer all questions until `stopping` is set."""
+    listening.settimeout(_STOP_CHECK_SECONDS)
     while not stopping.is_set():
         with suppress(TimeoutError):
             connection, _ = listening.accept()
             with connection:
-                connection.settimeout(_STALLED)
+                connection.settimeout(_QUESTION_SECONDS)
                 _answer(connection, answering)
 
 
@@ -110,17 +103,15 @@ def _answer(connection: socket.socket, answering: Answers) -> None:
     try:
         question = received(connection)
         connection.sendall(packed(_answered(question, answering)))
-    except (OSError, ValueError) as error:  # whoever asked has gone, or has asked nothing that can be read
+    except (OSError, ValueError) as error:  # the client is gone, or the question cannot be read
         log.warning("not answered", extra={"reason": str(error)})
 
 
 def _answered(question: Message, answering: Answers) -> Message:
     try:
         return answering.answer(question)
-    except ImpossibleInfosetError as error:
-        return {"impossible": str(error), "nearest": error.nearest}
     except PtttError as error:
-        return {"refused": str(error)}
+        return {"refused": str(error), "details": dict(error.details)}
     except Exception:  # the next question may well have an answer
         log.exception("a question failed")
-        return {"refused": _BROKEN}
+        return {"refused": _BROKEN, "details": {}}

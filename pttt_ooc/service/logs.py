@@ -14,14 +14,14 @@ _USUAL = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "color_me
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record with all the facts that were given with it."""
+    """Formats a record and its extra fields."""
 
     def __init__(self, process: str) -> None:
         super().__init__()
         self._process = process
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """The record as one line of JSON."""
         line = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
             "level": record.levelname.lower(),
@@ -45,7 +45,7 @@ def start_logging(process: str) -> None:
         logging.getLogger(name).handlers.clear()
         logging.getLogger(name).propagate = True
     logging.getLogger("uvicorn.access").setLevel(logging.WARNING)
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # its warnings are one line for each bad request
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it warns of each bad request
 
 
 @contextmanager

@@ -1,7 +1,6 @@
-"""Several processes under one command: starts them, starts again what dies, stops them all.
+"""Several processes under one command: starts them, restarts those that die, and stops them all.
 
-A socket belongs to the starting process and is handed to the child that listens, so that connections wait while it
-starts again.
+The parent owns the listening socket and hands it to a child, so that connections wait while the child restarts.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ from pttt_ooc.errors import GraderError
 from pttt_ooc.service.logs import start_logging
 
 log = logging.getLogger("pttt.web.processes")
-_GRACE = 20.0  # seconds for a process to stop by itself
-_PAUSE = (0.2, 30.0)  # seconds before a restart: the first, and the longest after failures in a row
-_STEADY = 60.0  # seconds of life after which a failure counts as the first again
+_STOP_SECONDS = 20.0  # seconds for a process to stop before it is killed
+_RESTART_SECONDS = (0.2, 30.0)  # seconds before a restart: at first, and at most, after repeated failures
+_STEADY_SECONDS = 60.0  # seconds of running after which a failure counts as the first again
 
 
 @dataclass
 class Child:
-    """A process, and how it is started.
+    """A child process.
 
     Attributes
     ----------
     name
-        In the log.
+        Its name in the log.
     arguments
-        Of Python: ``-m``, a module, and what the module takes.
+        Arguments of Python: ``-m``, a module, and the module's arguments.
     sockets
-        Numbers of the open sockets that it inherits.
+        File descriptors of the sockets that it inherits.
     """
 
     name: str
@@ -47,36 +46,36 @@ class Child:
     sockets: tuple[int, ...] = ()
     _process: subprocess.Popen[bytes] | None = None
     _started: float = 0.0
-    _pause: float = field(default=_PAUSE[0])
+    _pause: float = field(default=_RESTART_SECONDS[0])
     _again_at: float = 0.0
 
     def _start(self) -> None:
-        # Its standard input closes when this process dies, however it does: then it stops as well.  In a group of its
-        # own it does not get the terminal's Ctrl-C, which would hit it while it starts: this process ends it.
+        # Its standard input closes when this process dies: then it stops as well.  In a process group of its own it
+        # does not get the terminal's Ctrl-C, which could hit it while it starts: this process stops it.
         command = [sys.executable, *self.arguments]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=self.sockets, process_group=0)
         self._started = time.monotonic()
         log.info("started", extra={"child": self.name, "pid": self._process.pid})
 
     def look_after(self) -> None:
-        """Start it, if it is not running and its pause is over."""
+        """Start it if it is not running and is due."""
         now = time.monotonic()
         if self._process is not None and (code := self._process.poll()) is not None:
-            if now - self._started > _STEADY:
-                self._pause = _PAUSE[0]
+            if now - self._started > _STEADY_SECONDS:
+                self._pause = _RESTART_SECONDS[0]
             log.error("died", extra={"child": self.name, "code": code, "restart_in": self._pause})
             self._process, self._again_at = None, now + self._pause
-            self._pause = min(2 * self._pause, _PAUSE[1])
+            self._pause = min(2 * self._pause, _RESTART_SECONDS[1])
         if self._process is None and now >= self._again_at:
             self._start()
 
     def terminate(self) -> None:
-        """Ask it to stop."""
+        """Send SIGTERM."""
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
 
     def wait(self, deadline: float) -> None:
-        """Wait until it has stopped; at the deadline it is killed."""
+        """Wait until it has stopped; kill it at the deadline."""
         if self._process is None:
             return
         try:
@@ -87,28 +86,8 @@ class Child:
             self._process.wait()
 
 
-@dataclass(frozen=True)
-class Web:
-    """The web process of an application, to which several wings may add.
-
-    Attributes
-    ----------
-    module
-        Its module, and the first arguments.
-    others
-        The processes that it asks.
-    """
-
-    module: Sequence[str]
-    others: Sequence[Child] = ()
-
-    def child(self, arguments: Sequence[object], listening: socket.socket) -> Child:
-        """The process, with its last arguments, which inherits a listening socket."""
-        return Child("web", ["-m", *self.module, *map(str, arguments)], (listening.fileno(),))
-
-
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; GraderError if there cannot be one."""
+    """A listening socket; GraderError if the address cannot be used."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family, backlog=512)
@@ -133,18 +112,18 @@ def serve_until_stopped(
     page: str | None = None,
     home: str = "",
 ) -> None:
-    """Say where pages are, and keep the processes behind them running until SIGTERM or SIGINT.
+    """Print the address of pages, and keep the processes behind them running until SIGTERM or SIGINT.
 
     Parameters
     ----------
     name
-        Of this process, in the log.
+        The name of this process in the log.
     what
-        Is there, as the sentence names it.
+        The subject of the printed sentence, such as "The arena".
     page
         The address of the page to open in a browser, such as ``/explore``; None: no browser.
     home
-        The address of the page that the sentence names; empty: the application's home.
+        The page whose address is printed; empty: the application's home.
     """
     stopping = threading.Event()
     handle_signals(stopping)
@@ -157,23 +136,23 @@ def serve_until_stopped(
 
 
 def look_after(children: Sequence[Child], stopping: threading.Event) -> None:
-    """Keep all children running until `stopping` is set, and then stop them."""
+    """Keep all children running until `stopping` is set; then stop them."""
     while not stopping.is_set():
         for child in children:
             child.look_after()
         stopping.wait(0.1)
     for child in children:
         child.terminate()
-    deadline = time.monotonic() + _GRACE
+    deadline = time.monotonic() + _STOP_SECONDS
     for child in children:
         child.wait(deadline)
     log.info("stopped")
 
 
 def open_browser(url: str) -> None:
-    """Open a browser once the pages are there."""
+    """Open a browser as soon as the server answers."""
     try:
-        with urlopen(url, timeout=60):  # the socket is open already, so that this waits
+        with urlopen(url, timeout=60):  # the socket is open already, so this waits for the server
             pass
     except (URLError, OSError):
         return

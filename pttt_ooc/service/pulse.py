@@ -1,4 +1,4 @@
-"""The worker's sign of life: a file that it touches every few seconds, with what it waits for."""
+"""The worker's heartbeat: a file that it touches every few seconds, and that says what it waits for."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import StoreError
 
 log = logging.getLogger("pttt.grader.worker")
-_BEAT = 2.0  # seconds between two signs of life
-_SILENT = 30.0  # seconds without one after which the worker counts as gone
+_BEAT_SECONDS = 2.0  # seconds between two heartbeats
+_ALIVE_SECONDS = 30.0  # seconds after its last heartbeat for which the worker counts as alive
 
 
 class Pulse:
@@ -24,24 +24,24 @@ class Pulse:
     Parameters
     ----------
     file
-        The sign of life.
+        The heartbeat.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def wait_for(self, what: str) -> None:
-        """Write down, in the file and in the log, what is missing before submissions can be judged."""
+        """Write to file and log what is missing before submissions can be judged."""
         log.info("getting ready", extra={"waits_for": what})
         self._write(what)
 
     def ready(self) -> None:
-        """Write down that submissions are judged from now on."""
+        """Write that submissions are judged from now on."""
         self._write("")
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Give signs of life during the block."""
+        """Touch the file regularly during the block."""
         over = threading.Event()
         thread = threading.Thread(target=self._beat, args=(over,), daemon=True)
         thread.start()
@@ -55,7 +55,7 @@ class Pulse:
     def _write(self, what: str) -> None:
         try:
             atomic_write_text(self._file, what)
-        except StoreError as error:  # a full disk keeps nobody from judging
+        except StoreError as error:  # submissions are judged although the disk is full
             log.error(str(error))
 
     def _beat(self, over: threading.Event) -> None:
@@ -63,21 +63,21 @@ class Pulse:
             try:
                 self._file.touch()
             except OSError as error:
-                log.error("no sign of life can be given", extra={"reason": error.strerror})
-            if over.wait(_BEAT):
+                log.error("the heartbeat cannot be written", extra={"reason": error.strerror})
+            if over.wait(_BEAT_SECONDS):
                 return
 
 
 @dataclass(frozen=True)
 class Sign:
-    """What is known of the worker.
+    """The state of the worker, from its heartbeat.
 
     Attributes
     ----------
     age
-        Seconds since its last sign of life; None if there is none.
+        Seconds since its last heartbeat; None if there is none.
     waits_for
-        What it waits for before it can judge; empty if for nothing.
+        What it waits for before it can judge; empty if it judges.
     """
 
     age: float | None
@@ -85,14 +85,14 @@ class Sign:
 
     @property
     def alive(self) -> bool:
-        """Whether there is a worker."""
-        return self.age is not None and self.age < _SILENT
+        """Whether the worker runs."""
+        return self.age is not None and self.age < _ALIVE_SECONDS
 
 
 def read_sign(file: Path) -> Sign:
-    """The latest sign of life."""
+    """The worker's state, from its file."""
     try:
-        # A sign that is to come is as old as one that long ago: the clock was put back, and nobody has given one since.
+        # A time in the future means that the clock was put back since: it counts like the same time in the past.
         return Sign(abs(time.time() - file.stat().st_mtime), file.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
         return Sign(None, "")

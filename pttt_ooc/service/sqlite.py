@@ -1,4 +1,4 @@
-"""SQLite as the web application's parts use it: a write-ahead log, and writers that wait for each other."""
+"""Engines for SQLite, with a write-ahead log, in which writers wait for each other."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
 
-_WAIT = 30  # seconds that SQLite waits for another writer
+_LOCK_SECONDS = 30  # seconds that a writer waits for another one
 
 
 def sqlite_engine(url: str) -> Engine:
     """An engine for an SQLite database.
 
-    What was committed survives a power cut.  With the execution option ``writes`` a transaction begins as a writer's.
+    Commits survive a power cut.  The execution option ``writes`` makes a transaction begin as a writer.
     """
-    engine = create_engine(url, connect_args={"timeout": _WAIT})
+    engine = create_engine(url, connect_args={"timeout": _LOCK_SECONDS})
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, record: Any) -> None:
@@ -25,7 +25,7 @@ def sqlite_engine(url: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Any) -> None:
-        # A reader that turns writer fails if another has written meanwhile: writers say so at once, and wait.
+        # A reader that turns into a writer fails if another one has written meanwhile.
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 

@@ -1,7 +1,7 @@
-"""How the web process speaks to the answerer: one question and one answer for each connection over a Unix socket.
+"""The protocol between web process and answerer: one question and one answer per connection over a Unix socket.
 
-A message is its length, four bytes with the highest first, and then JSON.  The queue of questions is the socket's own
-backlog: it is bounded, and it outlives an answerer that has to be started again.
+A message is its length, as four big-endian bytes, and then JSON.  The socket's backlog is the queue of questions: it is
+bounded, and it survives a restart of the answerer.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ import json
 import socket
 import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.errors import PtttError
 
 BACKLOG = 64
-"""Questions that wait at most."""
+"""Most questions that wait."""
 
 _LARGEST = 1 << 22  # bytes of a message
 _LENGTH = struct.Struct(">I")
-_SECONDS = 10.0  # from a question to its answer
+_ANSWER_SECONDS = 10.0  # seconds from a question to its answer
 
 Message = dict[str, Any]
 
 
 class BusyError(PtttError):
-    """The answerer has too much to do, or is just being started again."""
+    """The answerer is busy or restarting."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -38,26 +39,16 @@ class BusyError(PtttError):
 
 
 class RefusedError(PtttError):
-    """The answerer says why there is no answer."""
+    """The answerer says why there is no answer; see :class:`~pttt_ooc.errors.PtttError` for its details."""
 
-
-class ImpossibleError(RefusedError):
-    """The infoset that was asked for is impossible.
-
-    Attributes
-    ----------
-    nearest
-        The nearest infoset that is possible; None if there is none.
-    """
-
-    def __init__(self, sentence: str, nearest: str | None) -> None:
+    def __init__(self, sentence: str, details: Mapping[str, Any]) -> None:
         super().__init__(sentence)
-        self.nearest = nearest
+        self.details = details
 
 
 @contextmanager
 def listening() -> Iterator[tuple[socket.socket, Path]]:
-    """A socket for an answerer, which it inherits, with its address, in a directory that only this user can enter."""
+    """A socket for an answerer to inherit, and its address in a directory that only this user can enter."""
     with tempfile.TemporaryDirectory(prefix="pttt-") as directory, socket.socket(socket.AF_UNIX) as made:
         path = Path(directory) / "answerer"
         made.bind(str(path))
@@ -72,12 +63,12 @@ class Client:
     Parameters
     ----------
     path
-        Address of its socket.
+        The address of its socket.
     seconds
-        How long an answer is waited for.
+        The longest wait for an answer.
     """
 
-    def __init__(self, path: Path, seconds: float = _SECONDS) -> None:
+    def __init__(self, path: Path, seconds: float = _ANSWER_SECONDS) -> None:
         self._path, self._seconds = path, seconds
 
     async def ask(self, what: str, **facts: Any) -> Message:
@@ -86,20 +77,24 @@ class Client:
         Raises
         ------
         BusyError
-            If it does not come in time.
+            If it does not arrive in time.
         RefusedError
-            If the answerer says why there is none.
+            If there is none; the message says why.
         """
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await self._exchange({"ask": what, **facts})
         except (TimeoutError, OSError, asyncio.IncompleteReadError) as error:
             raise BusyError from error
-        if "impossible" in answer:
-            raise ImpossibleError(answer["impossible"], answer["nearest"])
         if "refused" in answer:
-            raise RefusedError(answer["refused"])
+            raise RefusedError(answer["refused"], answer["details"])
         return answer
+
+    def ask_from_thread(self, what: str, **facts: Any) -> Message:
+        """As :meth:`ask`, from a thread of an asynchronous application."""
+        from anyio import from_thread  # a process that only listens does not need anyio
+
+        return from_thread.run(partial(self.ask, what, **facts))
 
     async def _exchange(self, question: Message) -> Message:
         reader, writer = await asyncio.open_unix_connection(self._path)
@@ -119,7 +114,7 @@ def packed(message: Message) -> bytes:
 
 
 def received(connection: socket.socket) -> Message:
-    """The message that comes over a connection.
+    """The message from a connection.
 
     Raises
     ------

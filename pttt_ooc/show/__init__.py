@@ -1,6 +1,6 @@
 """Output for people: pictures, the report, the progress of a solve.
 
-Modules: ``numbers``: numbers, times and sizes as people read them. ``boards``: boards as text. ``pictures``,
-``report`` with ``templates/``: the page and its pictures. ``pages``: what such pages share. ``tables``: rows for other
-programs. ``comparison``: several runs. ``progress``: how a solve goes on. ``dialogue``: a conversation on a terminal.
+Modules: ``numbers``: numbers, times and sizes as text. ``boards``: boards as text. ``pictures``, ``report`` with
+``templates/``: the report and its pictures. ``pages``: rendering of templates. ``tables``: tables as CSV and HTML.
+``comparison``: several runs side by side. ``progress``: live progress. ``dialogue``: prompts and boards on a terminal.
 """

@@ -1,4 +1,4 @@
-"""A board as text, as a player sees it, with a strategy's probabilities on the squares."""
+"""Boards as text, from a player's view, with a strategy's probabilities on the squares."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pttt_ooc.show.numbers import probability
 from pttt_ooc.show.pictures import attempts_of
 
 MARKS = "xo"
-_WIDTH = 8  # of a square: "0.1234" and a blank on either side
+_WIDTH = 8  # characters of a square: "0.1234" and a blank on either side
 
 
 def board_text(game: Game, player: int, infoset: str, probabilities: Sequence[float]) -> str:
-    """The board at an infoset, square by square: a mark that the player knows of, or the probability of an attempt.
+    """The board at an infoset: on each square a mark that the player knows, or the probability of an attempt.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def board_text(game: Game, player: int, infoset: str, probabilities: Sequence[fl
 
     Returns
     -------
-    Lines, of which the last one has no end.
+    Lines, without a final newline.
     """
     marks = {square: MARKS[player if placed else 1 - player] for square, placed in attempts_of(infoset)}
     cells = [marks.get(square, probability(probabilities[square])).center(_WIDTH) for square in range(game.squares)]
@@ -33,8 +33,8 @@ def board_text(game: Game, player: int, infoset: str, probabilities: Sequence[fl
 
 
 def attempts_sentence(infoset: str, setup: int = 0) -> str:
-    """What a player has done, such as ``"placed 0, found 4 occupied"``; the first `setup` squares were given."""
-    told = []
+    """A player's attempts, such as ``"placed 0, found 4 occupied"``; the first `setup` squares were given."""
+    parts = []
     for k, (square, placed) in enumerate(attempts_of(infoset)):
-        told.append(f"{square} given" if k < setup else f"placed {square}" if placed else f"found {square} occupied")
-    return ", ".join(told) or "no attempt yet"
+        parts.append(f"{square} given" if k < setup else f"placed {square}" if placed else f"found {square} occupied")
+    return ", ".join(parts) or "no attempt yet"

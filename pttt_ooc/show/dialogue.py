@@ -1,6 +1,6 @@
-"""A conversation on a terminal: prompts, sentences, boards.
+"""Prompts, sentences and boards on a terminal.
 
-Lines are printed one below the other, so that it works over any connection, and a screen reader can follow it.
+It only prints line after line, so that it works over any connection and with a screen reader.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GAP = 2  # columns between boards
 
 
 class EndedError(Exception):
-    """The person wants to end the conversation.
+    """The user ends the dialogue.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class EndedError(Exception):
 
 @dataclass(frozen=True)
 class Square:
-    """What a board shows on one square: a large sign, a line below it, and how both are printed."""
+    """The content of one square of a board: a large sign, a line below it, and their style."""
 
     sign: str
     below: str = ""
@@ -45,19 +45,19 @@ class Square:
 
 
 class Dialogue:
-    """Talks with a person; everything that is printed goes through it."""
+    """A dialogue with the user; everything is printed through it."""
 
     def __init__(self) -> None:
         self.console = Console(highlight=False, emoji=False, markup=False)
         if isinstance(sys.stdin, TextIOWrapper):
-            sys.stdin.reconfigure(errors="replace")  # what is no text is no answer to anything
+            sys.stdin.reconfigure(errors="replace")  # invalid bytes are a wrong answer, not an exception
 
     def say(self, text: RenderableType = "", style: str | None = None) -> None:
-        """Print a line, or anything that rich can draw."""
+        """Print a line, or anything that rich can render."""
         self.console.print(text, style=style)
 
     def ask(self, prompt: str) -> str:
-        """A line that the person types, without blanks around it.
+        """Read a line from the user, stripped of blanks.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Dialogue:
         return line.strip()
 
     def board(self, game: Game, squares: Sequence[Square], title: str = "", first: int = 0) -> RenderableType:
-        """A board, with the numbers of its squares from `first` on; below a title if there is one."""
+        """A board whose squares are numbered from `first`, below a title if there is one."""
         table = Table(box=SQUARE, show_header=False, show_lines=True, padding=(0, 1))
         for _ in range(game.columns):
             table.add_column(justify="center", min_width=5)
@@ -87,7 +87,7 @@ class Dialogue:
         return Group(Text(title, style="bold"), table) if title else table
 
     def side_by_side(self, *boards: RenderableType) -> None:
-        """Print boards beside each other if there is room, else below each other."""
+        """Print boards side by side if there is room, else one below the other."""
         widths = [self.console.measure(board).maximum for board in boards]
         if sum(widths) + _GAP * (len(boards) - 1) > self.console.width:
             for board in boards:

@@ -1,4 +1,4 @@
-"""Numbers as people read them: decimals, intervals, small gaps, times, sizes, probabilities."""
+"""Numbers as text: decimals, intervals, small gaps, times, sizes, probabilities."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _UNKNOWN = "—"
-_MOST_DIGITS = 12  # of an interval: what double precision tells of a value after thousands of sums
+_MOST_DIGITS = 12  # of an interval's bounds: double precision has no more after thousands of sums
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -22,11 +22,11 @@ def decimals(number: float | None, digits: int = 5) -> str:
 def interval(bounds: Sequence[float], digits: int = 5) -> str:
     """An interval whose ends are rounded outward, so that the printed bounds still hold.
 
-    A narrower one has as many more decimals as its width takes, and one to spare.
+    A narrower interval gets one decimal more than its width needs.
     """
     if 0 < (width := bounds[1] - bounds[0]) < 10.0**-digits:
         digits = min(math.ceil(-math.log10(width)) + 1, _MOST_DIGITS)
-    low, high = (round(end * 10**digits, 4) for end in bounds)  # 4: no step for an error in the 16th digit
+    low, high = (round(end * 10**digits, 4) for end in bounds)  # 4: an error in the 16th digit makes no step
     return f"[{decimals(math.floor(low) / 10**digits, digits)}, {decimals(math.ceil(high) / 10**digits, digits)}]"
 
 
@@ -40,7 +40,7 @@ def gap(number: float | None) -> str:
 
 
 def duration(seconds: float | None, digits: int = 0) -> str:
-    """A time for people: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``; below a minute with `digits` decimals."""
+    """A time: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``; below a minute with `digits` decimals."""
     if seconds is None:
         return _UNKNOWN
     if round(seconds, digits) < 60:
@@ -50,7 +50,7 @@ def duration(seconds: float | None, digits: int = 0) -> str:
 
 
 def size(count: int, at_most: bool = False) -> str:
-    """A number of bytes for people; a limit (`at_most`) is rounded down, so that what it allows is taken."""
+    """A number of bytes; a limit (`at_most`) is rounded down, so that a file of the printed size is accepted."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= factor:
             return f"{(math.floor(10 * count / factor) / 10 if at_most else count / factor):.1f} {unit}"
@@ -58,14 +58,14 @@ def size(count: int, at_most: bool = False) -> str:
 
 
 def span(low: float, high: float, digits: int) -> str:
-    """An interval for people, ``"0.5502 .. 0.5503"``, with more than these decimals where its bounds differ later."""
+    """An interval, ``"0.5502 .. 0.5503"``; with more decimals if its bounds are closer than `digits` decimals show."""
     if 0 < high - low < 10.0**-digits:
         digits = math.ceil(-math.log10(high - low))
     return f"{low:.{digits}f} .. {high:.{digits}f}"
 
 
 def thousands(number: Any) -> str:
-    """An integer with thin spaces between its thousands; anything else as it is."""
+    """An integer with thin spaces between its thousands; anything else unchanged."""
     return f"{number:,}".replace(",", "\u202f") if isinstance(number, int) else str(number)
 
 
@@ -79,11 +79,11 @@ def probability(number: float) -> str:
 
 
 def value_for(player: int, value: float) -> float:
-    """The value of a game as `player` sees it; `value` is that for player 0."""
+    """The value of a game for `player`; `value` is the value for player 0."""
     return value if player == 0 else -value
 
 
 def listed(items: Sequence[Any], word: str = "and") -> str:
-    """Several things in a sentence: ``"0, 4 and 8"``."""
+    """Items in a sentence: ``"0, 4 and 8"``."""
     words = [str(item) for item in items]
     return f" {word} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

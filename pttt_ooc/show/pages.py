@@ -1,4 +1,4 @@
-"""What the pages of reports share: how templates are filled in, and the style.
+"""Rendering of the pages of reports: templates, filters and style.
 
 Jinja is imported on use, so that commands start quickly.
 """
@@ -10,19 +10,16 @@ from typing import Any
 from pttt_ooc.show.numbers import decimals, duration, gap, interval, thousands
 from pttt_ooc.show.pictures import PALETTE
 
-STYLE = "style.html.j2"
-"""A template that others include: it wants a `palette`."""
-
 FILTERS = {"decimals": decimals, "gap": gap, "interval": interval, "duration": duration, "thousands": thousands}
 
 
 def rendered(template: str, room: str = "show", **context: Any) -> str:
-    """A page; the same context gives the same text.
+    """A rendered page; the same context gives the same text.
 
     Parameters
     ----------
     template
-        The name of a template in the folder ``templates`` of a room; those of ``show`` can be included.
+        The name of a template in the folder ``templates`` of a room; it can include templates of ``show``.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Row = Mapping[str, Any]
-"""One evaluation on the way: ``iteration``, ``seconds``, ``nashconv``, ..."""
+ConvergenceRow = Mapping[str, Any]
+"""One evaluation during a solve: ``iteration``, ``seconds``, ``nashconv``, ..."""
 
 Attempts = list[tuple[int, bool]]
 """An infoset's squares in order, each with whether the mark was placed."""
@@ -35,9 +35,9 @@ PALETTE = {
     "warm": "#b4541a",
     "paper": "#fefefe",
 }
-"""Colours of the pictures; on the page each is a CSS variable, which the dark scheme sets anew."""
+"""Colours of the pictures; on the page each is a CSS variable, which the dark scheme overrides."""
 
-_LINE_COLOURS = ("accent", "warm", "muted", "shade", "ink")  # of curves that are compared
+_LINE_COLOURS = ("accent", "warm", "muted", "shade", "ink")  # of compared curves
 _LINE_STYLES = ("-", "--", ":")  # of the first five, the next five, ...
 
 _STYLE = {
@@ -56,10 +56,10 @@ def attempts_of(text: str) -> Attempts:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The look of all pictures, while the block draws or saves them."""
+    """The style of all pictures, for the block."""
     from matplotlib.style import context
 
-    with context(["default", _STYLE]):  # "default": no user's matplotlibrc in the bytes
+    with context(["default", _STYLE]):  # "default": ignore the user's matplotlibrc
         yield
 
 
@@ -80,16 +80,16 @@ def draw_board(
     highlighted: Collection[int] = (),
     first: int = 0,
 ) -> None:
-    """Draw what `player` knows at an infoset: own marks dark, marks of the opponent that it has found pale.
+    """Draw what `player` knows at an infoset: own marks dark, the opponent's marks that they have found pale.
 
     Parameters
     ----------
     text
-        Of the infoset.
+        The infoset's text.
     probabilities
-        One for each square; legal squares show theirs.  None: they stay empty.
+        One for each square, shown on legal squares.  None: these stay empty.
     digits
-        After the point of a probability.
+        Decimals of a probability.
     highlighted
         Squares with a tinted background.
     first
@@ -128,7 +128,7 @@ def _draw_mark(axes: Axes, x: float, y: float, player: int, colour: str) -> None
 
 
 def board_figure(game: Game, player: int, text: str, probabilities: Sequence[float], digits: int = 2) -> Figure:
-    """One infoset as a board of its own."""
+    """One infoset as a board."""
     with style():
         figure = new_figure(0.65 * game.columns, 0.65 * game.rows)
         draw_board(figure.add_axes((0, 0, 1, 1)), game, player, text, probabilities, digits)
@@ -147,7 +147,7 @@ def opening_figure(game: Game, openings: tuple[Sequence[float], Sequence[float]]
         return figure
 
 
-def convergence_figure(rows: Sequence[Row], target: float | None, x: str) -> Figure:
+def convergence_figure(rows: Sequence[ConvergenceRow], target: float | None, x: str) -> Figure:
     """The gap (NashConv) over ``"iteration"`` or ``"seconds"``, log-log."""
     with style():
         figure = new_figure(4.2, 3.1)
@@ -156,7 +156,7 @@ def convergence_figure(rows: Sequence[Row], target: float | None, x: str) -> Fig
         return figure
 
 
-def comparison_figure(curves: Mapping[str, Sequence[Row]], x: str) -> Figure:
+def comparison_figure(curves: Mapping[str, Sequence[ConvergenceRow]], x: str) -> Figure:
     """The gap of several runs, by their names, over ``"iteration"`` or ``"seconds"``, log-log."""
     with style():
         figure = new_figure(4.2, 3.1 + 0.2 * len(curves))
@@ -168,13 +168,13 @@ def comparison_figure(curves: Mapping[str, Sequence[Row]], x: str) -> Figure:
         return figure
 
 
-def _points(rows: Sequence[Row], x: str) -> list[tuple[float, float]]:
+def _points(rows: Sequence[ConvergenceRow], x: str) -> list[tuple[float, float]]:
     points = [(row.get(x) or 0, row.get("nashconv") or 0) for row in rows]
     return [(a, b) for a, b in points if a > 0 and b > 0]
 
 
-def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[Row]], x: str, target: float | None) -> None:
-    """Draw the gap over `x`: one line for each curve, of rows under a name, and a dashed one for the target."""
+def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str, target: float | None) -> None:
+    """Draw the gap over `x`: one line for each named curve, and a dashed line for the target."""
     lines = {name: _points(rows, x) for name, rows in curves.items()}
     points = [point for line in lines.values() for point in line]
     axes.set_xlabel({"iteration": "iterations", "seconds": "seconds of iterations"}[x], fontsize=10)
@@ -210,7 +210,7 @@ def _log_ticks(axis: Any, ratio: float) -> None:
 
 
 def value_figure(evaluation: Mapping[str, Any]) -> Figure:
-    """The intervals that hold the value of the game: what this solution proves, and what the table uses."""
+    """Intervals that hold the value of the game: the one this solution proves, and the one the table uses."""
     found = [
         ("best responses to this solution", value_bounds(evaluation), "accent"),
         ("used for v* in the table", evaluation.get("game_value"), "warm"),
@@ -242,7 +242,7 @@ def value_figure(evaluation: Mapping[str, Any]) -> Figure:
 
 
 def value_bounds(evaluation: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Bounds on the value of the game that the two best responses prove; None if they are not there."""
+    """Bounds on the value of the game that the two best responses prove; None if one is missing."""
     low, high = evaluation.get("best_response_1"), evaluation.get("best_response_0")
     return None if low is None or high is None else (-low, high)
 
@@ -257,7 +257,7 @@ def figure_bytes(figure: Figure, kind: str) -> bytes:
 
 
 def inline_svg(figure: Figure, name: str, label: str) -> Markup:
-    """A figure for the page: its colours CSS variables, its font the page's, its ids with `name` in front."""
+    """A figure for the page, with CSS variables as colours, the page's font, and ids prefixed by `name`."""
     from markupsafe import Markup, escape
 
     text = figure_bytes(figure, "svg").decode()

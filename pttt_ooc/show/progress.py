@@ -1,4 +1,4 @@
-"""Live progress: of a solve, a line for each evaluation, or one line that is renewed; of other work, its share."""
+"""Live progress: lines or a live status for a solve; the finished share for other work."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from pttt_ooc.show.numbers import duration
 
 Event = Mapping[str, Any]
 FEWEST = 8
-"""Evaluations, from which on the time that is left is estimated."""
+"""Number of evaluations before the remaining time is estimated."""
 
 DISAGREE = 4.0
-"""Estimates that are this many times apart say nothing."""
+"""Estimates that differ by more than this factor are not used."""
 
 LINE_EVERY = 30.0
-"""Seconds between two lines in a log, at most, as long as a solve is at work."""
+"""Most seconds between two lines in a log during a solve."""
 
 _BAR = 20  # characters
-_SHORT = 2.0  # seconds: what takes no longer has no bar
+_SHORT = 2.0  # seconds: shorter work has no bar
 
 
 def seconds_left(events: list[Event], target: float, max_iterations: int, max_seconds: float) -> tuple[float, float]:
-    """Estimate the time to the first of the three ends: at least, and at most.
+    """Estimate the time to the first of the three limits: a lower and an upper bound, in seconds.
 
-    The gap is taken to go on shrinking as a power of the number of iterations, as it did since one of the evaluations
-    before; several of these are tried.  An iteration is taken to last as long as since the middle one of the
-    evaluations, everything counted.  As long as there are few of them, or they disagree widely, nothing is known but
-    that the other two ends come: then the least is 0.
+    The gap is assumed to shrink as a power of the number of iterations, as it did since an earlier evaluation; several
+    earlier evaluations are tried.  An iteration is assumed to take the mean time since the middle evaluation,
+    evaluations included.  With few evaluations, or estimates that differ widely, only the other two limits are known,
+    and the lower bound is 0.
     """
     last, middle = events[-1], events[len(events) // 2]
     made, spent = last["iteration"] - middle["iteration"], last["elapsed_seconds"] - middle["elapsed_seconds"]
@@ -53,31 +53,31 @@ def seconds_left(events: list[Event], target: float, max_iterations: int, max_se
 
 
 def _iterations_left(before: Event, last: Event, target: float) -> float:
-    """How many more iterations bring the gap to the target, if it goes on as it did between two evaluations."""
+    """The number of iterations until the gap reaches the target, if it shrinks as between the two evaluations."""
     if not before["nashconv"] > last["nashconv"] > 0:
         return math.inf
     power = math.log(before["nashconv"] / last["nashconv"]) / math.log(last["iteration"] / before["iteration"])
-    # Logarithms, because a gap that has all but stopped shrinking would take more than a float of iterations.
+    # Logarithms, because a gap that hardly shrinks would need more iterations than a float can hold.
     growth = math.log(max(last["nashconv"] / target, 1)) / power
     return float(last["iteration"] * math.expm1(growth)) if growth < 50 else math.inf
 
 
 class Shares:
-    """Tells which share of a piece of work is done: a line now and then, on stderr and in a log.
+    """Reports the finished share of some work: a line from time to time, on stderr and in a log.
 
     Parameters
     ----------
     log
         A file that gets every line too.
     seconds
-        Between two lines, at least.  Work that takes less tells nothing.
+        Least time between two lines.  Shorter work prints nothing.
     """
 
     def __init__(self, log: Path | None = None, seconds: float = 10.0) -> None:
         self._log, self._seconds, self._told = log, seconds, time.monotonic()
 
     def of(self, what: str) -> Callable[[float], None]:
-        """What to call with the share of `what` that is done, 0 to 1."""
+        """A function to be called with the finished share of `what`, 0 to 1."""
 
         def tell(share: float) -> None:
             if time.monotonic() - self._told < self._seconds:
@@ -93,19 +93,19 @@ class Shares:
 
 
 class Progress:
-    """Shows the solver's events as they come; a context manager, called with each row.
+    """Shows the solver's progress; a context manager that is called with each row.
 
-    There is a line for each evaluation, and one every :data:`LINE_EVERY` seconds, within long iterations too.  On a
-    terminal, one line is renewed instead.
+    It prints a line for each evaluation, and one every :data:`LINE_EVERY` seconds, within long iterations too.  On a
+    terminal, it updates one line instead.
 
     Parameters
     ----------
     target, max_iterations, max_minutes
-        The budgets, for the time that is left.
+        The budgets, for the estimate of the remaining time.
     log
         A file that gets every line too.
     stream
-        Where to show them; by default stderr.
+        Default: stderr.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Progress:
                 print(self._line(self._row), file=self._stream)
 
     def note(self, line: str) -> None:
-        """Write a line that stays."""
+        """Write a permanent line."""
         if self._status:
             self._status.console.print(line, highlight=False)
         else:
@@ -148,7 +148,7 @@ class Progress:
         self._write_log(line)
 
     def __call__(self, row: Event) -> None:
-        """Show that an iteration has been made."""
+        """Show a finished iteration."""
         self._row = dict(row)
         if "nashconv" in row:
             self._events.append(self._row)
@@ -156,12 +156,12 @@ class Progress:
             self._show(self._line(row), "nashconv" in row)
 
     def part(self, part: Event) -> None:
-        """Show how far an iteration or an evaluation has come, if it takes long.
+        """Show the progress within a long iteration or evaluation.
 
         Parameters
         ----------
         part
-            As :data:`pttt_ooc.solving.solver.Part`; the first of a piece of work has the share 0.
+            See :data:`pttt_ooc.solving.solver.WorkShare`; the first part of each has the share 0.
         """
         now = time.monotonic()
         if part["share"] == 0:
@@ -181,7 +181,7 @@ class Progress:
         self._show(", ".join(told), False)
 
     def _show(self, line: str, stays: bool) -> None:
-        """Renew the line of a terminal; write the line elsewhere if it `stays`, or if the last one was long ago."""
+        """Update the line on a terminal; elsewhere write it if it `stays`, or if the last one was long ago."""
         if self._status:
             self._status.update(line)
         if stays or time.monotonic() - self._written >= LINE_EVERY:
@@ -208,7 +208,7 @@ class Progress:
         return ", ".join(parts)
 
     def _left(self, since: float) -> str:
-        """The time that is left, so many seconds after the last evaluation."""
+        """The remaining time, `since` seconds after the last evaluation."""
         least, most = (max(0.0, seconds - since) for seconds in seconds_left(self._events, *self._ends))
         low, high = duration(least), duration(most)
         if not least < most:

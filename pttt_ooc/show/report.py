@@ -1,9 +1,9 @@
-"""The report on a solution: one self-contained HTML page, its pictures as files, and a page with what was measured.
+"""The report on a solution: a self-contained HTML page, its pictures as files, and a page of measurements.
 
-Equal runs leave equal reports, on any machine: what differs between them, times and memory, is on the other page.
+Equal runs leave equal reports, on any machine; times and memory, which differ, are on the page of measurements.
 
-The page is made from plain data only (:class:`ReportData`), holds its pictures as inline SVG and needs
-neither scripts nor a network.  The same data give the same bytes.  Text and layout are in
+The page is made from plain data (:class:`ReportData`), holds its pictures as inline SVG and needs neither scripts nor a
+network.  The same data give the same bytes.  Text and layout are in
 ``templates/report.html.j2`` and ``templates/measurements.html.j2``; this module prepares numbers and sentences.
 
 Jinja and YAML are imported on use, so that commands start quickly.
@@ -19,13 +19,13 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.rules.catalogue import aim
 from pttt_ooc.rules.game import Game
-from pttt_ooc.show.comparison import RunFacts, common_gap, compared
+from pttt_ooc.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.show.numbers import listed
 from pttt_ooc.show.pages import rendered
 from pttt_ooc.show.pictures import (
     PALETTE,
     Attempts,
-    Row,
+    ConvergenceRow,
     attempts_of,
     board_figure,
     comparison_figure,
@@ -38,7 +38,7 @@ from pttt_ooc.show.pictures import (
 )
 
 PAGE = "report.html"
-MEASUREMENTS = "measurements.html"  # seconds, memory, versions: it differs between equal runs
+MEASUREMENTS = "measurements.html"  # seconds, memory, versions: they differ between equal runs
 FIGURES = ("convergence.svg", "opening.svg")  # files beside the page
 PARAMETERS = (
     "alpha",
@@ -48,12 +48,13 @@ PARAMETERS = (
     "horizon",
     "restart_average",
     "updates",
-)  # of the algorithm and its average
+)
+"""The parameters of the algorithm and its average."""
 
 
 @dataclass(frozen=True)
 class InfosetPicture:
-    """One infoset to show: its text in the course's notation (``|0*4.``) and a probability for every square."""
+    """An infoset to show: its text in the course's notation (``|0*4.``) and a probability for each square."""
 
     player: int
     text: str
@@ -62,7 +63,7 @@ class InfosetPicture:
 
 @dataclass(frozen=True)
 class StageFacts:
-    """What one stage of the workflow cost: wall-clock time, peak memory, threads (None: unknown)."""
+    """The cost of one stage of the workflow: wall-clock time, peak memory, threads (None: unknown)."""
 
     name: str
     seconds: float | None = None
@@ -79,30 +80,30 @@ class ReportData:
     Attributes
     ----------
     config
-        The configuration, as its YAML file says it.
+        The configuration, as in its YAML file.
     evaluation, uniform_evaluation
         Of the solution and of uniform play: ``value``, ``best_response_0``, ``best_response_1``, ``nashconv``,
         ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
     convergence
         Rows of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ``value_lower``, ``value_upper``.
     runs
-        This run and those that it is compared with; with fewer than two, nothing is compared.
+        This run and the runs to compare it with; nothing is compared if there are fewer than two.
     openings
         For each player, the probability of each square at its first infoset.
     stages
         In the order in which they ran.
     counts, digests, machine
-        Sizes of the game, content hashes, and versions of libraries with the machine's kind: label by label.
+        Sizes of the game, content hashes, and versions of libraries with the kind of machine, by label.
     parameters
-        The algorithm's :data:`PARAMETERS` in effect; those that are missing are taken from `config`.
+        The algorithm's :data:`PARAMETERS` in effect; missing ones are taken from `config`.
     commands
-        What to type to reproduce the solution.
+        The commands that reproduce the solution.
     """
 
     game: Game
     config: Mapping[str, Any]
     evaluation: Mapping[str, Any]
-    convergence: Sequence[Row]
+    convergence: Sequence[ConvergenceRow]
     openings: tuple[Sequence[float], Sequence[float]]
     uniform_evaluation: Mapping[str, Any] = field(default_factory=dict)
     infosets: Sequence[InfosetPicture] = ()
@@ -130,7 +131,7 @@ def _seen(attempts: Attempts) -> str:
 
 
 def infoset_sentence(game: Game, picture: InfosetPicture) -> str:
-    """What an infoset's player knows and what it does most, in one sentence."""
+    """One sentence: what the infoset's player knows, and their most probable attempts."""
     attempts, p = attempts_of(picture.text), picture.probabilities
     taken = {s for s, _ in attempts} | {s for s in range(game.squares) if game.setup_mask(picture.player) >> s & 1}
     legal = sorted((s for s in range(game.squares) if s not in taken), key=lambda s: (-round(p[s], 3), s))
@@ -168,14 +169,14 @@ def _infoset(data: ReportData, number: int) -> dict[str, Any]:
 
 
 def _curves(data: ReportData, x: str) -> dict[str, Any]:
-    """How the gap closed over `x`, ``"iteration"`` or ``"seconds"``: of this run, and of those to compare it with."""
+    """The gap over `x`, ``"iteration"`` or ``"seconds"``, of this run and of the runs to compare it with."""
     own = convergence_figure(data.convergence, _target(data), x)
     found: dict[str, Any] = {"panel": inline_svg(own, x, f"Gap over {x}, both axes logarithmic")}
     runs = data.runs if len(data.runs) > 1 else ()
     if runs:
         figure = comparison_figure({run.name: run.rows for run in runs}, x)
         found["comparison"] = inline_svg(figure, f"compared-{x}", f"Gaps of {len(runs)} runs over {x}")
-    return {**found, "runs": compared(runs), "common_gap": common_gap(runs)}
+    return {**found, "runs": comparison_rows(runs), "common_gap": common_gap(runs)}
 
 
 def _context(data: ReportData) -> dict[str, Any]:
@@ -207,12 +208,12 @@ def render_report(data: ReportData) -> str:
 
 
 def render_measurements(data: ReportData) -> str:
-    """What the run took, as one HTML page."""
+    """The run's times, memory and versions as one HTML page."""
     return rendered("measurements.html.j2", data=data, palette=PALETTE, **_curves(data, "seconds"))
 
 
 def write_report(data: ReportData, directory: Path) -> None:
-    """Write the report and the measurements; a reader finds an old file or the new one, whole.
+    """Write the report and the measurements; readers see either the old or the new file, complete.
 
     Raises
     ------

@@ -24,6 +24,7 @@ from pttt_ooc.options import (
     ThreadsOption,
     group,
 )
+from pttt_ooc.smbc.wing import pages
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
@@ -274,5 +275,5 @@ def serve(
     Matches are kept in DIR/matches.sqlite.
     """
     with extra("grader", "`pttt smbc serve`"):
-        from pttt_ooc.smbc.pages.local_server import serve as served
-    served(directory, host, port, "/smbc/play" if browser else None)
+        from pttt_ooc.service.local_server import serve as served
+    served([pages(directory)], host, port, "/smbc/play" if browser else None)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from pttt_ooc.imports import module_digest
 from pttt_ooc.smbc.settings import SmbcConfig
-from pttt_ooc.stages.provenance import module_digest
 from pttt_ooc.stages.stage_context import Facts
-from pttt_ooc.stages.staleness import Asked
+from pttt_ooc.stages.staleness import StageRequest
 
 MODULES = {
     "solve": "smbc/solve",
@@ -34,9 +34,9 @@ def settings(config: SmbcConfig, stage: str) -> Facts:
     return config.model_dump(mode="json", include=set(keys))
 
 
-def asked(config: SmbcConfig) -> dict[str, Asked]:
+def asked(config: SmbcConfig) -> dict[str, StageRequest]:
     """What the configuration asks of each stage."""
     stages = [stage for stage in MODULES if stage != "equilibria" or config.all_equilibria]
     after = {"solve": (), "findings": ("solve",), "equilibria": ("solve",), "report": tuple(stages[:-1])}
     facts = {stage: {"settings": settings(config, stage)} for stage in stages}
-    return {stage: Asked(facts[stage], sources(stage), after[stage]) for stage in stages}
+    return {stage: StageRequest(facts[stage], sources(stage), after[stage]) for stage in stages}

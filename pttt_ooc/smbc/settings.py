@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from pttt_ooc.aliases import Algorithm
 from pttt_ooc.config import Exponent, Real, Section, Weight, Whole, number
 from pttt_ooc.errors import ConfigError, did_you_mean
-from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule, unread
+from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule, unread_keys
 
 FASTER = {"sapdcfr+": {"gamma": 10.0, "asymmetry": 4.0}}
 """Parameters that are faster here than those of a rule's paper: most of a round's moves are soon settled."""
@@ -104,7 +104,7 @@ class SolveSettings:
     def normal(self) -> SolveSettings:
         """These settings in their normal form: settings without effect have their defaults."""
         usual = {name for name, value in asdict(self._defaults).items() if getattr(self, name) == value}
-        without = unread(self.algorithm) | usual
+        without = unread_keys(self.algorithm) | usual
         return replace(self, **{name: getattr(_DEFAULT, name) for name in without})
 
     def coefficients(self, iteration: int) -> tuple[Coefficients, float]:

@@ -23,11 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store
 from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest
 from pttt_ooc.disk.store import read_array, write_array
 from pttt_ooc.errors import StoreError
+from pttt_ooc.imports import dependencies
 from pttt_ooc.smbc import snapshots
 from pttt_ooc.smbc.match import PairSolver, Row, Scores, all_scores, both_ways, levels
 from pttt_ooc.smbc.pipeline import sources
@@ -35,7 +36,7 @@ from pttt_ooc.smbc.round import Floats, RoundProfile, Solver, profile_of
 from pttt_ooc.smbc.rules import Rules
 from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.tree import RoundTree, build
-from pttt_ooc.stages.provenance import PLAIN, code_digest, dependencies
+from pttt_ooc.stages.provenance import PLAIN, code_digest
 from pttt_ooc.stages.stage_context import stage
 
 STAGE = "solve"
@@ -145,7 +146,7 @@ def _solve_pair(
     """Solve the rounds of scores and of their mirror image; return checks and average strategies."""
     both = both_ways(pair)
     arrays = {f"{part}/{name_of(scores)}": np.empty((tree.nodes, 3)) for scores in both for part in PARTS}
-    with State.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
+    with ResumableState.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
         stack.callback(lambda: solvers.clear())  # maps are dropped before the state closes
         rows: list[Row] = state.extra.get("rows", [])
         solvers = {}

@@ -1,4 +1,4 @@
-"""What a solver works in: its state, rooms that iterations and evaluations share, the average strategy."""
+"""The arrays of a solver: its state, buffers shared by iterations and evaluations, the average strategy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.memory import furnished, room_for, virtual_array
+from pttt_ooc.disk.memory import arrays_within, buffer_for, virtual_array
 from pttt_ooc.solving.evaluation import EvaluationArrays, evaluation_arrays
 from pttt_ooc.solving.regret import RULES, Rule
 from pttt_ooc.structure.index import Index, Layout, PlayerLayout
@@ -23,14 +23,14 @@ from pttt_ooc.sweep.tree import Floats, Reach
 
 @dataclass(frozen=True)
 class IterationArrays:
-    """What an iteration works in.
+    """The working arrays of an iteration.
 
     Attributes
     ----------
     values
         Gradients and values of the player whose regrets are updated.
     reaches
-        Both players' reach under their latest strategies.
+        Both players' reach under their current strategies.
     """
 
     values: SliceArrays
@@ -39,18 +39,18 @@ class IterationArrays:
 
 @dataclass(frozen=True)
 class SolverArrays:
-    """What a :class:`Solver` works in besides the state on disk.
+    """The working arrays of a :class:`Solver` besides the state on disk.
 
-    Iterations and evaluations take turns: they share two rooms (see :func:`pttt_ooc.disk.memory.room_for`).
+    Iterations and evaluations take turns, so they share two buffers (see :func:`pttt_ooc.disk.memory.buffer_for`).
 
     Attributes
     ----------
     slices
-        A room for values of a slice.
+        Buffer for values of a slice.
     reaches
-        A room for realization plans.
+        Buffer for realization plans.
     probabilities
-        float32, long enough for any slice: of an average strategy.
+        float32, long enough for any slice of an average strategy.
     """
 
     slices: NDArray[np.uint8]
@@ -58,15 +58,15 @@ class SolverArrays:
     probabilities: Floats
 
     def iteration(self, index: Index, precision: DTypeLike) -> IterationArrays:
-        """Arrays in the rooms, for an iteration."""
+        """Arrays in the buffers, for an iteration."""
         wanted = iteration_arrays(index, precision)
-        return IterationArrays(furnished(self.slices, wanted.values), furnished(self.reaches, wanted.reaches))
+        return IterationArrays(arrays_within(self.slices, wanted.values), arrays_within(self.reaches, wanted.reaches))
 
     def evaluation(self, index: Index) -> EvaluationArrays:
-        """Arrays in the rooms, for an evaluation."""
+        """Arrays in the buffers, for an evaluation."""
         wanted = evaluation_arrays(index)
-        best, expected = furnished(self.slices, (wanted.best, wanted.expected))
-        return EvaluationArrays(best, expected, furnished(self.reaches, wanted.reach))
+        best, expected = arrays_within(self.slices, (wanted.best, wanted.expected))
+        return EvaluationArrays(best, expected, arrays_within(self.reaches, wanted.reach))
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class Codes:
 
 @dataclass(frozen=True)
 class StateArrays:
-    """The state that iterations change: for each player and slice, float, shape (sequences of the slice,).
+    """The state that iterations update: for each player and slice, float, shape (sequences of the slice,).
 
-    With narrower storage, each of them is :class:`Codes`.
+    With narrower storage, each array is :class:`Codes`.
 
     Attributes
     ----------
@@ -109,8 +109,8 @@ def solver_arrays(index: Layout, config: SolveConfig) -> SolverArrays:
     one, other = iteration_arrays(index, config.precision), evaluation_arrays(index)
     longest = max(int(mine.sequences_by_slice().max(initial=0)) for mine in index.players)
     return SolverArrays(
-        room_for(one.values, (other.best, other.expected)),
-        room_for(one.reaches, other.reach),
+        buffer_for(one.values, (other.best, other.expected)),
+        buffer_for(one.reaches, other.reach),
         virtual_array(longest, np.float32),
     )
 
@@ -122,7 +122,7 @@ def iteration_arrays(index: Layout, precision: DTypeLike) -> IterationArrays:
 
 
 def state_arrays(index: Layout, config: SolveConfig, rule: Rule | None = None) -> StateArrays:
-    """Virtual arrays for a state, whose paths, such as ``regrets/0/3``, name them; `rule` as of :class:`Solver`."""
+    """Virtual arrays for a state, named by their paths, such as ``regrets/0/3``; for `rule`, see :class:`Solver`."""
 
     def numbers(size: int, blocks: int) -> Any:
         if config.storage is None:
@@ -143,12 +143,12 @@ def block_start(mine: PlayerLayout) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class AverageStrategy:
-    """The average strategy of a solver as it is now, found slice by slice from the sums of strategies.
+    """The present average strategy of a solver, computed slice by slice from the sums of strategies.
 
     Attributes
     ----------
     part
-        Gives the probabilities of a slice, in an array that the next call overwrites.
+        Returns the probabilities of a slice, in an array that the next call overwrites.
     """
 
     index: Index
@@ -156,11 +156,11 @@ class AverageStrategy:
     part: Callable[[int], Floats]
 
     def of_slice(self, n: int) -> Floats:
-        """As :meth:`pttt_ooc.structure.strategy.Sliced.of_slice`."""
+        """See :meth:`pttt_ooc.structure.strategy.SlicedStrategy.of_slice`."""
         return self.part(n)
 
     def whole(self) -> Strategy:
-        """The same strategy in a new array, which does not change any more."""
+        """A copy of the strategy, which later iterations do not change."""
         return Strategy(self.index, self.player, self.probabilities)
 
     @property

@@ -1,7 +1,7 @@
-"""One strategy on its own: the value of a best response, and the payoffs of all opponents.
+"""Assessment of one strategy: the value of a best response, and the payoffs of all opponents.
 
 Against a fixed strategy the opponent's payoff is linear in the opponent's realization plan, so one gradient
-gives the value of any match: a dot product.
+gives the value of any match as a dot product.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Gradient:
     Attributes
     ----------
     constant
-        The part of the payoff that no plan changes: games that the opponent wins before the player's first attempt.
+        The part of the payoff that does not depend on the plan: games that the opponent wins before the player's first
+        attempt.
     sequences
         float, shape (the player's sequences,): payoff of each sequence per unit of reach.
     """
@@ -39,24 +40,24 @@ class Gradient:
     sequences: Floats
 
     def value(self, plan: Floats) -> float:
-        """Expected payoff of a realization plan, shape (the player's sequences,), from its player's point of view."""
+        """Expected payoff of a realization plan, shape (the player's sequences,), from the player's point of view."""
         return self.constant + float(np.dot(plan, self.sequences))
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What is known of a strategy without its opponent.
+    """The assessment of a strategy against all opponents.
 
     Attributes
     ----------
     player
-        Whose strategy it is.
+        The player of the strategy.
     best_response
-        Value of the other player's best response, from that player's point of view.
+        Value of the other player's best response, from the other player's point of view.
     plan
         float, shape (own sequences,): the strategy's realization plan.
     gradient
-        Of the other player.
+        Gradient of the other player.
     """
 
     player: int
@@ -65,7 +66,7 @@ class Assessment:
     gradient: Gradient
 
     def exploitability(self, game_value: Interval) -> float:
-        """How far the worst case is below the value of the game, which is taken as the middle of its interval."""
+        """The value of the game, taken as the middle of its interval, minus the strategy's worst case."""
         middle = sum(game_value) / 2
         return self.best_response + (middle if self.player == 0 else -middle)
 
@@ -76,16 +77,16 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     Parameters
     ----------
     strategy
-        On the engine's index.
+        A strategy on the engine's index.
     engine
-        On an index without symmetry, of any precision: the work is done in double precision.
+        An engine of any precision, on an index without symmetry; the computation is in double precision.
     on_progress
-        Called with the share of the work that is done, 0 to 1; an exception that it raises ends the work.
+        Called with the finished share of the work, 0 to 1; an exception that it raises ends the work.
 
     Raises
     ------
     ValueError
-        If the index is folded by symmetry: there a sequence stands for several, and sums would be wrong.
+        If the index is folded by symmetry: there a sequence represents several, and sums would be wrong.
     StrategyError
         If the strategy is laid out for another game or symmetry.
     """
@@ -97,7 +98,7 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
     reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[other]
     gradient = np.empty(i.sequences, engine.dtype)
     arrays = in_memory(slice_arrays(engine.index.players, engine.dtype))
-    ended = gradient[:0]  # payoffs of the slice below, of games that the strategy's player ends there
+    ended = gradient[:0]  # payoffs of the slice below, of games that the strategy's player wins there
     for n in reversed(range(i.slices)):
         s, part = arrays.of(i, n), gradient[i.sequences_of(n)]
         engine.gradient_slice(other, n, reach, s)

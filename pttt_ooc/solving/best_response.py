@@ -1,8 +1,8 @@
 """The best response to a strategy, as a strategy.
 
-Against a fixed opponent, values go up the player's own tree of nodes, slice by slice, and the best action at every
-infoset is recorded (Johanson et al. 2011, "Accelerating best response calculation in large extensive
-games", section 3).  Where several actions are equally good, the one with the lowest square is chosen.
+Against a fixed opponent, values are propagated up the player's own tree of nodes, slice by slice, and the best action
+at every infoset is recorded (Johanson et al. 2011, "Accelerating best response calculation in large extensive
+games", section 3).  Of equally good actions, the one with the lowest square is chosen.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pttt_ooc.sweep.engine import Engine, slice_arrays
 
 @dataclass(frozen=True, eq=False)
 class BestResponse:
-    """What a player does best against a fixed strategy of the opponent.
+    """A player's best response to a fixed strategy of the opponent.
 
     Attributes
     ----------
     index
-        The index whose nodes `choices` has.
+        The index that numbers the nodes of `choices`.
     player
-        Who responds.
+        The responding player.
     value
-        Expected payoff, from the point of view of the player who responds.
+        Expected payoff, from the responding player's point of view.
     choices
         uint8, shape (nodes,): the number of the chosen action among the actions of the node's view, which are in
         ascending order of squares.  Not used at nodes that are no infosets.
@@ -47,14 +47,13 @@ class BestResponse:
     def strategy(self, into: NDArray[np.float32] | None = None) -> Strategy:
         """The best response as probabilities.
 
-        On an index without symmetry they are 0 and 1.  With symmetry a choice must be the same for mirror
-        images.  So where an infoset's view is symmetric itself, the mean over its mirror images is taken, which is a
-        best response too.
+        Without symmetry they are 0 and 1.  With symmetry, mirror images must have the same probabilities; so
+        where an infoset's view is symmetric itself, its mirror images are averaged, which is also a best response.
 
         Parameters
         ----------
         into
-            float32, shape (sequences,): where to write them; default: a new array.
+            float32, shape (sequences,): the array to write to; default: a new one.
         """
         mine = self.index.players[self.player]
         probabilities = np.empty(mine.sequences, np.float32) if into is None else into
@@ -80,14 +79,14 @@ def best_response(strategy: Strategy, engine: Engine) -> BestResponse:
     Parameters
     ----------
     strategy
-        The fixed one, laid out as the engine's index is.  Probabilities are scaled to sum to 1 at every infoset.
+        The fixed strategy, on the engine's index.  Probabilities are scaled to sum to 1 at every infoset.
     engine
-        Of any precision; the work is done in double precision.
+        An engine of any precision; the computation is in double precision.
 
     Returns
     -------
     BestResponse
-        Of the player ``1 - strategy.player``.
+        The response of the player ``1 - strategy.player``.
 
     Raises
     ------

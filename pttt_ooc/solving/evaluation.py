@@ -13,10 +13,13 @@ from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.catalogue import reference_value
 from pttt_ooc.structure.index import Index, Layout
-from pttt_ooc.structure.strategy import Sliced, Strategy
+from pttt_ooc.structure.strategy import SlicedStrategy, Strategy
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine, SliceArrays, reach_arrays, reach_part, slice_arrays
 from pttt_ooc.sweep.tree import Floats, Reach
+
+ROUNDING = 1e-9
+"""Bound on the rounding errors of values."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +32,13 @@ class Evaluation:
         Expected payoff of player 0.
     best_response_0, best_response_1
         Value of the best response to the opponent's strategy, for player 0 and for player 1, each from
-        its own point of view.
+        the responding player's point of view.
     nashconv
         ``best_response_0 + best_response_1``, zero exactly at an equilibrium.
     exploitability_0, exploitability_1
-        How far each player's worst case is below the value of the game; None where that is unknown.
+        How far each player's worst case is below the value of the game; None if that value is unknown.
     game_value
-        The interval that is known to hold the value of the game; exploitability is measured from its middle.
+        The known interval that contains the value of the game; exploitability is measured from its middle.
     seconds
         Wall time.
     """
@@ -50,7 +53,7 @@ class Evaluation:
     seconds: float
 
     def against(self, game_value: Interval | None) -> Evaluation:
-        """The same evaluation with exploitabilities from another interval for the value of the game."""
+        """The same evaluation with exploitabilities for another interval of the game's value."""
         middle = sum(game_value) / 2 if game_value else None
         return replace(
             self,
@@ -60,10 +63,10 @@ class Evaluation:
         )
 
 
-def narrowed(proved: Interval, reference: Interval | None) -> Interval:
-    """The intersection of two intervals that hold the value of a game.
+def intersected(proved: Interval, reference: Interval | None) -> Interval:
+    """The intersection of two intervals that contain the value of a game.
 
-    If there is no `reference`, or the two have nothing in common, it is the `proved` one.
+    Without a `reference`, or if the two are disjoint, the result is the `proved` one.
     """
     if reference is None:
         return proved
@@ -73,16 +76,16 @@ def narrowed(proved: Interval, reference: Interval | None) -> Interval:
 
 @dataclass(frozen=True)
 class EvaluationArrays:
-    """What a :class:`ProfileEvaluator` works in, all in double precision.
+    """The working arrays of a :class:`ProfileEvaluator`, all in double precision.
 
     Attributes
     ----------
     best
         Values of best responses.
     expected
-        Values of player 0's own strategy at the nodes of even and of odd slices.
+        Values of player 0's own strategy at the nodes of even and odd slices.
     reach
-        The opponent's.
+        The opponent's reach.
     """
 
     best: SliceArrays
@@ -98,14 +101,14 @@ def evaluation_arrays(index: Layout) -> EvaluationArrays:
 
 
 class ProfileEvaluator:
-    """Evaluates pairs of strategies (profiles), one after the other in the same arrays.
+    """Evaluates profiles (pairs of strategies), one after the other in the same arrays.
 
     Parameters
     ----------
     engine
-        Of any precision: evaluation takes the same threads and computes in double precision.
+        An engine of any precision: evaluation uses its threads and computes in double precision.
     arrays
-        As :func:`evaluation_arrays` describes them; default: new ones in memory.
+        Arrays as described by :func:`evaluation_arrays`; default: new ones in memory.
     """
 
     def __init__(self, engine: Engine, arrays: EvaluationArrays | None = None) -> None:
@@ -114,12 +117,12 @@ class ProfileEvaluator:
 
     def __call__(
         self,
-        strategy0: Sliced,
-        strategy1: Sliced,
+        strategy0: SlicedStrategy,
+        strategy1: SlicedStrategy,
         game_value: Interval | None = None,
         on_share: Callable[[float], None] = lambda share: None,
     ) -> Evaluation:
-        """As :func:`evaluate`; `on_share` is called with the share that is done, 0 to 1, slice by slice."""
+        """As :func:`evaluate`; `on_share` is called after each slice with the finished share, 0 to 1."""
         begun = time.perf_counter()
         self._done, self._on_share = 0, on_share
         on_share(0.0)
@@ -129,11 +132,14 @@ class ProfileEvaluator:
         value, best_0 = self._responses(0, strategies, with_value=True)
         _, best_1 = self._responses(1, strategies, with_value=False)
         seconds = time.perf_counter() - begun
+        assert not value > best_0 + ROUNDING and not -value > best_1 + ROUNDING, "no strategy beats a best response"
         found = Evaluation(value, best_0, best_1, best_0 + best_1, None, None, None, seconds)
         return found.against(game_value or reference_value(self.engine.index.game))
 
-    def _responses(self, player: int, strategies: tuple[Sliced, Sliced], with_value: bool) -> tuple[float, float]:
-        """Value of the player's own strategy (if wanted) and of its best response."""
+    def _responses(
+        self, player: int, strategies: tuple[SlicedStrategy, SlicedStrategy], with_value: bool
+    ) -> tuple[float, float]:
+        """Value of the player's own strategy (if `with_value`) and of the player's best response."""
         engine, i = self.engine, self.engine.index.players[player]
         theirs = engine.index.players[1 - player]
         reach = reach_part(self.arrays.reach, theirs)
@@ -153,18 +159,20 @@ class ProfileEvaluator:
         return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
 
 
-def evaluate(strategy0: Sliced, strategy1: Sliced, engine: Engine, game_value: Interval | None = None) -> Evaluation:
+def evaluate(
+    strategy0: SlicedStrategy, strategy1: SlicedStrategy, engine: Engine, game_value: Interval | None = None
+) -> Evaluation:
     """Evaluate two strategies against each other and against their best responses.
 
     Parameters
     ----------
     strategy0, strategy1
-        Of player 0 and 1, laid out as the engine's index is.  Probabilities are scaled to sum to 1 at
+        Strategies of player 0 and 1 on the engine's index.  Probabilities are scaled to sum to 1 at
         every infoset, in double precision.
     engine
-        Of any precision: evaluation takes the same threads and computes in double precision.
+        An engine of any precision: evaluation uses its threads and computes in double precision.
     game_value
-        Interval that holds the value of the game; default: :func:`pttt_ooc.rules.catalogue.reference_value`.
+        Interval that contains the value of the game; default: :func:`pttt_ooc.rules.catalogue.reference_value`.
 
     Raises
     ------
@@ -174,8 +182,8 @@ def evaluate(strategy0: Sliced, strategy1: Sliced, engine: Engine, game_value: I
     return ProfileEvaluator(engine)(strategy0, strategy1, game_value)
 
 
-def check_layout(strategy: Sliced, index: Index, player: int) -> None:
-    """Raise a StrategyError unless the strategy is one of `player`, laid out as `index` is."""
+def check_layout(strategy: SlicedStrategy, index: Index, player: int) -> None:
+    """Raise a StrategyError unless the strategy belongs to `player` and has the layout of `index`."""
     if strategy.player != player:
         raise StrategyError(f"A strategy of player {player} is wanted, but this one is player {strategy.player}'s.")
     mine = strategy.index

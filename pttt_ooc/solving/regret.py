@@ -1,7 +1,7 @@
 """Update rules: how regrets become the next strategy.
 
-Every rule of the family is one step with different coefficients.  After iteration ``t`` with
-instantaneous regrets ``r_t``::
+All rules are one step with different coefficients.  After iteration ``t`` with instantaneous regrets
+``r_t``::
 
     R_t = d R_{t-1} + r_t        d: `discount_positive` or `discount_negative`, by the sign of R_{t-1}
     R_t = max(R_t, 0)            if `floor`
@@ -10,9 +10,9 @@ instantaneous regrets ``r_t``::
 and the average strategy gives iteration ``t`` the weight ``t ** gamma``.  `RULES` maps names to
 pure functions that return the coefficients of iteration ``t``.
 
-In a scheduled rule, alpha, beta and gamma move in equal steps during the first iterations, as many as the
-`horizon` says (Zhang, McAleer and Sandholm 2024, equation 4).  Then the sum of strategies is multiplied by
-``((t - 1) / t) ** gamma`` before the newest one is added, with the gamma of the moment.
+In a scheduled rule, alpha, beta and gamma change in equal steps during the first `horizon` iterations
+(Zhang, McAleer and Sandholm 2024, equation 4).  The sum of strategies is then multiplied by
+``((t - 1) / t) ** gamma`` with the current gamma before the newest strategy is added.
 """
 
 from __future__ import annotations
@@ -31,13 +31,19 @@ class Coefficients:
     Attributes
     ----------
     discount_positive, discount_negative
-        What the sum of regrets of an action is multiplied by before the newest regret is added, by its sign.
+        Factors of positive and of negative sums of regrets before the newest regrets are added.
     floor
-        Whether sums of regrets below zero are set to zero.
+        Whether negative sums of regrets are set to zero.
     predict
         Whether the newest regrets are added once more for the next strategy.
     look_ahead
-        What the sums are multiplied by for the next strategy.
+        Factor of the sums for the next strategy.
+
+    Examples
+    --------
+    >>> import pttt_ooc as pttt
+    >>> pttt.Coefficients(discount_positive=1, discount_negative=1, floor=True)  # CFR+
+    Coefficients(discount_positive=1, discount_negative=1, floor=True, predict=False, look_ahead=1)
     """
 
     discount_positive: float
@@ -49,7 +55,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of a rule; the ones that its formula does not have are without effect.
+    """Parameters of a rule; the ones that do not occur in its formula have no effect.
 
     Attributes
     ----------
@@ -58,7 +64,7 @@ class Parameters:
     gamma
         Exponent of the average strategy's weights.
     asymmetry
-        How little a prediction counts beside the regrets: it is divided by 1 + `asymmetry`.
+        Predictions are divided by 1 + `asymmetry`.
     """
 
     alpha: float = 0
@@ -73,7 +79,7 @@ class Rule:
 
     Examples
     --------
-    A rule of one's own, which forgets a tenth of the regrets with each iteration:
+    A custom rule, which forgets a tenth of the regrets with each iteration:
 
     >>> import pttt_ooc as pttt
     >>> def forgetful(t, parameters):
@@ -90,13 +96,13 @@ class Rule:
     alpha, beta, gamma, asymmetry
         The parameters of its paper; see :class:`Parameters`.
     predicts
-        Whether the last instantaneous regrets have to be kept.
+        Whether the last instantaneous regrets must be kept.
     source
-        Where the formula and the defaults come from.
+        The paper of the formula and the defaults.
     drift
         Total change of the parameters between iteration 1 and the horizon.
     reads
-        Those of alpha, beta and asymmetry that the formula reads; the others are without effect.
+        The parameters among alpha, beta and asymmetry that the formula reads; the others have no effect.
     """
 
     coefficients: Callable[[int, Parameters], Coefficients]
@@ -115,15 +121,15 @@ class Rule:
         return Parameters(self.alpha, self.beta, self.gamma, self.asymmetry)
 
     def parameters(self, settings: SolveConfig) -> Parameters:
-        """The parameters in effect at the first iteration: the paper's where the settings have none."""
+        """The parameters at the first iteration: those of the settings, or else of the paper."""
         given = {name: getattr(settings, name) for name in asdict(self.defaults)}
         return replace(self.defaults, **{name: value for name, value in given.items() if value is not None})
 
     def scheduled(self, t: int, first: Parameters, horizon: int) -> Parameters:
-        """The parameters in effect at iteration `t` = 1, 2, ..., if they are `first` at iteration 1."""
+        """The parameters at iteration `t` = 1, 2, ..., if they are `first` at iteration 1."""
         part = min((t - 1) / horizon, 1)
-        ways = zip(astuple(first), astuple(self.drift), strict=True)
-        return Parameters(*(start + part * way for start, way in ways))
+        changes = zip(astuple(first), astuple(self.drift), strict=True)
+        return Parameters(*(start + part * change for start, change in changes))
 
 
 def _discount(t: int, exponent: float) -> float:
@@ -147,7 +153,7 @@ def cfr_plus(t: int, p: Parameters) -> Coefficients:
 
 
 def linear_cfr(t: int, p: Parameters) -> Coefficients:
-    """Iteration t weighs t, as a discount by (t - 1) / t of what came before."""
+    """Iteration t has weight t: earlier regrets are discounted by (t - 1) / t."""
     return Coefficients((t - 1) / t, (t - 1) / t, False, False, 1)
 
 
@@ -157,7 +163,7 @@ def dcfr(t: int, p: Parameters) -> Coefficients:
 
 
 def pcfr_plus(t: int, p: Parameters) -> Coefficients:
-    """CFR+ that takes the last instantaneous regrets for a prediction of the next."""
+    """CFR+ that uses the last instantaneous regrets as a prediction of the next ones."""
     return Coefficients(1, 1, True, True, 1)
 
 
@@ -167,12 +173,12 @@ def pdcfr_plus(t: int, p: Parameters) -> Coefficients:
 
 
 def sapcfr_plus(t: int, p: Parameters) -> Coefficients:
-    """PCFR+ that trusts its prediction less: ``R + r / (1 + asymmetry)``, here multiplied by ``1 + asymmetry``."""
+    """PCFR+ with a smaller weight of predictions: ``R + r / (1 + asymmetry)``, here multiplied by ``1 + asymmetry``."""
     return Coefficients(1, 1, True, True, 1 + p.asymmetry)
 
 
 def sapdcfr_plus(t: int, p: Parameters) -> Coefficients:
-    """PDCFR+ that trusts its prediction less."""
+    """PDCFR+ with a smaller weight of predictions."""
     return Coefficients(_discount(t - 1, p.alpha), 1, True, True, (1 + p.asymmetry) * _discount(t, p.alpha))
 
 
@@ -203,8 +209,8 @@ RULES: dict[str, Rule] = {
 }
 
 
-def unread(algorithm: str) -> frozenset[str]:
-    """The keys of the configuration that an update rule does not read: parameters, and the horizon if nothing moves."""
+def unread_keys(algorithm: str) -> frozenset[str]:
+    """The configuration keys that an update rule does not read: parameters, and the horizon of unscheduled rules."""
     rule = RULES[algorithm]
     parameters = {"alpha", "beta", "asymmetry"} - set(rule.reads)
     return frozenset(parameters if any(astuple(rule.drift)) else {*parameters, "horizon"})

@@ -1,7 +1,7 @@
-"""At which iterations a run is evaluated and ends, and which saved run a configuration goes on from.
+"""The iterations at which a run is evaluated and ends, and the choice of a saved run to continue.
 
-A solve that goes on must end with the bits of a fresh run.  So a saved run serves only a configuration whose own fresh
-run would come to the same iteration without having ended before it.
+A continued solve must end with the bits of a fresh run.  So a configuration can use a saved run only if its own fresh
+run would reach the same iteration.
 """
 
 from __future__ import annotations
@@ -12,54 +12,54 @@ from itertools import takewhile
 from pathlib import Path
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.errors import StoreError
 
-ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that decide at which iteration a run ends
-KEEPS = ("snapshot_every", "snapshots_mb")  # keys that decide what a run keeps on the way
-KEPT = 2  # saved runs besides the one that goes on
-CHEAP_SECONDS = 600  # a saved run that took less time may be deleted for another one
+ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that determine the last iteration of a run
+KEEPS = ("snapshot_every", "snapshots_mb")  # keys that determine a run's snapshots
+KEPT = 2  # saved runs besides the continued one
+CHEAP_SECONDS = 600  # a saved run that took less time may be deleted in favour of another one
 
 
 def is_scheduled(iteration: int, factor: float) -> bool:
-    """Whether the gap is to be computed after this iteration: see :func:`last_scheduled`."""
+    """Whether the gap is computed after this iteration; see :func:`schedule`."""
     return last_scheduled(iteration, factor) == iteration
 
 
 def last_scheduled(iteration: int, factor: float) -> int:
-    """The last iteration of a :func:`schedule` that is not after `iteration`."""
+    """The last iteration of a :func:`schedule` up to `iteration`."""
     *_, last = takewhile(lambda t: t <= iteration, schedule(factor))
     return last
 
 
 def schedule(factor: float) -> Iterator[int]:
-    """It starts at 1; after iteration ``t`` comes ``max(t + 1, floor(t * factor))``."""
+    """The iterations with an evaluation: 1, and after each ``t`` the iteration ``max(t + 1, floor(t * factor))``."""
     following = 1
     while True:
         yield following
         following = max(following + 1, math.floor(following * factor))
 
 
-def going_on(
+def choose_run(
     config: SolveConfig, saved: Sequence[Commit], work: Path, usable: Callable[[Commit], bool] = lambda run: True
 ) -> tuple[Commit | None, Sequence[Commit]]:
-    """Of saved runs, the one that a configuration goes on from (None: it starts anew), and those to keep besides.
+    """The saved run that a configuration continues (None: it starts anew), and the other runs to keep.
 
     Parameters
     ----------
     saved
-        With the ``extra`` that the solver commits.
+        Commits with the ``extra`` of the solver.
     work
         The work directory, for the message.
     usable
-        Whether all is there that the configuration keeps until a saved run's iteration.
+        Whether a saved run has all snapshots that the configuration keeps up to that iteration.
 
     Raises
     ------
     StoreError
-        If there would be more than `KEPT` to keep, and all of them took long.
+        If more than `KEPT` runs would remain, and all of them took long.
     """
     base = max(
         (run for run in saved if is_on_the_way(config, run) and usable(run)),
@@ -80,7 +80,7 @@ def going_on(
 
 
 def is_on_the_way(config: SolveConfig, run: Commit) -> bool:
-    """Whether a fresh run of this configuration comes to the iteration of a saved run, as far as is known."""
+    """Whether a fresh run of this configuration is known to reach the iteration of a saved run."""
     if run.iteration > config.max_iterations:
         return False
     gaps = {row["iteration"]: row["nashconv"] for row in run.extra["rows"]}
@@ -93,8 +93,8 @@ def is_reached(config: SolveConfig, nashconv: float) -> bool:
     return config.target_nashconv > 0 and nashconv <= config.target_nashconv
 
 
-def told_at_start(state: State, config: SolveConfig) -> Iterator[str]:
-    """Sentences for a person: from which iteration a solve goes on, and which runs are kept besides."""
+def start_sentences(state: ResumableState, config: SolveConfig) -> Iterator[str]:
+    """Sentences for the user: the iteration at which a solve starts, and the other runs that are kept."""
     at = state.iteration
     yield f"Continuing from iteration {at}." if at else "Starting from the first iteration."
     for run in state.kept:

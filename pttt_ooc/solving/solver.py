@@ -1,4 +1,4 @@
-"""The solver: iterations of the update rule, alternating or simultaneous, until the gap is small enough."""
+"""The solver: iterations of an update rule, alternating or simultaneous, until the gap is small enough."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.memory import in_memory, leaves, with_leaves
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.solving.arrays import AverageStrategy, SolverArrays, solver_arrays, state_arrays
 from pttt_ooc.solving.evaluation import ProfileEvaluator
 from pttt_ooc.solving.regret import RULES, Coefficients, Rule
-from pttt_ooc.solving.schedule import ENDS, KEEPS, going_on, is_reached, is_scheduled, last_scheduled, told_at_start
-from pttt_ooc.solving.state_precision import Held, Narrow, Wide
-from pttt_ooc.solving.times import Times
-from pttt_ooc.structure.strategy import Sliced, Strategy
+from pttt_ooc.solving.schedule import ENDS, KEEPS, choose_run, is_reached, is_scheduled, last_scheduled, start_sentences
+from pttt_ooc.solving.state_precision import NarrowState, SolverState, WideState
+from pttt_ooc.solving.times import SolveTimes
+from pttt_ooc.structure.strategy import SlicedStrategy, Strategy
 from pttt_ooc.structure.symmetry import Symmetriser
 from pttt_ooc.sweep import tree
 from pttt_ooc.sweep.engine import Engine
 from pttt_ooc.sweep.tree import Discounts, Floats
 
 SAVED_A_SECOND = 5_000_000
-"""Bytes of the state for each second between two savings, so that saving takes a few percent of the time."""
+"""Bytes of the state for each second between two saves, so that saving takes a few percent of the time."""
 
-Row = dict[str, Any]
-Part = dict[str, Any]
-"""How far a piece of work has come: ``what`` it is, the ``share`` that is done, the ``bytes`` of the state that it has
-gone through, and ``elapsed_seconds``, which had been spent before it."""
+ConvergenceRow = dict[str, Any]
+WorkShare = dict[str, Any]
+"""Progress of a piece of work: ``what`` it is, the finished ``share``, the processed ``bytes`` of the state, and the
+``elapsed_seconds`` before it."""
 
-LOG = "convergence.jsonl"  # in the work directory: one row an evaluation, as far as the solver has come
+LOG = "convergence.jsonl"  # in the work directory: one row for each evaluation so far
 
 
 @dataclass(frozen=True)
-class Solution:
+class SolverResult:
     """The result of a solve.
 
     Attributes
     ----------
     strategies
-        The average strategies of player 0 and 1: float32 probabilities, found from the solver's arrays when asked for.
+        The average strategies of player 0 and 1: float32 probabilities, computed on demand from the solver's arrays.
     iteration
-        Number of iterations made.
+        Number of iterations.
     seconds
-        Wall time spent on them, all runs together.
+        Wall time of the iterations, all runs together.
     rows
-        One row for each evaluation, as in the log; the last one is of `strategies`.
+        One row for each evaluation, as in the log; the last one evaluates `strategies`.
     stopped_by
         ``"target_nashconv"``, ``"max_iterations"`` or ``"max_minutes"``.
     """
@@ -64,7 +64,7 @@ class Solution:
     strategies: tuple[AverageStrategy, AverageStrategy]
     iteration: int
     seconds: float
-    rows: list[Row]
+    rows: list[ConvergenceRow]
     stopped_by: str
 
 
@@ -73,94 +73,94 @@ def solve(
     config: SolveConfig,
     work: Path,
     fingerprint: str,
-    on_progress: Callable[[Row], None] = lambda row: None,
+    on_progress: Callable[[ConvergenceRow], None] = lambda row: None,
     arrays: SolverArrays | None = None,
     on_start: Callable[[str], None] = lambda sentence: None,
-    keeper: Keeper | None = None,
-    on_part: Callable[[Part], None] = lambda part: None,
-) -> Solution:
-    """Solve, or go on solving, until a budget of the configuration is spent.
+    keeper: SnapshotKeeper | None = None,
+    on_part: Callable[[WorkShare], None] = lambda part: None,
+) -> SolverResult:
+    """Solve, or continue a solve, until the target or a budget of the configuration is reached.
 
-    The result is the one of a fresh run, `max_minutes` apart.  So a saved run beyond the iteration at which this
-    configuration stops is of no use to it; it is kept, for a configuration that goes further.
+    Except for `max_minutes`, the result is that of a fresh run.  So this configuration cannot use a saved run beyond
+    its own last iteration; such a run is kept for a configuration that goes further.
 
     Parameters
     ----------
     engine
-        In the configured precision.
+        An engine of the configured precision.
     config
         Algorithm and budgets.
     work
         Directory of the resumable state.
     fingerprint
-        Names all that the iterates depend on.
+        Identifies everything that the iterates depend on.
     on_progress
         Called after every iteration with a row: ``iteration``, ``seconds``, ``cpu_seconds``, ``elapsed_seconds``,
         ``iterations_per_second``; after an evaluation also ``value``, ``best_response_0``,
         ``best_response_1``, ``nashconv``, ``value_lower``, ``value_upper``.
     arrays
-        As :func:`solver_arrays` describes them; default: new ones in memory.
+        Arrays as described by :func:`solver_arrays`; default: new ones in memory.
     on_start
-        Called with sentences for a person: from which iteration it goes on, and what else is kept.
+        Called with sentences for the user: the iteration at which it starts, and the other kept runs.
     keeper
-        Keeps average strategies on the way.  A saved run that lacks some of them is of no use.
+        Saves snapshots of average strategies.  A saved run with missing snapshots is not used.
     on_part
-        Called within iterations and evaluations, slice by slice.
+        Called after each slice of iterations and evaluations.
 
     Raises
     ------
     StoreError
-        See :class:`pttt_ooc.disk.commits.State`; or if too many runs are saved already.
+        See :class:`pttt_ooc.disk.commits.ResumableState`; or if too many runs are saved already.
     """
 
     def choose(saved: Sequence[Commit]) -> tuple[Commit | None, Sequence[Commit]]:
-        return going_on(config, saved, work, lambda run: keeper is None or keeper.has_all(run.iteration))
+        return choose_run(config, saved, work, lambda run: keeper is None or keeper.has_all(run.iteration))
 
-    with State.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
+    with ResumableState.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
         loop = Solver(engine, config, state, on_progress, arrays, keeper=keeper, on_part=on_part)
-        for sentence in told_at_start(state, config):
+        for sentence in start_sentences(state, config):
             on_start(sentence)
         return loop.run()
 
 
-class Keeper(Protocol):
-    """Keeps average strategies on the way."""
+class SnapshotKeeper(Protocol):
+    """Saves snapshots of average strategies."""
 
     def is_due(self, iteration: int) -> bool:
-        """Whether those after this iteration are kept; only where the gap is computed."""
+        """Whether a snapshot is saved after this iteration, which must have an evaluation."""
 
-    def keep(self, row: Row, strategies: tuple[Sliced, Sliced]) -> None:
-        """Keep the strategies of an evaluation, which change later."""
+    def keep(self, row: ConvergenceRow, strategies: tuple[SlicedStrategy, SlicedStrategy]) -> None:
+        """Save the strategies of an evaluation, which change later."""
 
     def make_room(self, iteration: int) -> None:
-        """Delete what is not kept any longer; the state of this iteration has been committed."""
+        """Delete snapshots to save space; the state of this iteration has been committed."""
 
     def has_all(self, iteration: int) -> bool:
-        """Whether all is there that a run without interruptions keeps until this iteration."""
+        """Whether no snapshot up to this iteration is missing."""
 
 
 class Iterates(Protocol):
-    """What a :class:`Solver` works on: a :class:`~pttt_ooc.disk.commits.State`, or a :class:`MemoryState`."""
+    """The state of a :class:`Solver`: a :class:`~pttt_ooc.disk.commits.ResumableState` or a :class:`MemoryState`."""
 
     @property
     def path(self) -> Path | None:
-        """Where the log goes, if anywhere."""
+        """Directory of the log, if any."""
 
     @property
     def arrays(self) -> Mapping[str, Any]:
-        """By name, as of :func:`state_arrays`; changed in place."""
+        """The arrays by name, see :func:`state_arrays`; changed in place."""
 
     @property
     def iteration(self) -> int:
-        """The iteration that the arrays come from."""
+        """The last committed iteration."""
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What was committed along with them."""
+        """The JSON values committed with the arrays."""
 
     def commit(self, iteration: int, extra: dict[str, Any]) -> None:
-        """Make the arrays as they are now the ones to go on from."""
+        """Save the present arrays, to continue from."""
 
 
 class MemoryState:
@@ -169,7 +169,7 @@ class MemoryState:
     Parameters
     ----------
     arrays
-        Name to an array of the shape and dtype that are wanted, from :func:`state_arrays`.
+        Name to an array of the required shape and dtype, from :func:`state_arrays`.
     """
 
     path = None
@@ -180,19 +180,16 @@ class MemoryState:
         self.extra: dict[str, Any] = {}
 
     def commit(self, iteration: int, extra: dict[str, Any]) -> None:
-        """Nothing is kept."""
+        """Save nothing."""
 
 
 class Solver:
-    """The loop over iterations; see :func:`solve`, which takes the same.
+    """The loop over iterations; :func:`solve` describes most parameters.
 
     Parameters
     ----------
     rule
-        An update rule in place of the one that the configuration names; its parameters are used where the configuration
-        has none.
-    keeper
-        Keeps average strategies on the way.
+        An update rule that replaces the configured one; its parameters are used where the configuration has none.
     """
 
     def __init__(
@@ -200,16 +197,16 @@ class Solver:
         engine: Engine,
         config: SolveConfig,
         state: Iterates,
-        on_progress: Callable[[Row], None],
+        on_progress: Callable[[ConvergenceRow], None],
         arrays: SolverArrays,
         rule: Rule | None = None,
-        keeper: Keeper | None = None,
-        on_part: Callable[[Part], None] = lambda part: None,
+        keeper: SnapshotKeeper | None = None,
+        on_part: Callable[[WorkShare], None] = lambda part: None,
     ) -> None:
         self.keeper, self.on_part = keeper, on_part
         self.engine, self.config, self.state, self.on_progress = engine, config, state, on_progress
         kept = with_leaves(state_arrays(engine.index, config, rule), lambda path, array: state.arrays[path])
-        self.held: Held = Narrow(engine, kept) if config.storage else Wide(engine, kept)
+        self.solver_state: SolverState = NarrowState(engine, kept) if config.storage else WideState(engine, kept)
         mine = arrays.iteration(engine.index, config.precision)
         self.values, self.reaches, self._probabilities = mine.values, mine.reaches, arrays.probabilities
         self.averages = (
@@ -222,9 +219,9 @@ class Solver:
         self.rule = rule or RULES[config.algorithm]
         self.parameters = self.rule.parameters(config)
         self.iteration = state.iteration
-        self.rows: list[Row] = state.extra.get("rows", [])
-        self.times = Times.of_record(state.extra, self.iteration)
-        # Of regrets and predictions, and of sums of strategies.
+        self.rows: list[ConvergenceRow] = state.extra.get("rows", [])
+        self.times = SolveTimes.of_record(state.extra, self.iteration)
+        # Bytes of regrets and predictions, and of sums of strategies, by player and slice.
         self._bytes: tuple[Counter[tuple[int, int]], ...] = (Counter(), Counter())
         for path, array in state.arrays.items():
             name, player, n, *_ = path.split("/")
@@ -232,21 +229,21 @@ class Solver:
         self._at_work, self._done, self._to_do = "beginning", 0, sum(self._bytes[0].values())
 
     def begin(self) -> None:
-        """Compute both players' reach under the strategies that follow from the regrets, before the first iteration."""
+        """Compute both players' reach under the strategies that the regrets define, before the first iteration."""
         for player in (0, 1):
             self._next_strategy(player, average=False)
         self._has_reaches = True
 
-    def run(self) -> Solution:
-        """Iterate until a budget is spent."""
+    def run(self) -> SolverResult:
+        """Iterate until the target or a budget is reached."""
         for row in self.steps():
             self.on_progress(row)
         if not self.rows or self.rows[-1]["iteration"] != self.iteration:
             self._evaluate(self._progress())
-        return Solution(self.averages, self.iteration, self.times.seconds, self.rows, self._stopped_by())
+        return SolverResult(self.averages, self.iteration, self.times.seconds, self.rows, self._stopped_by())
 
-    def steps(self) -> Iterator[Row]:
-        """Iterate until a budget is spent, with a row after every iteration; the time between rows is not counted."""
+    def steps(self) -> Iterator[ConvergenceRow]:
+        """As :meth:`run`, with a row after every iteration; the time between rows is not counted."""
         self._resumed_at = (self.iteration, self.times.seconds)
         stopped_by = self._stopped_by()
         if not stopped_by:
@@ -273,14 +270,14 @@ class Solver:
             yield row
 
     def _load_kernels(self) -> None:
-        """Call the kernels of an iteration on no views: loading compiled code is no part of an iteration."""
+        """Load compiled code by calling the kernels of an iteration on no views, so that it is not timed."""
         idle = copy(self)
         idle.engine, idle.on_part = self.engine.idle(), lambda part: None
-        idle.held = type(self.held)(idle.engine, self.held.kept)
+        idle.solver_state = type(self.solver_state)(idle.engine, self.solver_state.kept)
         idle.iterate()
 
     def iterate(self) -> None:
-        """Make one iteration: regrets of both players, their next strategies, their averages."""
+        """Do one iteration: both players' regrets, next strategies and averages."""
         regrets, sums = (sum(each.values()) for each in self._bytes)
         self._done, self._to_do = 0, (2 if self._has_reaches else 3) * regrets + sums
         self._at_work = f"iteration {self.iteration + 1}"
@@ -296,7 +293,7 @@ class Solver:
 
     def _stopped_by(self) -> str:
         last = self.rows[-1] if self.rows else {"iteration": -1}
-        # An evaluation off the schedule, at the end of an earlier budget, must not end a run that others would not end.
+        # An evaluation off the schedule, at the end of an earlier budget, must not end this run.
         counts = last["iteration"] == self.iteration and is_scheduled(self.iteration, self.config.evaluate_every)
         if counts and is_reached(self.config, last["nashconv"]):
             return "target_nashconv"
@@ -311,7 +308,7 @@ class Solver:
         return max(30.0, size / SAVED_A_SECOND)
 
     def _passed(self, player: int, n: int, sums: bool = False) -> None:
-        """Tell that a pass over regrets and predictions, and maybe over sums of strategies, has come past a slice."""
+        """Report that a pass over regrets and predictions, perhaps also over sums of strategies, has done a slice."""
         self._done += self._bytes[0][player, n] + (self._bytes[1][player, n] if sums else 0)
         self._tell(self._at_work, self._done / self._to_do)
 
@@ -322,13 +319,13 @@ class Solver:
         ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}
         self.state.commit(self.iteration, {"rows": self.rows, **self.times.as_record(), **ends})
 
-    def _progress(self) -> Row:
+    def _progress(self) -> ConvergenceRow:
         iterations, seconds = self.iteration - self._resumed_at[0], self.times.seconds - self._resumed_at[1]
         speed = iterations / seconds if seconds else 0.0
         return {"iteration": self.iteration, **self.times.as_record(), "iterations_per_second": speed}
 
-    def _evaluate(self, row: Row) -> Row:
-        self._has_reaches = False  # an evaluation takes their room
+    def _evaluate(self, row: ConvergenceRow) -> ConvergenceRow:
+        self._has_reaches = False  # an evaluation uses their buffer
         self._done = 0
         with self.times.of("evaluation"):
             found = asdict(self.evaluator(*self.averages, on_share=partial(self._tell, "evaluation")))
@@ -341,7 +338,7 @@ class Solver:
         return row
 
     def _scalar(self, number: float) -> np.floating[Any]:
-        # Kernels that are given a Python float would compute in double precision.
+        # With a Python float, kernels would compute in double precision.
         scalar: np.floating[Any] = self.engine.dtype.type(number)
         return scalar
 
@@ -354,7 +351,7 @@ class Solver:
         return self.rule.coefficients(t, parameters), (age / (age + 1)) ** parameters.gamma if age else 0.0
 
     def _update(self, player: int) -> None:
-        """Regrets of `player`, upward, against the opponent's latest strategy."""
+        """Update the regrets of `player`, upward, against the opponent's current strategy."""
         engine, i = self.engine, self.engine.index.players[player]
         before, (c, _) = self._coefficients(self.iteration - 1)[0], self._coefficients(self.iteration)
         look_ahead = self._scalar(before.look_ahead)
@@ -362,19 +359,19 @@ class Solver:
         for n in reversed(range(i.slices)):
             s = self.values.of(i, n)
             engine.gradient_slice(player, n, self.reaches[1 - player], s)
-            self.held.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
+            self.solver_state.update_regrets(player, n, s, look_ahead, discounts, self.iteration)
             self._passed(player, n)
 
     def _next_strategy(self, player: int, average: bool) -> None:
-        """Reach of `player` under the strategy that follows from its regrets; if wanted, it is added to the average."""
+        """Compute the reach of `player` under the strategy that the regrets define; perhaps add it to the average."""
         c, discount = self._coefficients(self.iteration)
         rest = (self.reaches[player], self._scalar(c.look_ahead), self._scalar(discount))
         for n in range(self.engine.index.players[player].slices):
-            self.held.reach_of_regrets(player, n, *rest, self.iteration if average else None)
+            self.solver_state.reach_of_regrets(player, n, *rest, self.iteration if average else None)
             self._passed(player, n, average)
 
     def current(self) -> tuple[Strategy, Strategy]:
-        """The strategies that the regrets ask for, in new arrays."""
+        """The strategies that the regrets define, in new arrays."""
         c, _ = self._coefficients(self.iteration)
         found = []
         for player in (0, 1):
@@ -382,9 +379,9 @@ class Solver:
             probabilities = np.empty(i.sequences, np.float32)
             for n in range(i.slices):
                 part = i.sequences_of(n)
-                wanted = self.held.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
+                wanted = self.solver_state.numbers("regrets", player, n) * self.engine.dtype.type(c.look_ahead)
                 if self.rule.predicts:
-                    wanted += self.held.numbers("predictions", player, n)
+                    wanted += self.solver_state.numbers("predictions", player, n)
                 arrays = (part.start, np.maximum(wanted, 0), probabilities[part])
                 self.engine.run(player, n, tree.average_strategy, *arrays)
             self.symmetrisers[player](probabilities)
@@ -399,6 +396,6 @@ class Solver:
     def _average_of_slice(self, player: int, n: int) -> Floats:
         part = self.engine.index.players[player].sequences_of(n)
         found = self._probabilities[: part.stop - part.start]
-        self.held.average_strategy(player, n, found)
+        self.solver_state.average_strategy(player, n, found)
         self.symmetrisers[player].of_slice(n, found)
         return found

@@ -1,7 +1,7 @@
-"""How a solver's state is held between iterations: in the engine's precision, or in 16 bits.
+"""The precision of a solver's state between iterations: the engine's, or 16 bits.
 
-Both do the same three passes over a slice.  A :class:`Narrow` state is made wide in parts of a slice, in which a thread
-runs the same kernels, and then narrow again.  So no array of a whole slice is ever wide.
+Both states do the same three passes over a slice.  A :class:`NarrowState` widens one part of a slice at a time; a
+thread runs the same kernels on that part and narrows it again.  So no array of a whole slice is ever wide.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from pttt_ooc.sweep.sixteen import narrow, widen
 from pttt_ooc.sweep.tree import Discounts, Floats, Reach, Regrets, Slice
 
 PART = 1 << 20
-"""Sequences that are made wide at a time, or one view if it has more."""
+"""Sequences that are widened at a time, or one view if it has more."""
 
 _SPREAD = 0x9E3779B1  # neighbouring numbers, times this, differ in all bits
 
 Views = tuple[int, int]  # the first, and the one after the last
 
-_NAMES = ("regrets", "strategy_sums", "predictions")  # each has a room in every thread
+_NAMES = ("regrets", "strategy_sums", "predictions")  # each has a buffer in every thread
 
 
-class Held(Protocol):
-    """The state of a solver, and the passes over a slice that use it."""
+class SolverState(Protocol):
+    """The state of a solver between iterations, and the passes over a slice that use it."""
 
     kept: StateArrays
 
@@ -44,16 +44,16 @@ class Held(Protocol):
     def reach_of_regrets(
         self, player: int, n: int, reach: Reach, look_ahead: Any, discount: Any, iteration: int | None
     ) -> None:
-        """As :func:`pttt_ooc.sweep.tree.reach_of_regrets`; without an iteration, nothing is added to the sums."""
+        """As :func:`pttt_ooc.sweep.tree.reach_of_regrets`; if `iteration` is None, nothing is added to the sums."""
 
     def average_strategy(self, player: int, n: int, into: Floats) -> None:
         """As :func:`pttt_ooc.sweep.tree.average_strategy`."""
 
     def numbers(self, name: str, player: int, n: int) -> Floats:
-        """Numbers of a slice, by their name in :class:`~pttt_ooc.solving.arrays.StateArrays`; not to be changed."""
+        """Numbers of a slice, by their name in :class:`~pttt_ooc.solving.arrays.StateArrays`; do not change them."""
 
 
-class Wide:
+class WideState:
     """A state in the engine's precision."""
 
     def __init__(self, engine: Engine, kept: StateArrays) -> None:
@@ -66,30 +66,30 @@ class Wide:
     def update_regrets(
         self, player: int, n: int, part: Slice, look_ahead: Any, discounts: Discounts, iteration: int
     ) -> None:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         self.engine.run(player, n, tree.update_regrets, part, self._regrets(player, n, look_ahead), discounts)
 
     def reach_of_regrets(
         self, player: int, n: int, reach: Reach, look_ahead: Any, discount: Any, iteration: int | None
     ) -> None:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         sums = self.kept.strategy_sums[player][n]
         first = self.engine.index.players[player].sequences_of(n).start
         rest = (first, self._regrets(player, n, look_ahead), discount, sums[: 0 if iteration is None else None])
         self.engine.run(player, n, tree.reach_of_regrets, reach, *rest)
 
     def average_strategy(self, player: int, n: int, into: Floats) -> None:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         first = self.engine.index.players[player].sequences_of(n).start
         self.engine.run(player, n, tree.average_strategy, first, self.kept.strategy_sums[player][n], into)
 
     def numbers(self, name: str, player: int, n: int) -> Floats:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         found: Floats = getattr(self.kept, name)[player][n]
         return found
 
 
-class Narrow:
+class NarrowState:
     """A state in 16 bits."""
 
     def __init__(self, engine: Engine, kept: StateArrays) -> None:
@@ -97,26 +97,26 @@ class Narrow:
         self.blocks = [block_start(mine) for mine in self.players]
         self._local = threading.local()
 
-    def _room(self, name: str) -> Floats:
-        """Where a thread makes numbers wide."""
-        if not hasattr(self._local, "rooms"):
-            self._local.rooms = np.empty((len(_NAMES), longest_part(self.players)), np.float32)
-        room: Floats = self._local.rooms[_NAMES.index(name)]
-        return room
+    def _buffer(self, name: str) -> Floats:
+        """Where a thread puts widened numbers."""
+        if not hasattr(self._local, "buffers"):
+            self._local.buffers = np.empty((len(_NAMES), longest_part(self.players)), np.float32)
+        buffer: Floats = self._local.buffers[_NAMES.index(name)]
+        return buffer
 
     def _part(self, name: str, player: int, n: int, views: Views) -> Codes:
-        """What is kept of some views."""
+        """The stored numbers of some views."""
         mine, kept = self.players[player], getattr(self.kept, name)[player][n]
         sequences = mine.sequence_start[list(views)] - mine.sequences_of(n).start
         blocks = (self.blocks[player] - self.blocks[player][mine.slice_start[n]])[list(views)]
         return Codes(kept.codes[slice(*sequences)], kept.scales[slice(*blocks)])
 
-    def _widened(self, name: str, player: int, n: int, views: Views, room: Floats | None = None) -> Floats:
-        room = self._room(name) if room is None else room
+    def _widened(self, name: str, player: int, n: int, views: Views, into: Floats | None = None) -> Floats:
+        into = self._buffer(name) if into is None else into
         if not getattr(self.kept, name):
-            return room[:0]
+            return into[:0]
         part = self._part(name, player, n, views)
-        numbers = room[: len(part.codes)]
+        numbers = into[: len(part.codes)]
         widen(*views, self.players[player].sequence_start, part.codes, part.scales, numbers)
         return numbers
 
@@ -144,7 +144,7 @@ class Narrow:
     def update_regrets(
         self, player: int, n: int, part: Slice, look_ahead: Any, discounts: Discounts, iteration: int
     ) -> None:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         start, upward = self.players[player].sequence_start, self.engine.tree_of(player, tree.update_regrets)
 
         def work(views: Views) -> None:
@@ -161,12 +161,12 @@ class Narrow:
     def reach_of_regrets(
         self, player: int, n: int, reach: Reach, look_ahead: Any, discount: Any, iteration: int | None
     ) -> None:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         start, downward = self.players[player].sequence_start, self.engine.tree_of(player, tree.reach_of_regrets)
 
         def work(views: Views) -> None:
             state, begin = self._regrets(player, n, views, look_ahead), int(start[views[0]])
-            sums = self._room("strategy_sums")[:0]
+            sums = self._buffer("strategy_sums")[:0]
             if iteration is not None:
                 sums = self._widened("strategy_sums", player, n, views)
             tree.reach_of_regrets(*views, downward, reach, begin, state, discount, sums)
@@ -176,7 +176,7 @@ class Narrow:
         self._share(player, n, work)
 
     def average_strategy(self, player: int, n: int, into: Floats) -> None:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         mine, upward = self.players[player], self.engine.tree_of(player, tree.average_strategy)
         slice_begin = mine.sequences_of(n).start
 
@@ -188,13 +188,13 @@ class Narrow:
         self._share(player, n, work)
 
     def numbers(self, name: str, player: int, n: int) -> Floats:
-        """As of :class:`Held`."""
+        """See :class:`SolverState`."""
         views, mine = self.players[player].views_of(n), self.players[player].sequences_of(n)
         return self._widened(name, player, n, (views.start, views.stop), np.empty(mine.stop - mine.start, np.float32))
 
 
 def parts(mine: PlayerLayout, first: int, last: int) -> Iterator[Views]:
-    """Cut a run of views into parts of at most :data:`PART` sequences, or of one view; a run of none is one part."""
+    """Divide a run of views into parts of at most :data:`PART` sequences or one view; an empty run is one part."""
     while True:
         most = mine.sequence_start[first] + PART
         stop = int(np.searchsorted(mine.sequence_start[first : last + 1], most, side="right")) - 1
@@ -206,11 +206,11 @@ def parts(mine: PlayerLayout, first: int, last: int) -> Iterator[Views]:
 
 
 def longest_part(players: tuple[PlayerLayout, ...]) -> int:
-    """Most sequences of a part."""
+    """Largest number of sequences of a part."""
     slices = max(int(mine.sequences_by_slice().max(initial=0)) for mine in players)
     return max(min(PART, slices), *(int(np.diff(mine.sequence_start).max(initial=0)) for mine in players))
 
 
-def room_bytes(players: tuple[PlayerLayout, ...]) -> int:
-    """Bytes that every thread works in, with a state in 16 bits."""
+def part_bytes(players: tuple[PlayerLayout, ...]) -> int:
+    """Bytes of each thread's buffers, with a state in 16 bits."""
     return len(_NAMES) * 4 * longest_part(players)

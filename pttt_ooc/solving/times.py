@@ -1,4 +1,4 @@
-"""What a solve has spent: on iterations, and on evaluations and savings besides, all runs together."""
+"""Time that a solve has spent on iterations, evaluations and saving, in all its runs together."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Work = Literal["iteration", "evaluation", "saving"]
 
 
 @dataclass
-class Times:
-    """Seconds that a solve has spent, loading of compiled code excepted.
+class SolveTimes:
+    """Seconds that a solve has spent, without the loading of compiled code.
 
     Attributes
     ----------
     seconds, cpu_seconds
-        On iterations: wall time, and time of all processors together.
+        Iterations only: wall time, and time of all processors together.
     elapsed_seconds
-        Wall time of iterations, evaluations and savings.
+        Wall time of iterations, evaluations and saving.
     """
 
     seconds: float = 0.0
@@ -32,19 +32,19 @@ class Times:
 
     @classmethod
     def of_record(cls, record: dict[str, Any], iterations: int) -> Self:
-        """The times that :meth:`as_record` gave, after so many iterations."""
+        """The times of a record by :meth:`as_record`, after a number of iterations."""
         times = cls(**{name: float(record.get(name, 0)) for name in asdict(cls())})
         if iterations:
             times._shortest["iteration"] = times.seconds / iterations
         return times
 
     def as_record(self) -> dict[str, float]:
-        """The numbers by name, to go on from."""
+        """The numbers by name, for :meth:`of_record`."""
         return asdict(self)
 
     @contextmanager
     def of(self, work: Work) -> Iterator[None]:
-        """Count the block."""
+        """Add the time of the block."""
         wall, cpu = time.perf_counter(), time.process_time()
         yield
         spent = time.perf_counter() - wall
@@ -55,5 +55,5 @@ class Times:
             self.cpu_seconds += time.process_time() - cpu
 
     def allows(self, limit: float) -> bool:
-        """Whether one more iteration can be over, evaluated and saved before so many seconds have elapsed."""
+        """Whether one more iteration can be finished, evaluated and saved before `limit` seconds have elapsed."""
         return self.elapsed_seconds < limit and self.elapsed_seconds + sum(self._shortest.values()) <= limit

@@ -1,15 +1,15 @@
 """The stages of the workflow: one module each, with one function ``run``.
 
-A stage reads the products of earlier stages, checked against their manifests, and leaves its own
-products and, last of all, its own manifest.  The ``Snakefile`` says which stage follows which.
+A stage reads the products of earlier stages, checked against their manifests, writes its own products and finally its
+own manifest.  The ``Snakefile`` gives their order.
 
-Modules: Beside the stages: ``directories`` (where results are), ``stage_context``, ``engines``, ``comparison`` (other
-runs), ``preparation`` (makes what is missing), ``staleness`` (is what is there what is asked for?), ``normal_form`` and
-``normal_solve`` (of settings), ``product_check`` (products that need not be read again), ``decisions`` (of what
-Snakemake runs), ``run_start`` (of a run), ``provenance`` (digests of sources, fingerprints), ``planning`` (what a run
-needs), ``rates`` (of this machine), ``budgets`` (refused at once), ``snapshots`` (of the solver), ``compilation``
-(once; ``kernel_calls`` is the program that does it), ``fsck``, ``verification`` (the digest of a run), ``path_check``
-(paths that Snakemake copes with).
+Modules: Besides the stages: ``directories`` (of results), ``stage_context`` (manifests, locks, measurements),
+``engines`` (opened from products), ``comparison`` (other runs), ``preparation`` (of missing structures), ``staleness``
+(why a stage must run), ``normal_form`` and ``normal_solve`` (of settings), ``product_check`` (of products, without
+reading all), ``decisions`` (which stages Snakemake runs), ``run_start`` (locks of a run), ``provenance`` (digests of
+sources, fingerprints), ``planning`` (memory and disk of a run), ``rates`` (times on this machine), ``budgets`` (early
+refusal), ``snapshots`` (of the solver), ``compilation`` (once; by the program ``kernel_calls``), ``fsck``,
+``verification`` (the digest of a run), ``path_check`` (of paths for Snakemake).
 """
 
 STAGES = ("enumerate", "index", "solve", "evaluate", "export", "report")

@@ -1,7 +1,7 @@
-"""A budget of memory that is too small for any stage is refused before the first one starts.
+"""Refuses a memory budget that is too small for any stage, before the first stage starts.
 
-Where the budget is larger than what any game of this size needs, that is known at once; only else is the run planned,
-which takes a second for a 3x3 board.
+A budget that is larger than what any game of this size needs is accepted at once.  Otherwise the run is planned, which
+takes a second for a 3x3 board.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.views import most_pairs
 
 _PROCESS = 245  # MB: Python, libraries, compiled code
-_THREAD = 20  # MB: what a thread takes besides its cells: a stack, and rows of an export
-_REST = 90  # MB: more than pictures, or the rows that an export holds on one thread
+_THREAD = 20  # MB: for each thread, besides its cells: a stack, and rows of an export
+_REST = 90  # MB: more than pictures, or the rows of an export on one thread
 _PAIR = {"full": 200, "none": 450}  # bytes for each pair of views, in the stage that needs most of them
-_CELL = 140  # bytes for each cell of an operator, of which there are fewer than orders of all squares
+_CELL = 140  # bytes for each cell of an operator; there are fewer cells than orders of all squares
 
 
 def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> None:
@@ -37,7 +37,7 @@ def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> 
 
 
 def surely_enough_mb(config: Config) -> float:
-    """A budget that is enough for every stage on one thread, found without a search."""
+    """A budget that is enough for every stage on one thread, computed without a search."""
     game = named_game(config.game)
     tables = _PAIR[config.symmetry] * most_pairs(game) / MB
     cells = _CELL * factorial(game.squares) / MB + _THREAD

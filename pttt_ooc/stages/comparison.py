@@ -1,4 +1,4 @@
-"""Other runs of the same game and symmetry, for a report that compares them."""
+"""Other runs of the same game and symmetry, for the report's comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONVERGENCE = "convergence.jsonl"
 
 
 def compared_runs(results: Path, names: Sequence[str]) -> dict[str, Path]:
-    """Directories of the runs that `results` is compared with, by name: each once, and not itself."""
+    """Directories of the runs that `results` is compared with, by name, without itself."""
     return {name: sibling(results, name) for name in names if name != run_of(results)}
 
 
@@ -28,9 +28,9 @@ def compared_files(results: Path, names: Sequence[str]) -> list[Path]:
 
 
 def compared_digests(results: Path, names: Sequence[str]) -> dict[str, str]:
-    """Content hashes of the convergence of the runs that `results` is compared with; empty for one that is not there.
+    """Content hashes of the convergence of the runs that `results` is compared with; empty for a missing run.
 
-    The keys are the ones of a report's ``made_from``.
+    The keys are those of a report's ``made_from``.
     """
     found = {}
     for name, run in compared_runs(results, names).items():
@@ -49,7 +49,7 @@ def _digest(manifest: Facts) -> str:
 
 
 def check_compared(results: Path, names: Sequence[str]) -> None:
-    """Raise a ConfigError unless all runs that are to be compared have been solved."""
+    """Raise a ConfigError unless all runs to be compared have been solved."""
     for name, run in compared_runs(results, names).items():
         if not (manifest_of(run, "solve").exists() and (run / CONVERGENCE).exists()):
             raise ConfigError(
@@ -59,17 +59,17 @@ def check_compared(results: Path, names: Sequence[str]) -> None:
 
 
 def read_comparison(results: Path, names: Sequence[str], own: Facts) -> tuple[list[RunFacts], dict[str, str]]:
-    """The run itself and the runs to compare it with, and the digests of the files that were read from them.
+    """The run itself and the runs to compare it with, and digests of the files read.
 
     Parameters
     ----------
     own
-        The manifest of the run's own stage "solve".
+        The manifest of this run's stage "solve".
 
     Raises
     ------
     PtttError
-        If a run is missing, or its products are not those that its manifest describes.
+        If a run is missing, or its products differ from its manifest.
     """
     check_compared(results, names)
     runs, read = [run_facts(results, run_of(results), own)], {}
@@ -82,7 +82,7 @@ def read_comparison(results: Path, names: Sequence[str], own: Facts) -> tuple[li
 
 
 def run_facts(results: Path, name: str, manifest: Facts) -> RunFacts:
-    """A run as a comparison shows it, from the manifest of its stage "solve" and its convergence."""
+    """The facts of a run for the comparison, from the manifest of its stage "solve" and its convergence."""
     settings, parameters = manifest["settings"], manifest["parameters"]
     rows = [json.loads(row) for row in (results / CONVERGENCE).read_text(encoding="utf-8").splitlines()]
     stopped_by = manifest["result"]["stopped_by"]

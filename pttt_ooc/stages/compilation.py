@@ -1,6 +1,6 @@
 """Compilation of all kernels, once for each user and version of the sources.
 
-Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.compiler` gives.  Filling it takes
+Numba keeps what it has compiled in a cache on disk, under names that :mod:`pttt_ooc.jit` gives.  Filling it takes
 some time and much memory, so that it is done by a program of its own, :mod:`pttt_ooc.stages.kernel_calls`: before a
 stage begins, or while a stage is at work that needs no kernels.
 """
@@ -18,20 +18,20 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
+from functools import cache
 from pathlib import Path
 from typing import Self
 
-from pttt_ooc import compiler, jit
+from pttt_ooc import jit
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import PtttError
+from pttt_ooc.imports import PACKAGE, dependencies
 from pttt_ooc.sweep import gradient
 
-KEPT = 5  # versions of the sources whose compiled code is kept
+KEPT = 5  # versions of a kernel
 KERNELS = 92
 """How many there are, counted once for each type of arguments; what is shown while they are compiled."""
 _LINE_EVERY = 5.0  # seconds, where the output is no terminal
-_PACKAGE = Path(__file__).parent.parent
 
 
 class Compiling:
@@ -56,6 +56,12 @@ class Compiling:
         return True
 
 
+@cache
+def version() -> str:
+    """The version of all kernels that :mod:`pttt_ooc.stages.kernel_calls` compiles."""
+    return jit.version(filter(jit.has_kernels, dependencies("stages/kernel_calls")))
+
+
 def ensure_compiled(compiling: Compiling | None = None) -> None:
     """Fill numba's cache unless that has been done; what is going on is shown on stderr.
 
@@ -73,7 +79,7 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
     if cache is None:  # numba is told to compile nothing
         return
     directory = Path(cache.cache_path)
-    stamp = directory / f"compiled-{compiler.DIGEST}"
+    stamp = directory / f"compiled-{version()}"
     if stamp.exists():
         with suppress(OSError):
             os.utime(stamp)  # the versions that were used last are kept
@@ -82,16 +88,14 @@ def ensure_compiled(compiling: Compiling | None = None) -> None:
     waiting = "Waiting for another process, which compiles the kernels ..."
     with hold(directory / "compiling.lock", lambda _: waiting, wait=True):
         if not stamp.exists():
-            if not directory.is_relative_to(compiler.user_cache()):
+            if not directory.is_relative_to(jit.user_cache()):
                 print(
-                    f"{compiler.user_cache()} cannot be written to: compiled code is kept in {_PACKAGE}.",
+                    f"{jit.user_cache()} cannot be written to: compiled code is kept in {PACKAGE}.",
                     file=sys.stderr,
                 )
             stamp.write_text(f"{_compile(compiling or Compiling())}\n", encoding="ascii")
-            for name in jit.SOURCES:
-                import_module(f"pttt_ooc.{name.replace('/', '.')}")
-            below = {file.parent for file in compiler.user_cache().rglob("*.nbi")}  # of wings too
-            forget_versions(compiler.DIRECTORIES | below)
+            in_cache = {file.parent for file in jit.user_cache().rglob("*.nbi")}  # of all rooms
+            forget_versions(jit.DIRECTORIES | in_cache)
 
 
 @contextmanager
@@ -138,16 +142,18 @@ def _compile(compiling: Compiling) -> int:
 
 
 def forget_versions(directories: Iterable[Path]) -> None:
-    """Delete the compiled code of all versions of the sources but the latest few, so that the cache does not grow."""
-    versions: dict[str, list[Path]] = defaultdict(list)
+    """Delete compiled code but the versions of each kernel that were used last, so that the cache does not grow."""
+    kernels: dict[Path, dict[str, list[Path]]] = defaultdict(lambda: defaultdict(list))
     patterns = ("compiled-*", "*.nb[ic]")  # stamps first
     for file in [file for pattern in patterns for place in directories for file in place.glob(pattern)]:
-        named = re.search(r"-([0-9a-f]{16})(\.\d+\.nbc|\.nbi|)$", file.name)
-        versions[named[1] if named else ""].append(file)
-    ages = {version: max(file.stat().st_mtime for file in files) for version, files in versions.items()}
-    for version in sorted(versions, key=lambda version: -ages[version])[KEPT:]:
-        for file in versions[version]:
-            file.unlink(missing_ok=True)
+        version = re.sub(r"(\.\d+\.nbc|\.nbi)$", "", file.name)
+        kernel = re.sub(r"-(\d+|[0-9a-f]{8}|[0-9a-f]{16})(?=[-.]|$)", "", version)  # without line and digests
+        kernels[file.with_name(kernel)][version].append(file)
+    for versions in kernels.values():
+        ages = {version: max(file.stat().st_mtime for file in files) for version, files in versions.items()}
+        for version in sorted(versions, key=lambda version: -ages[version])[KEPT:]:
+            for file in versions[version]:
+                file.unlink(missing_ok=True)
 
 
 class _Count:
@@ -188,7 +194,7 @@ def _child(scratch: str) -> Iterator[subprocess.Popen[str]]:
     It also ends when its standard input closes, as happens if an interrupt comes before `Popen` has returned.
     """
     command = [sys.executable, "-m", "pttt_ooc.stages.kernel_calls", scratch]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(_PACKAGE.parent), *sys.path])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *sys.path])}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as child:
         try:
             yield child

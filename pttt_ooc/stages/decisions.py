@@ -1,8 +1,8 @@
 """Which stages Snakemake runs: those that :mod:`pttt_ooc.stages.staleness` finds stale, whatever the times of files.
 
-The Snakefile asks this module for the inputs of each stage.  Where the stage is up to date they are marked as ancient,
-so that their times do not count; where it is stale, though its manifest is there, the job is forced.  So a dry run and
-a real run have the same plan, and neither changes anything on disk before the first job begins.
+The Snakefile gets the inputs of each stage from this module.  If the stage is up to date, they are marked as ancient,
+so that their times do not count; if it is stale although its manifest exists, the job is forced.  So a dry run and a
+real run have the same plan, and neither changes anything on disk before the first job begins.
 """
 
 from __future__ import annotations
@@ -17,39 +17,39 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.stages.directories import manifest_of
 from pttt_ooc.stages.run_start import begin
 from pttt_ooc.stages.stage_context import check_writable
-from pttt_ooc.stages.staleness import Asked, reasons, sentence
+from pttt_ooc.stages.staleness import StageRequest, reasons, sentence
 
-Lazy = Callable[[], Mapping[str, Asked]]
+Lazy = Callable[[], Mapping[str, StageRequest]]
 
 
 class Decisions:
-    """What is decided about the stages of a workflow.
+    """Decides which stages of a workflow run.
 
     Parameters
     ----------
     workflow, ancient
-        Snakemake's: the workflow, and what marks a file whose time does not count.
+        Snakemake's workflow object, and its function that marks a file whose time does not count.
     """
 
     def __init__(self, workflow: Any, ancient: Callable[[str], str]) -> None:
         self._workflow, self._ancient = workflow, ancient
         self._asked: dict[Path, tuple[Lazy, str]] = {}
-        self._found: dict[Path, tuple[Mapping[str, Asked], Mapping[str, str]]] = {}
+        self._found: dict[Path, tuple[Mapping[str, StageRequest], Mapping[str, str]]] = {}
         self._told: set[str] = set()
         self._reserved = ExitStack()  # until the process ends
         self._homes: set[Path] = set()
 
     def add(self, directory: str, asked: Lazy, prefix: str = "") -> None:
-        """Let stages of which this is asked have their results in a directory; `prefix` begins their rules' names."""
+        """Register the requested stages of a directory of results; the names of their rules begin with `prefix`."""
         self._asked[Path(directory)] = asked, prefix
         self.reserve(directory)
 
     def reserve(self, directory: str) -> None:
-        """Let a run that makes something in a directory have it for itself."""
+        """Reserve a directory for the run, if the run makes something in it."""
         self._homes.add(Path(directory))
 
     def inputs(self, directory: str, stage: str) -> list[str]:
-        """The manifests that a stage reads, for its rule's `input`; this decides whether it runs."""
+        """The manifests that a stage reads, for its rule's `input`; this decides whether the stage runs."""
         place = Path(directory)
         asked, found = self._reasons(place)
         files = [str(manifest_of(place, before)) for before in asked[stage].after]
@@ -60,11 +60,11 @@ class Decisions:
         self._check_writable(manifest)
         return files
 
-    def _reasons(self, place: Path) -> tuple[Mapping[str, Asked], Mapping[str, str]]:
+    def _reasons(self, place: Path) -> tuple[Mapping[str, StageRequest], Mapping[str, str]]:
         if place not in self._found:
             workflow, (lazy, prefix) = self._workflow, self._asked[place]
             asked = lazy()
-            if not workflow.is_main_process:  # a job does what the run has decided
+            if not workflow.is_main_process:  # a job follows the run's decisions
                 return asked, dict.fromkeys(asked, "")
             named = workflow.dag_settings.forcerun
             forced = {stage for stage in asked if prefix + stage in named or str(manifest_of(place, stage)) in named}
@@ -73,7 +73,7 @@ class Decisions:
         return self._found[place]
 
     def _check_writable(self, manifest: Path) -> None:
-        """End the process with a sentence where Snakemake would end it with an exception."""
+        """End the process with a sentence, where Snakemake would raise an exception."""
         if self._workflow.executor_plugin and (not self._workflow.dryrun or manifest.exists()):
             try:
                 check_writable(manifest.parent)
@@ -81,11 +81,11 @@ class Decisions:
                 sys.exit(str(error))
 
     def run_again(self, file: str, reason: str) -> list[str]:
-        """Let the job that makes a file run even if the file is there, and say why, unless other jobs say it.
+        """Force the job that makes a file, and print why, unless another message implies it.
 
         Returns
         -------
-        No inputs, so that it may stand in a rule's `input`.
+        An empty list, so that a rule's `input` can call it.
         """
         if (told := sentence(file, reason)) and self._workflow.is_main_process:
             self._workflow.dag.forcefiles.add(file)
@@ -95,7 +95,7 @@ class Decisions:
         return []
 
     def begin(self) -> None:
-        """Reserve all directories in which jobs are going to make something, or end the process with a sentence."""
+        """Reserve all directories that jobs will write to, or end the process with a sentence."""
         files = [Path(file) for job in self._workflow.dag.needrun_jobs() for file in job.output]
         try:
             self._reserved.push(begin(files, self._homes))
@@ -103,6 +103,6 @@ class Decisions:
             sys.exit(str(error))
 
     def end(self) -> None:
-        """Write down that all products are as they should be: Snakemake has given new times to some."""
+        """Record that all products are verified: Snakemake has given some of them new times."""
         for place, (asked, _) in self._found.items():
             reasons(place, asked, remember=True)

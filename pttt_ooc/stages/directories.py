@@ -1,7 +1,7 @@
-"""The directories of the stages' products: one structure for each game and symmetry, and results for each run.
+"""Directories of the stages' products: one structure for each game and symmetry, and results for each run.
 
-The default run keeps its results beside the structure, in ``data/GAME/SYMMETRY``.  Every other run keeps them in
-``runs/NAME`` below that directory.  All runs share the structure: views, index and operators.
+The default run has its results beside the structure, in ``data/GAME/SYMMETRY``; every other run in ``runs/NAME`` below
+that directory.  All runs share the structure: views, index and operators.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 DEFAULT_RUN = "default"
-"""The name of the run whose results lie beside the structure."""
+"""The name of the run whose results are beside the structure."""
 
 SHARED = ("enumerate", "index")
 """The stages whose products all runs share."""
@@ -26,7 +26,7 @@ def results_of(data: Path, game: str, symmetry: str, run: str = DEFAULT_RUN) -> 
 
 
 def structure_of(results: Path) -> Path:
-    """The directory with views and index that belongs to a directory of results."""
+    """The directory with views and index for a directory of results."""
     return results.parent.parent if results.parent.name == RUNS else results
 
 
@@ -36,7 +36,7 @@ def home_of(results: Path, stage: str) -> Path:
 
 
 def run_of(results: Path) -> str:
-    """The name of the run that has this directory of results."""
+    """The name of the run with this directory of results."""
     return DEFAULT_RUN if structure_of(results) == results else results.name
 
 
@@ -47,7 +47,7 @@ def sibling(results: Path, run: str) -> Path:
 
 
 def runs_of(structure: Path) -> list[Path]:
-    """The directories of results beside a structure: of the default run, and of all that have a name."""
+    """The directories of results of a structure: the default run's, then those of all named runs."""
     named = sorted(path for path in (structure / RUNS).glob("*") if path.is_dir())
     return [structure, *named]
 

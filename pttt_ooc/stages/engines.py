@@ -1,4 +1,4 @@
-"""An index, or an engine, from the products of the stage "index"."""
+"""Opens an index or an engine from the products of the stage "index"."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pttt_ooc.sweep.engine import Engine, engine_needs
 
 
 def index_of(directory: Path, game: str, symmetry: Symmetry) -> Index:
-    """The index that belongs to a directory of results, its arrays mapped.
+    """The index for a directory of results, its arrays mapped.
 
     Raises
     ------
     StoreError
-        If it is missing or damaged, or belongs to another game.
+        If it is missing or damaged, or is for another game.
     """
     return read_index(structure_of(directory) / INDEX, game, symmetry)
 
@@ -33,7 +33,7 @@ def index_of(directory: Path, game: str, symmetry: Symmetry) -> Index:
 def open_engine(
     directory: Path, game: str, symmetry: Symmetry, dtype: type[np.floating[Any]], threads: int
 ) -> Iterator[Engine]:
-    """An engine around that index and the timing operators beside it, for the block; errors as :func:`index_of`."""
+    """An engine on this index and its timing operators, for the block; for errors see :func:`index_of`."""
     index = index_of(directory, game, symmetry)
     engine = Engine(index, read_timings(structure_of(directory) / INDEX, game), dtype, threads)
     try:
@@ -45,20 +45,20 @@ def open_engine(
 def arrays_for(
     engine: Engine, what: str, reading: Mapping[str, int], arrays: Tree, memory_mb: float, scratch: Path
 ) -> Tree:
-    """Allocate the arrays of work that an engine does within a budget of memory.
+    """Allocate the arrays for an engine's work within a memory budget.
 
-    The engine's threads are limited to those that the budget holds; a person is told, on stderr, if there are fewer.
+    The engine gets at most as many threads as the budget holds; a message on stderr tells if there are fewer.
 
     Parameters
     ----------
     what
         The work, for the message.
     reading
-        Bytes that are needed besides the process, its threads and the arrays, by what they are for.
+        Bytes needed besides the process, its threads and the arrays, by purpose.
     arrays
         Tree of virtual arrays.
     scratch
-        Directory for the files of those that are mapped.
+        Directory for the files of mapped arrays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Stage "enumerate": all pairs of views that fit together, and the size of the game."""
+"""Stage "enumerate": all pairs of views that can be true together, and the size of the game."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from pttt_ooc.stages.stage_context import allocated, stage
 from pttt_ooc.structure.counts import check_counts, counts_of
 from pttt_ooc.structure.views import find_pairs, most_pairs
 
-BYTES_PER_PAIR = 70  # of that bound: of the arrays of a search, measured
+BYTES_PER_PAIR = 70  # of the search's arrays, for each pair of the bound; measured
 
 
 def needs(game: Game) -> MemoryNeeds[tuple[()]]:
-    """What the stage holds in memory."""
+    """The stage's memory needs."""
     return MemoryNeeds({**process_needs(), "pairs of views": BYTES_PER_PAIR * most_pairs(game)}, (), thread_needs())
 
 
 def run(game: str, directory: Path, memory_mb: float = math.inf) -> None:
-    """Make ``views.zarr``; the manifest has the number of infosets and histories.
+    """Make ``views.zarr``; the manifest has the numbers of infosets and histories.
 
     Raises
     ------
     PtttError
-        If the game is unknown, the counts differ from those that are known, or the disk cannot be written to.
+        If the game is unknown, the counts differ from known ones, or the disk cannot be written to.
     """
     with stage("enumerate", directory, ["views.zarr"]) as facts:
         rules = named_game(game)

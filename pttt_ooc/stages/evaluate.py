@@ -13,7 +13,7 @@ from pttt_ooc.aliases import Symmetry
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
 from pttt_ooc.products.solution import read_solution
 from pttt_ooc.rules.catalogue import reference_value
-from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays, narrowed
+from pttt_ooc.solving.evaluation import EvaluationArrays, ProfileEvaluator, evaluation_arrays, intersected
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.stage_context import digests, inputs, stage, workspace_of
 from pttt_ooc.structure.index import Layout
@@ -22,7 +22,7 @@ from pttt_ooc.sweep.engine import engine_needs
 
 
 def needs(layout: Layout, thread: Mapping[str, int]) -> MemoryNeeds[tuple[EvaluationArrays, tuple[Floats, Floats]]]:
-    """What the stage holds in memory; `thread` as of :func:`pttt_ooc.sweep.engine.engine_needs`."""
+    """The stage's memory needs; for `thread` see :func:`pttt_ooc.sweep.engine.engine_needs`."""
     arrays = (evaluation_arrays(layout), strategy_arrays(layout))
     return MemoryNeeds(process_needs(), arrays, thread)
 
@@ -35,15 +35,15 @@ def run(
     memory_mb: float = math.inf,
     log: Path | None = None,
 ) -> None:
-    """Write the manifest with the figures of the solution and, to compare them with, of uniform play.
+    """Write the manifest with the evaluations of the solution and, for comparison, of uniform play.
 
     Exploitability is measured against the value of the game.  Its interval is the intersection of the bounds that
-    the solution's best responses prove and the package's reference.
+    the solution's best responses prove with the package's reference.
 
     Raises
     ------
     MemoryBudgetError
-        If it cannot be done with `memory_mb` MB.
+        If `memory_mb` is too small.
     StoreError
         If an input is missing or damaged, or the manifest cannot be written.
     """
@@ -60,7 +60,7 @@ def run(
             solution = read_solution(directory / "solution.zarr", index, probabilities)
             found = evaluator(*solution)
             proved = (-found.best_response_1, found.best_response_0)
-            value = narrowed(proved, reference_value(index.game))
+            value = intersected(proved, reference_value(index.game))
             facts["solution"] = asdict(found.against(value))
             uniform = [uniform_strategy(index, s.player, into=s.probabilities) for s in solution]
             facts["uniform"] = asdict(evaluator(uniform[0], uniform[1], value))

@@ -1,4 +1,4 @@
-"""Stage "export": the files for the course, and the bundle for everybody else."""
+"""Stage "export": the files for the course, and the bundle for all others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pttt_ooc.sweep.parallel import in_order
 def needs(
     folded: Layout, whole: Layout
 ) -> MemoryNeeds[tuple[tuple[Floats, Floats], tuple[Ints, Ints], tuple[Floats, Floats] | tuple[()]]]:
-    """What the stage holds in memory, on the layout that was solved and the one without symmetry."""
+    """The stage's memory needs, from the solution's layout and the layout without symmetry."""
     unfolded = () if folded.symmetry == "none" else strategy_arrays(whole)
     return export_needs((strategy_arrays(folded), row_arrays(whole), unfolded))
 
@@ -43,15 +43,15 @@ def run(
     memory_mb: float = math.inf,
     log: Path | None = None,
 ) -> None:
-    """Write, for both players, the zip with the tensor and the list of its rows' infosets, and the bundle.
+    """Write each player's zip with the tensor and the list of its rows' infosets, and the bundle.
 
-    Boards of ten squares have hundreds of millions of infosets: there, files are made only if the settings say so.
+    Boards of ten squares have hundreds of millions of infosets: their files are made only if the settings ask for them.
 
     Raises
     ------
     PtttError
-        If it cannot be done with `memory_mb` MB, an input is missing or damaged, an infoset file of the user is
-        refused, or the disk cannot be written to.
+        If `memory_mb` is too small, an input is missing or damaged, the user's infoset file is refused, or the disk
+        cannot be written to.
     """
     course, bundle = settings.files(game)
     with stage("export", directory, FILES * course + [BUNDLE] * bundle) as facts:
@@ -69,11 +69,19 @@ def run(
         workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
         strategies = _unfolded(read_solution(directory / "solution.zarr", folded, solution), whole, unfolded, threads)
-        del solution  # of no use any more, where it is not unfolded itself
+        del solution  # freed, unless `strategies` share its arrays
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
-        told = _told(before) if bundle else None
+        bundle_facts = _bundle_facts(before) if bundle else None
         write_export(
-            directory, whole, strategies, rows, settings.dtype, settings.compression_level, told, threads, course
+            directory,
+            whole,
+            strategies,
+            rows,
+            settings.dtype,
+            settings.compression_level,
+            bundle_facts,
+            threads,
+            course,
         )
 
 
@@ -96,12 +104,12 @@ def _rows(
     return first, second
 
 
-def _told(before: Mapping[str, Facts]) -> dict[str, Any]:
-    """The facts for the bundle, without run times: equal runs leave equal files."""
+def _bundle_facts(before: Mapping[str, Facts]) -> dict[str, Any]:
+    """Facts for the bundle, without run times, so that equal runs leave equal files."""
     solve = before["solve"]
-    told = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters")}
+    asked = {name: solve[name] for name in ("game", "symmetry", "settings", "parameters")}
     return {
         "evaluation": timeless(before["evaluate"]["solution"]),
-        "solve": {**told, "result": timeless(solve["result"])},
+        "solve": {**asked, "result": timeless(solve["result"])},
         "digests": contents(before),
     }

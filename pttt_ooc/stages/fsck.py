@@ -1,6 +1,6 @@
-"""Checks of all that is on disk: the solver's saved states, and the products of the stages.
+"""Checks everything on disk: the solver's saved states, and the products of the stages.
 
-Everything is read and compared with its checksums; nothing is written.
+All files are read and compared with their checksums; nothing is written.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Findings:
     Attributes
     ----------
     problems
-        One sentence for each, the directories that are in use included; none if all is well.
+        One sentence for each, directories in use included; empty if all is well.
     states, products
-        How many were looked at.
+        Numbers of checked states and products.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Findings:
 
     @property
     def summary(self) -> str:
-        """One line about all of it."""
+        """One line about the result."""
         problems = f"{_number(len(self.problems), 'problem')}." if self.problems else "all is well."
         return f"Checked {_number(self.states, 'saved state')} and {_number(self.products, 'product')}: {problems}"
 
@@ -51,7 +51,7 @@ def check(root: Path) -> Findings:
     Raises
     ------
     StoreError
-        If there is no such directory, it cannot be read, or nothing of ours is there.
+        If there is no such directory, it cannot be read, or it has neither states nor products.
     """
     if not root.is_dir():
         raise StoreError(f"There is no directory {root} to check; name one that the solver or the workflow has made.")
@@ -65,7 +65,7 @@ def check(root: Path) -> Findings:
 
 
 def _check_below(directory: Path, found: Findings) -> bool:
-    """Whether anything of ours was in `directory`."""
+    """Check a directory and those below; return whether there was any state or product."""
     if commits.is_state(directory):
         _check_state(directory, found)
         return True
@@ -76,7 +76,7 @@ def _check_below(directory: Path, found: Findings) -> bool:
             for stage in stages:
                 _check_products(directory, stage, found)
             with explained(f"read {directory}"), os.scandir(directory) as entries:
-                # Stores hold nothing but the arrays of a product, and what was verified is no product.
+                # Stores hold only the arrays of a product; records of verification are no products.
                 folders = [e for e in entries if e.is_dir(follow_symlinks=False) and e.name != product_check.DIRECTORY]
                 below = sorted(e.path for e in folders if ".zarr" not in e.name)
             return any([_check_below(Path(path), found) for path in below]) or bool(stages)

@@ -21,23 +21,23 @@ BYTES_PER_PAIR = {"none": 450, "full": 200}  # while the tables are built, measu
 
 
 def needs(symmetry: Symmetry, pairs: int) -> MemoryNeeds[tuple[()]]:
-    """What the stage holds in memory, for so many pairs of views.
+    """The stage's memory needs, for a number of pairs of views.
 
-    The tables of orders, by far the largest ones, are made on disk.
+    The tables of orders, by far the largest tables, are made on disk.
     """
     return MemoryNeeds({**process_needs(), "tables": BYTES_PER_PAIR[symmetry] * pairs}, (), thread_needs())
 
 
 def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.inf, log: Path | None = None) -> None:
-    """Make ``index.zarr``; the manifest has the number of views, nodes and sequences.
+    """Make ``index.zarr``; the manifest has the numbers of views, nodes and sequences.
 
-    With symmetry, the index without it is kept too, because the exported files have all infosets.  A `log` gets lines
-    of progress.
+    With symmetry, the index without symmetry is made too, because the exported files have all infosets.  Lines of
+    progress go to `log`.
 
     Raises
     ------
     PtttError
-        If the index does not add up to the game's infosets, or the disk cannot be written to.
+        If the index does not have all infosets of the game, or the disk cannot be written to.
     """
     before = inputs(directory, "enumerate")["enumerate"]
     with stage("index", directory, ["index.zarr"]) as facts:
@@ -50,7 +50,7 @@ def run(game: str, symmetry: Symmetry, directory: Path, memory_mb: float = math.
         facts.update(game=game, symmetry=symmetry, sizes=[_sizes(index, player) for player in (0, 1)])
         with fresh_store(directory / "index.zarr") as store:
             write_index(store, index)
-            index, shares = read_index(store, game, symmetry), Shares(log)  # mapped: the built one is not kept
+            index, shares = read_index(store, game, symmetry), Shares(log)  # mapped, to free the built one
             for player in (0, 1):
                 write_timing(store, index, pairs, player, shares.of(f"Order tables of player {player}"))
             if symmetry != "none":
@@ -63,7 +63,7 @@ def _check(index: Index, player: int, infosets: int) -> None:
     unfolded = int(nodes[index.orbits[player].view].sum())
     if unfolded != infosets:
         raise PtttError(
-            f"The index of player {player} stands for {unfolded} infosets instead of {infosets}; please report this."
+            f"The index of player {player} has {unfolded} infosets instead of {infosets}; please report this."
         )
 
 

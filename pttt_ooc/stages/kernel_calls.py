@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba.core.event import Event, Listener, install_listener
 
-from pttt_ooc import compiler, jit
+from pttt_ooc import jit
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import watch_parent
@@ -88,7 +88,7 @@ def call_solver(directory: Path) -> None:
         SolveConfig(),
         SolveConfig(storage="int16"),
     )
-    with State.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
+    with ResumableState.open(directory / "work", leaves(state_arrays(index, settings)), "compilation") as state:
         solver = Solver(engine, settings, state, lambda row: None, in_memory(solver_arrays(index, settings)))
         solver.begin()
         solver.iterate()
@@ -180,7 +180,7 @@ def main(scratch: Path) -> int:
     Files are written to an empty directory `scratch`.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started it tells what happened
-    compiler.load_compiler()
+    jit.load_compiler()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the processes of the parts, too
     # The compiler makes millions of small objects that live to the end: looking for garbage among them would take a
     # tenth of the time.

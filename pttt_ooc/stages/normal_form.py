@@ -1,7 +1,7 @@
-"""Settings in their normal form: what changes nothing is as if it had been left out.
+"""Settings in normal form: values without effect are replaced by their defaults.
 
-Two configurations that mean the same have the same normal form.  Manifests hold it, and it is what is compared, so that
-``alpha: 2.3`` makes nothing stale where 2.3 is the algorithm's default, nor does ``horizon: 7`` where nothing moves.
+Two configurations with the same meaning have the same normal form.  Manifests hold it and are compared by it, so that
+``alpha: 2.3`` makes nothing stale if 2.3 is the algorithm's default, nor does ``horizon: 7`` if no parameter moves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Section = TypeVar("_Section", bound=BaseModel)
 
 
 def normal_export(settings: ExportConfig, game: str) -> ExportConfig:
-    """The normal form of what is exported of a game."""
+    """The normal form of the settings of a game's export."""
     course, bundle = files = settings.files(game)
     usual = {key for key, own, default in zip(_FILES, files, ExportConfig().files(game), strict=True) if own == default}
     unused = set() if course else {"compression_level"}
@@ -28,7 +28,7 @@ def normal_export(settings: ExportConfig, game: str) -> ExportConfig:
 
 
 def row_orders(*files: Path | None) -> list[str | None]:
-    """Content hashes of files of infosets, so that a file with other lines under the same name is noticed."""
+    """Content hashes of infoset files, so that a changed file is noticed."""
     return [digest(file) if file else None for file in files]
 
 

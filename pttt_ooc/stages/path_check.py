@@ -1,7 +1,7 @@
-"""Whether Snakemake can work in a directory: it hands the path of its interpreter to a shell without quotes.
+"""Checks whether Snakemake can work in a directory: it passes the interpreter's path to a shell without quotes.
 
-``python -m pttt_ooc.stages.path_check`` checks the current directory, before anything is installed: only the
-standard library is needed.
+``python -m pttt_ooc.stages.path_check`` checks the current directory before anything is installed: it needs only the
+standard library.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _SAFE = "/._-+,@%="
 
 
 def check_place(*paths: Path) -> None:
-    """Refuse paths with a character that means something to a shell, to Snakemake, or to no one.
+    """Refuse paths with a character that is special to a shell or to Snakemake, or unprintable.
 
-    Letters, accents and digits of any script are fine.
+    Letters, accents and digits of any script are allowed.
 
     Raises
     ------
     ConfigError
-        One sentence that names path and character.
+        The sentence names path and character.
     """
     for path in paths:
         for character in str(path):

@@ -1,7 +1,7 @@
-"""What a run of the workflow is going to need: memory and disk of each stage, from counts, before anything is made.
+"""Plans a run of the workflow: memory and disk of each stage, from counts, before anything is made.
 
-Of the game only the pairs of views are searched, which takes seconds for the largest games.  The memory that a stage
-must have and what it maps follow from the same descriptions that the stage itself uses.
+Only the game's pairs of views are searched, which takes seconds for the largest games.  A stage's least memory and its
+mapped arrays follow from the same descriptions that the stage itself uses.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.products.export import MOST_THREADS
 from pttt_ooc.products.infosets import text_width
 from pttt_ooc.rules.catalogue import named_game
+from pttt_ooc.show.numbers import size
+from pttt_ooc.show.tables import html_table
 from pttt_ooc.solving.arrays import state_arrays
 from pttt_ooc.stages import enumerate, evaluate, export, index, report, solve
 from pttt_ooc.structure.building import TimingSizes, timing_sizes
@@ -30,42 +32,44 @@ from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep.engine import needs_of_cells
 
 _OWN = {"enumerate": 60, "index": 92, "solve": 98, "evaluate": 92, "export": 91, "report": 120}
-"""MB of anonymous memory that a stage has besides its data: Python, libraries, compiled code; measured."""
+"""MB of a stage's anonymous memory besides its data: Python, libraries, compiled code; measured."""
 
-# Bytes of anonymous memory, measured: for each pair of views, and for each row of an export, up to some blocks of rows.
+# Bytes of anonymous memory, measured: for each pair of views, and for each row of an export up to a maximum.
 _SEARCH_PER_PAIR, _INDEX_PER_PAIR = 155, {"full": 170, "none": 330}
 _PER_ROW, _ROWS_AT_WORK = 5, 34 * MB
-_NO_WORK = 62 * MB  # of a stage that has nothing to do
+_NO_WORK = 62 * MB  # bytes of a stage without work
 _SEARCHED = 2  # bytes of views.zarr for each pair of views, compressed, measured
-_ZIPPED, _BUNDLED = 0.08, 0.07  # of the tensor's bytes, and of the bundle's, that are left when they are compressed
-_SOLUTION = 0.03  # the same of the solution's probabilities
+_ZIPPED, _BUNDLED = 0.08, 0.07  # compressed size as a part of the tensor's bytes, and of the bundle's
+_SOLUTION = 0.03  # the same for the solution's probabilities
 _ARRAY = 700  # bytes of an array's description
 _PROCESS_ONLY: MemoryNeeds[Any] = MemoryNeeds(process_needs(), (), thread_needs())
 _MOST_THREADS = {"enumerate": 1, "index": 1, "solve": sys.maxsize, "evaluate": sys.maxsize, "report": 1}
 _MOST_THREADS["export"] = MOST_THREADS
 _REPORT = 160_000  # bytes of the report and its pictures
 
+HEADINGS = ("stage", "threads", "smallest budget", "memory it uses", "disk it keeps", "disk while it runs")
+
 
 @dataclass(frozen=True)
 class StagePlan:
-    """What one stage needs.
+    """The needs of one stage.
 
     Attributes
     ----------
     smallest_mb
-        The smallest budget of memory that will do.
+        The smallest sufficient memory budget.
     memory_mb
-        About how much anonymous memory it is going to use.
+        Anonymous memory that it will use, about.
     disk_mb
-        About how much its products take, and what it keeps to go on from.
+        Disk space of its products and of the state that it resumes from, about.
     while_running_mb
-        Disk space that it takes besides as long as it runs.
+        Additional disk space while it runs.
     mapped_mb
-        Of that, the arrays that are mapped from files because they do not fit into the budget.
+        The part of `while_running_mb` for arrays that are mapped from files because they exceed the budget.
     threads
-        Number of threads that it is going to use.
+        Number of threads that it will use.
     needs
-        What the smallest budget is made of, by what it is for, in bytes.
+        The parts of the smallest budget by purpose, in bytes.
     """
 
     smallest_mb: int
@@ -79,20 +83,20 @@ class StagePlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run of the workflow needs.
+    """The needs of a run of the workflow.
 
     Attributes
     ----------
     game, symmetry, budget_mb
-        What was asked for.
+        From the configuration.
     counts
-        As :func:`pttt_ooc.structure.counts.counts_of` gives them.
+        See :func:`pttt_ooc.structure.counts.counts_of`.
     sequences
-        Of both players, as they are stored.
+        Number of stored sequences of both players.
     order_tables
-        Entries of the tables that the index stage makes.
+        Number of entries in the tables of the index stage.
     work
-        Additions of one gradient of both players, about: what its time is in proportion to.
+        Additions for one gradient of both players, about; its time is proportional to them.
     stages
         By name.
     """
@@ -113,16 +117,30 @@ class Plan:
 
     @property
     def most_disk_mb(self) -> float:
-        """The most disk space at any time, about."""
+        """The largest disk space at any time, about."""
         total, most = 0.0, 0.0
         for each in self.stages.values():
             total += each.disk_mb
             most = max(most, total + each.while_running_mb)
         return most
 
+    def rows(self) -> list[tuple[str, ...]]:
+        """The plan as a table: a row of texts for each stage, with the columns :data:`HEADINGS`."""
+        return [
+            (
+                *(name, str(each.threads), f"{each.smallest_mb} MB", f"{each.memory_mb} MB"),
+                *(size(round(mb * MB)) for mb in (each.disk_mb, each.disk_mb + each.while_running_mb)),
+            )
+            for name, each in self.stages.items()
+        ]
+
+    def _repr_html_(self) -> str:
+        title = f"Plan of {self.game}, symmetry {self.symmetry}, budget {self.budget_mb:g} MB"
+        return html_table(title, self.rows(), HEADINGS)
+
 
 def planned(config: Config, threads: int) -> Plan:
-    """Plan a run on so many threads, or fewer; errors as of :func:`pttt_ooc.rules.catalogue.named_game`."""
+    """Plan a run on at most `threads` threads; for errors see :func:`pttt_ooc.rules.catalogue.named_game`."""
     game, symmetry = named_game(config.game), config.symmetry
     pairs = find_pairs(game)
     counts = counts_of(game, pairs)
@@ -174,10 +192,10 @@ def planned(config: Config, threads: int) -> Plan:
 def _disk(
     config: Config, folded: Layout, whole: Layout, pairs: int, sizes: list[TimingSizes]
 ) -> dict[str, tuple[float, float]]:
-    """Bytes that each stage keeps, and those that it takes besides while it runs and does not map."""
+    """Bytes on disk that each stage keeps, and additional bytes while it runs, without mapped arrays."""
     squares, state = folded.game.squares, state_arrays(folded, config.solve)
     arrays = leaves(state)
-    size = sum(array.nbytes for array in arrays.values())
+    held = sum(array.nbytes for array in arrays.values())
     tables = sum(2 * each.narrow_orders + 4 * each.wide_orders + 40 * each.sources for each in sizes)
     views = sum(len(p.placed) for each in {folded.symmetry: folded, "none": whole}.values() for p in each.players)
     # Children and their maps, parents and their maps, blocks, six tables of views; orbits have three tables.
@@ -185,7 +203,7 @@ def _disk(
     probabilities = 4 * sum(p.sequences for p in folded.players)
     infosets = [p.infosets_by_slice() for p in whole.players]
     item = np.dtype(config.export.dtype).itemsize
-    # A bar and the end of the line, and two characters for each attempt.
+    # A bar and a line end, and two characters for each attempt.
     lists = sum(
         int(np.dot(infosets[p], 2 + 2 * (len(whole.game.setup[p]) + np.arange(len(infosets[p]))))) for p in (0, 1)
     )
@@ -196,8 +214,8 @@ def _disk(
     return {
         "enumerate": (_SEARCHED * pairs + 20 * _ARRAY, 0),
         "index": (index_bytes + 100 * _ARRAY, 0),
-        # A snapshot stays; besides, there are the arrays at work, and a second snapshot for a moment.
-        "solve": (size + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * size),
+        # A saved state stays; while running there are also the work arrays and, for a moment, a second saved state.
+        "solve": (held + _SOLUTION * probabilities + 3 * _ARRAY * len(arrays), 2 * held),
         "evaluate": (2_000, 0),
         "export": (has_course * (lists + _ZIPPED * tensor) + has_bundle * _BUNDLED * (tensor + texts), 0),
         "report": (_REPORT, 0),
@@ -205,19 +223,19 @@ def _disk(
 
 
 def check_budget(plan: Plan, stages: Sequence[str] | None = None) -> None:
-    """Refuse a budget that is too small for any stage, with the largest need of all of them.
+    """Refuse a budget that is too small for a stage.
 
     Raises
     ------
     MemoryBudgetError
-        One sentence that says what would do.
+        The sentence names the smallest sufficient budget, and the stage that needs it.
     """
     chosen = {name: each for name, each in plan.stages.items() if stages is None or name in stages}
     name, most = max(chosen.items(), key=lambda item: item[1].smallest_mb)
     if most.smallest_mb <= plan.budget_mb:
         return
     largest = sorted(most.needs.items(), key=lambda item: -item[1])[:3]
-    listed = ", ".join(f"{what} {size / MB:.0f} MB" for what, size in largest)
+    listed = ", ".join(f"{what} {count / MB:.0f} MB" for what, count in largest)
     raise MemoryBudgetError(
         f"A memory budget of {plan.budget_mb:g} MB is too small: {most.smallest_mb} MB is the smallest that will do, "
         f"for the stage {name} ({listed}); raise memory_mb."

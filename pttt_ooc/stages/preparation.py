@@ -1,4 +1,4 @@
-"""What every command needs before its own work: the structure of a game, opened, or made where it is missing."""
+"""Prepares the structure of a game for a command: opens it, or makes it if it is missing."""
 
 from __future__ import annotations
 
@@ -14,31 +14,33 @@ from pttt_ooc.stages import enumerate, index, stage_context
 from pttt_ooc.stages.compilation import ensure_compiled
 from pttt_ooc.stages.directories import SHARED, manifest_of, results_of
 from pttt_ooc.stages.engines import index_of
-from pttt_ooc.stages.staleness import asked, reasons
+from pttt_ooc.stages.staleness import reasons, requested_stages
 from pttt_ooc.structure.index import Index
 
 
 def prepared(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.inf) -> Path:
-    """The directory with the products of the stages "enumerate" and "index", which run if products are missing.
+    """The directory with the products of the stages "enumerate" and "index", which run if they are stale.
 
     Parameters
     ----------
     data
         The directory of all games; the workflow's is ``data``.
     memory_mb
-        Most memory that these stages may use, MB.
+        Memory budget of these stages, MB.
 
     Raises
     ------
     PtttError
-        If the game is unknown, a product is damaged, another run is at work there, or the disk cannot be written to.
+        If the game is unknown, a product is damaged, another run uses the directory, or the disk cannot be written to.
     """
     named_game(game)
     directory = results_of(data, game, symmetry)
     _check_directory(directory)
     ensure_compiled()
     config = Config(game=game, symmetry=symmetry)
-    stale = [stage for stage, reason in reasons(directory, asked(config, directory, SHARED)).items() if reason]
+    stale = [
+        stage for stage, reason in reasons(directory, requested_stages(config, directory, SHARED)).items() if reason
+    ]
     if stale:
         print(
             f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
@@ -52,7 +54,7 @@ def prepared(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.
 
 
 def _check_directory(directory: Path) -> None:
-    """Raise a StoreError, before any work is done, if no products could be made in the directory."""
+    """Raise a StoreError early if no products can be made in the directory."""
     there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not there.is_dir():
         raise StoreError(f"Cannot make {directory}: {there} is a file; choose another directory.")
@@ -61,5 +63,5 @@ def _check_directory(directory: Path) -> None:
 
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
-    """The index of a game, from the products in `data`; errors as :func:`prepared`."""
+    """The index of a game, from the products in `data`; for errors see :func:`prepared`."""
     return index_of(prepared(data, game, symmetry), game, symmetry)

@@ -1,8 +1,8 @@
-"""Which products are what their manifests describe, without reading all of them each time.
+"""Checks products against their manifests, without reading all of them each time.
 
-Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's manifest, says at which names, sizes
-and times of its files a product was last seen to have its content.  Where these are others now, as in a copy, the
-product is read once more.  The file is only a memory: without it everything is read, and nothing else changes.
+Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's manifest, records the names, sizes
+and times of a product's files when its content was last verified.  If these differ now, as in a copy, the product is
+read again.  The file is only a cache: without it everything is read.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Facts = dict[str, Any]
 
 
 def described(path: Path) -> Facts:
-    """What a manifest says of a product: its content hash, and its number of files and of bytes.
+    """A manifest's description of a product: its content hash, and its numbers of files and bytes.
 
-    Of rows that tell times there is also ``content``, a hash of what else they tell: it is equal between equal runs.
+    Rows with times also have ``content``, a hash without the times, which is equal in equal runs.
 
     Raises
     ------
     StoreError
-        If it is not there, or cannot be read.
+        If it is missing or cannot be read.
     """
     content = {"content": _digest_without_times(path)} if path.suffix == ".jsonl" else {}
     return {"digest": digest(path), "extent": extent(path), **content}
@@ -43,7 +43,7 @@ def _digest_without_times(path: Path) -> str:
 
 
 def timeless(facts: Mapping[str, Any]) -> Facts:
-    """Facts without run times, so that what is made of them has the same bits in each run."""
+    """Facts without run times, so that files made from them have the same bits in each run."""
     return {
         name: timeless(value) if isinstance(value, Mapping) else value
         for name, value in facts.items()
@@ -52,13 +52,13 @@ def timeless(facts: Mapping[str, Any]) -> Facts:
 
 
 def extent(path: Path) -> list[int]:
-    """Number of files and of bytes; an OSError if there is nothing."""
+    """Numbers of files and bytes; an OSError if the product is missing."""
     sizes = [file.stat().st_size for file in _files(path)]
     return [len(sizes), sum(sizes)]
 
 
 def stamp(path: Path) -> str:
-    """A digest of the names, sizes and times of a product's files; an OSError if there is nothing."""
+    """A digest of the names, sizes and times of a product's files; an OSError if the product is missing."""
     stats = {file.relative_to(path).as_posix(): file.stat() for file in _files(path)}
     facts = sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats.items())
     return hashlib.blake2b(json.dumps(facts).encode(), digest_size=16).hexdigest()
@@ -69,16 +69,16 @@ def _files(path: Path) -> list[Path]:
 
 
 def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: bool = False) -> str:
-    """How the products differ from what their manifest says of them, as the rest of a sentence; empty if they do not.
+    """How the products differ from their manifest, as the rest of a sentence; empty if they do not.
 
     Parameters
     ----------
     home
         The directory of the stage's manifest and products.
     products
-        Of that manifest: what :func:`described` said of each.
+        The manifest's descriptions, made by :func:`described`.
     remember
-        Whether to write down what has been read.
+        Whether to record the verified products.
     """
     known = _read(home, stage)
     seen: Facts = {}
@@ -93,13 +93,13 @@ def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: boo
         except (OSError, StoreError):
             return f"lacks its product {name}"
     if remember and known != seen:
-        with suppress(StoreError):  # of a directory that can only be read
+        with suppress(StoreError):  # the directory may be read-only
             _write(home, stage, seen)
     return ""
 
 
 def remember(home: Path, stage: str, products: Mapping[str, Facts], stamps: Mapping[str, str]) -> None:
-    """Write down that products have been read, which had these stamps just before.
+    """Record that products were verified; `stamps` were taken just before.
 
     Raises
     ------

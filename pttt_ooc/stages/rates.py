@@ -1,10 +1,10 @@
-"""How long things take: rates of two small games, measured on this machine now, and the times of a plan from them.
+"""Predicts the times of a plan from the rates of two small games, measured on this machine now.
 
-Times are processor seconds, all threads together, as elapsed ones depend on what else the machine does.  The work of an
-iteration grows with the sequences, which it reads and writes, and with the additions of its gradients; of two games one
-has few additions for each sequence and the other many, so that they tell what each of both takes.  Large arrays are not
-in the processor's caches, and mapped ones come from files.  So a time is a range, as wide as games that have been
-solved differ from what the small ones foretell.
+Times are processor seconds of all threads together, because elapsed times depend on other processes.  The work of an
+iteration grows with the sequences, which it reads and writes, and with the additions of its gradients.  One of the two
+games has few additions for each sequence and the other many, so that both rates can be computed.  Large arrays do not
+fit into the processor's caches, and mapped ones come from files.  So a time is a range; its width covers the deviations
+of games that have been solved.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from pttt_ooc.structure.views import find_pairs
 from pttt_ooc.sweep.engine import Engine
 
 MEASURED = ("pttt-2x4k3-abrupt", "pttt-classical")  # 3.5 and 34 additions for each sequence
-_TIMES = 3  # each thing is done so often; the least time counts
-_BEFORE = 30  # iterations before one is measured: in the first ones more reach is not zero
+_TIMES = 3  # repetitions of each measurement; the least time counts
+_BEFORE = 30  # iterations before the measured ones: in the first iterations less reach is zero
 _Result = TypeVar("_Result")
 Range = tuple[float, float]
 
-_WRITTEN = 1.5  # what the stage "index" takes, in times of what it takes without writing and digests; measured
+_WRITTEN = 1.5  # time of the stage "index", relative to its time without writing and digests; measured
 _STARTED = 1.0  # seconds until a stage begins: Python, libraries, digests
 _LEAST, _MOST, _MOST_MAPPED = 0.8, 1.5, 3.0
-"""The ends of a range, as parts of what is foretold.  An iteration and an evaluation of the 3x3 game (abrupt) took 1.3
+"""The ends of a range, relative to the prediction.  An iteration and an evaluation of the 3x3 game (abrupt) took 1.3
 and 0.9 of it, those of 2x5 squares with 1 GB of memory 2.7 and 1.0 to 2.6."""
 
 
 @dataclass(frozen=True)
-class Times:
+class PlanTimes:
     """Processor seconds, as ranges.
 
     Attributes
@@ -55,7 +55,7 @@ class Times:
     iteration, evaluation
         Of the solver.
     stages
-        By name; the solver's is left out, because nobody knows how many iterations a gap takes.
+        By name, without "solve", because the number of iterations is unknown.
     """
 
     iteration: Range
@@ -64,13 +64,13 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What a small game took.
+class GameTimes:
+    """The measured times of a small game.
 
     Attributes
     ----------
     pairs, sequences, work, order_tables, rows
-        The sizes that times are in proportion to: of views' pairs, stored sequences, additions of one gradient of both
+        The sizes that times are proportional to: pairs of views, stored sequences, additions for one gradient of both
         players, entries of the tables of orders, rows of the export.
     searching, building, iterating, evaluating, exporting
         Processor seconds.
@@ -88,14 +88,14 @@ class Measured:
     exporting: float
 
 
-def times_of(plan: Plan) -> Times:
-    """Measure two small games for some seconds, and foretell the times of a plan."""
+def times_of(plan: Plan) -> PlanTimes:
+    """Measure two small games for some seconds, and predict the times of a plan."""
     ensure_compiled()
-    return foretold(plan, *map(measure, MEASURED))
+    return predicted(plan, *map(measure, MEASURED))
 
 
-def foretold(plan: Plan, few: Measured, many: Measured) -> Times:
-    """The times of a plan, from two games of which the second has more additions for each sequence."""
+def predicted(plan: Plan, few: GameTimes, many: GameTimes) -> PlanTimes:
+    """The times of a plan, from two games; the second has more additions for each sequence."""
 
     def both(seconds_few: float, seconds_many: float) -> float:
         return _combined(
@@ -110,7 +110,7 @@ def foretold(plan: Plan, few: Measured, many: Measured) -> Times:
     }
     if plan.stages["export"].disk_mb:
         stages["export"] = many.exporting * sum(plan.counts["total_infosets"]) / many.rows
-    return Times(
+    return PlanTimes(
         _range(both(few.iterating, many.iterating), plan, "solve"),
         _range(evaluation, plan, "evaluate"),
         {name: _range(seconds + _STARTED, plan, name) for name, seconds in stages.items()},
@@ -118,7 +118,7 @@ def foretold(plan: Plan, few: Measured, many: Measured) -> Times:
 
 
 def _combined(few: tuple[int, int, float], many: tuple[int, int, float], sequences: int, work: int) -> float:
-    """Seconds of so many sequences and additions, if both games took the same for each of either; none is negative."""
+    """Predicted seconds, if each sequence and each addition takes the same time in both games; no rate is negative."""
     (s0, w0, t0), (s1, w1, t1) = few, many
     determinant = s0 * w1 - s1 * w0
     for_sequence = max(0.0, (t0 * w1 - t1 * w0) / determinant)
@@ -130,8 +130,8 @@ def _range(seconds: float, plan: Plan, stage: str) -> Range:
     return _LEAST * seconds, (_MOST_MAPPED if plan.stages[stage].mapped_mb else _MOST) * seconds
 
 
-def measure(name: str) -> Measured:
-    """Do on one thread what the stages do, with a small game."""
+def measure(name: str) -> GameTimes:
+    """Run the work of the stages for a small game on one thread, and measure it."""
     game = named_game(name)
     searching, pairs = _least(lambda: find_pairs(game))
     begun = time.process_time()
@@ -150,7 +150,7 @@ def measure(name: str) -> Measured:
     engine.close()
     whole = build_index(game, "none", pairs)
     exporting, _ = _least(lambda: _block(whole))
-    return Measured(
+    return GameTimes(
         len(pairs.mover),
         sum(player.sequences for player in index.players),
         sum(each.work for each in sizes),
@@ -161,7 +161,7 @@ def measure(name: str) -> Measured:
 
 
 def _least(work: Callable[[], _Result]) -> tuple[float, _Result]:
-    """The least time of some calls, and the last result."""
+    """The least time of several calls, and the last result."""
     least = float("inf")
     for _ in range(_TIMES):
         begun = time.process_time()
@@ -171,7 +171,7 @@ def _least(work: Callable[[], _Result]) -> tuple[float, _Result]:
 
 
 def _block(index: Index) -> bytes:
-    """Do for a block of rows what an export does for all of them."""
+    """Export one block of rows."""
     infosets = int(index.players[0].infosets_by_slice()[-1])
     nodes = np.arange(infosets)[:BLOCK_ROWS] + index.players[0].nodes_of(index.players[0].slices - 1).start
     texts = texts_of(infoset_tables(index, 0), text_width(index, 0), nodes)

@@ -1,4 +1,4 @@
-"""Stage "report": one page with everything that the stages found, its pictures, and one with what they measured."""
+"""Stage "report": a page with the results of all stages, its pictures, and a page with measurements."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NEEDED = {"pictures": 80 * MB}
 
 
 def needs(layout: Layout) -> MemoryNeeds[tuple[Floats, Floats]]:
-    """What the stage holds in memory."""
+    """The stage's memory needs."""
     return MemoryNeeds({**process_needs(), **_NEEDED}, strategy_arrays(layout), thread_needs())
 
 
@@ -51,11 +51,11 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
     Raises
     ------
     PtttError
-        If it cannot be done with `memory_mb` MB, an input is missing or damaged, or the disk cannot be written to.
+        If `memory_mb` is too small, an input is missing or damaged, or the disk cannot be written to.
     """
     with stage("report", directory, [PAGE, MEASUREMENTS, *FIGURES]) as facts:
         read = inputs(directory, "index", "solve")
-        # Of the other stages only the manifests are read, so that their files need no check.
+        # Only the manifests of the other stages are read, so their files need no check.
         before = {name: read.get(name) or read_manifest(manifest_of(directory, name), name) for name in STAGES[:-1]}
         facts.update(game=config.game, symmetry=config.symmetry, settings=config.report.model_dump(mode="json"))
         runs, others = read_comparison(directory, config.report.compare, before["solve"])
@@ -96,7 +96,7 @@ def _shown(report: ReportConfig) -> Facts:
 
 
 def in_force(before: Mapping[str, Facts], report: Facts, run: str = DEFAULT_RUN) -> Facts:
-    """The configuration that the products were made with, as their manifests tell it, without its budget of memory."""
+    """The configuration of the products, from their manifests, without the memory budget."""
     solve = before["solve"]
     sections = {"solve": solve["settings"], "export": before["export"]["settings"], "report": report}
     named = {} if run == DEFAULT_RUN else {"run": run}

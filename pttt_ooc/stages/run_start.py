@@ -1,8 +1,8 @@
-"""What a run of the workflow does before its first job: it reserves the directories that it is going to write to.
+"""The start of a run of the workflow: it locks the directories that it will write to.
 
-A stage holds locks of its own while it is at work.  But a workflow engine deletes the products of a stage before it
-starts the stage, and expects the ones of earlier stages to stay.  So a run as a whole has locks too, which end with its
-process.  A run that cannot have them has changed nothing.
+A stage holds its own locks while it runs.  But a workflow engine deletes the products of a stage before it starts the
+stage, and expects the products of earlier stages to stay.  So the whole run has locks too, which end with its process.
+A run that does not get them changes nothing.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.stages.directories import SHARED, manifest_of, structure_of
 from pttt_ooc.stages.stage_context import LOCK, STRUCTURE_LOCK, busy, check_writable, forget_future
 
-RUN_LOCK = ".run.lock"  # of a directory of results
-STRUCTURE_RUN_LOCK = ".structure.run.lock"  # beside an index: runs that do not make it share it
+RUN_LOCK = ".run.lock"  # in a directory of results
+STRUCTURE_RUN_LOCK = ".structure.run.lock"  # beside an index; shared by runs that do not make the index
 
 
 def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
-    """Reserve the directories of a run, and set times in the future right.
+    """Lock the directories of a run, and correct file times in the future.
 
     Parameters
     ----------
     files
-        What the run is going to make.
+        The files that the run will make.
     homes
-        Directories of results and of structures; the ones are reserved that some of the files are in.
+        Directories of results and of structures; those that hold some of the files are locked.
 
     Returns
     -------
-    What keeps them until it is closed, or the process ends.
+    The locks, which are held until the stack is closed or the process ends.
 
     Raises
     ------
     StoreError
-        If another run, or a stage, is at work in one of them, or it cannot be written to.
+        If another run or stage is at work in one of the directories, or it cannot be written to.
     """
     known = set(homes)
     wanted = {home for file in files if (home := next((place for place in file.parents if place in known), None))}
@@ -52,7 +52,7 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
                 home.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(hold(home / RUN_LOCK, partial(busy, home)))
                 _check_free(home / LOCK, home)
-        for structure in sorted(set(structures.values())):  # once each: several runs of one game may share it
+        for structure in sorted(set(structures.values())):  # once each: runs of one game share it
             shared = structure not in made
             with explained(f"lock the directory {structure}"):
                 stack.enter_context(hold(structure / STRUCTURE_RUN_LOCK, partial(busy, structure), shared=shared))
@@ -63,6 +63,6 @@ def begin(files: Collection[Path], homes: Iterable[Path]) -> ExitStack:
 
 
 def _check_free(lock: Path, directory: Path, shared: bool = False) -> None:
-    """Raise a StoreError if a stage is at work, which may have outlived its run."""
+    """Raise a StoreError if a stage is at work; it may have outlived its run."""
     if lock.exists():
         hold(lock, partial(busy, directory), shared=shared, touch=False).close()

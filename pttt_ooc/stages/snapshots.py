@@ -1,14 +1,14 @@
-"""Snapshots of the solver: average strategies on the way, on a schedule, within a budget of disk space.
+"""Snapshots of the solver: average strategies during a solve, on a schedule, within a disk budget.
 
 In the solver's work directory, where they outlive an interruption, they have this form:
 
 ========================= ================================================================================
 ``snapshots/<t>.zarr``    both players' average strategies after iteration t, in the form of a solution
-``snapshots/sizes.json``  iteration -> bytes of all that were ever made, those that were deleted included
+``snapshots/sizes.json``  iteration -> bytes of all snapshots ever made, deleted ones included
 ========================= ================================================================================
 
-The work directory is named by all that the iterates depend on, so that a snapshot of an iteration always has the same
-bits, whichever run has made it.  Which ones a run keeps follows from their sizes alone, not from interruptions.
+The work directory is named by everything that the iterates depend on, so that a snapshot of an iteration has the same
+bits in every run.  Which snapshots a run keeps depends on their sizes only, not on interruptions.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _SIZES = "sizes.json"
 _FLOAT = 4  # bytes of a probability
 _METADATA = 4096  # bytes that describe an array, at most
 
-Row = Mapping[str, Any]
+ConvergenceRow = Mapping[str, Any]
 
 
 def due(settings: SolveConfig) -> Iterator[int]:
     """The iterations after which snapshots are made.
 
-    They are 1 and then, each time, the first evaluation after the number of iterations has grown by ``snapshot_every``:
+    They are 1 and then, each time, the first evaluation after the number of iterations has grown by ``snapshot_every``,
     so that the gap of each snapshot is known.
     """
     assert settings.snapshot_every is not None
@@ -53,7 +53,7 @@ def due(settings: SolveConfig) -> Iterator[int]:
 
 
 def thinned(sizes: Mapping[int, int], budget: int) -> list[int]:
-    """Of some snapshots, those that are kept: all, or every second, or every fourth, ..., until they fit.
+    """The snapshots to keep: all, or every second, or every fourth, ..., until they fit.
 
     Parameters
     ----------
@@ -69,27 +69,29 @@ def thinned(sizes: Mapping[int, int], budget: int) -> list[int]:
 
 
 def most_bytes(index: Index) -> int:
-    """The most that one snapshot can take: nothing of it compressed."""
+    """The largest possible size of a snapshot: without compression."""
     return sum(_FLOAT * i.sequences + i.sequences // 64 + _METADATA * (i.slices + 1) for i in index.players)
 
 
 class Snapshots:
-    """The snapshots of one run; see :class:`pttt_ooc.solving.solver.Keeper`.
+    """The snapshots of one run; see :class:`pttt_ooc.solving.solver.SnapshotKeeper`.
 
     Parameters
     ----------
     work
         The work directory.
     attrs
-        Gives the attributes of a snapshot for the row of its evaluation.
+        Gives the attributes of a snapshot from the row of its evaluation.
 
     Raises
     ------
     DiskBudgetError
-        If not even two snapshots are sure to fit into the budget.
+        If two snapshots might not fit into the budget.
     """
 
-    def __init__(self, work: Path, index: Index, settings: SolveConfig, attrs: Callable[[Row], dict[str, Any]]) -> None:
+    def __init__(
+        self, work: Path, index: Index, settings: SolveConfig, attrs: Callable[[ConvergenceRow], dict[str, Any]]
+    ) -> None:
         self.directory, self._settings, self._attrs = work / SNAPSHOTS, settings, attrs
         self._budget = int(settings.snapshots_mb * MB)
         most = most_bytes(index)
@@ -103,7 +105,7 @@ class Snapshots:
         """Whether a snapshot is made after this iteration."""
         return iteration in self._due(iteration)
 
-    def keep(self, row: Row, strategies: SlicedStrategies) -> None:
+    def keep(self, row: ConvergenceRow, strategies: SlicedStrategies) -> None:
         """Make a snapshot.
 
         Raises
@@ -112,22 +114,22 @@ class Snapshots:
             If it cannot be written.
         """
         iteration = int(row["iteration"])
-        if not self._path(iteration).exists():  # a run that was killed since may have made it
+        if not self._path(iteration).exists():  # a killed run may have made it
             with fresh_store(self._path(iteration)) as store:
                 write_solution(store, strategies, self._attrs(row))
         sizes = {**self._sizes(), **self._there()}
         text = json.dumps({str(t): sizes[t] for t in sorted(sizes)})
-        atomic_write_text(self.directory / _SIZES, text + "\n")  # before any of them is deleted
+        atomic_write_text(self.directory / _SIZES, text + "\n")  # before any snapshot is deleted
 
     def make_room(self, iteration: int) -> None:
-        """Delete what is not kept at an iteration, if all together takes more than the budget.
+        """Delete snapshots that are not kept at an iteration, if all together exceed the budget.
 
-        The state of that iteration must be saved already: an earlier one may need what is deleted.
+        The state of that iteration must be saved already: an earlier state may need the deleted snapshots.
 
         Raises
         ------
         StoreError
-            If it cannot be deleted.
+            If they cannot be deleted.
         """
         there = self._there()
         if sum(there.values()) <= self._budget:
@@ -139,7 +141,7 @@ class Snapshots:
                     remove(self._path(t))
 
     def has_all(self, iteration: int) -> bool:
-        """Whether all snapshots are there that a run without interruptions has at this iteration."""
+        """Whether no snapshot is missing that a run without interruptions has at this iteration."""
         sizes = self._sizes()
         wanted = self._due(iteration)
         if not all(t in sizes for t in wanted):
@@ -147,9 +149,9 @@ class Snapshots:
         return all(self._path(t).exists() for t in self._kept(sizes, iteration))
 
     def publish(self, directory: Path, iteration: int) -> None:
-        """Make the product: a directory with the snapshots up to an iteration, whose state is saved.
+        """Make the product: a directory with the snapshots up to an iteration whose state is saved.
 
-        It shares the files with the work directory where the file system allows it.
+        It shares the files with the work directory if the file system allows it.
 
         Raises
         ------
@@ -178,7 +180,7 @@ class Snapshots:
         return {int(iteration): int(size) for iteration, size in content.items()}
 
     def _there(self) -> dict[int, int]:
-        """Sizes of the snapshots that are on disk."""
+        """Sizes of the snapshots on disk."""
         with explained(f"read {self.directory}"):
             return {int(path.stem): _size(path) for path in self.directory.glob("*.zarr")}
 
@@ -188,7 +190,7 @@ def _size(path: Path) -> int:
 
 
 def _shared(source: str, target: str) -> None:
-    """The same file under another name; a copy where the file system has no second names."""
+    """Make a hard link; a copy if the file system has no hard links."""
     try:
         os.link(source, target)
     except OSError:

@@ -22,7 +22,7 @@ from pttt_ooc.show.progress import Progress
 from pttt_ooc.solving.arrays import SolverArrays, solver_arrays
 from pttt_ooc.solving.regret import RULES
 from pttt_ooc.solving.solver import solve
-from pttt_ooc.solving.state_precision import room_bytes
+from pttt_ooc.solving.state_precision import part_bytes
 from pttt_ooc.stages.directories import SNAPSHOTS
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.normal_solve import normal_solve
@@ -35,8 +35,8 @@ from pttt_ooc.sweep.engine import engine_needs
 
 
 def needs(layout: Layout, settings: SolveConfig, thread: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
-    """What the stage holds in memory; `thread` as of :func:`pttt_ooc.sweep.engine.engine_needs`."""
-    rooms = {"parts of the state": room_bytes(layout.players)} if settings.storage else {}
+    """The stage's memory needs; for `thread` see :func:`pttt_ooc.sweep.engine.engine_needs`."""
+    rooms = {"parts of the state": part_bytes(layout.players)} if settings.storage else {}
     return MemoryNeeds(process_needs(), solver_arrays(layout, settings), {**thread, **rooms})
 
 
@@ -49,20 +49,20 @@ def run(
     log: Path | None = None,
     memory_mb: float = math.inf,
 ) -> None:
-    """Make ``solution.zarr`` and ``convergence.jsonl``, going on from the last commit in ``work/`` if there is one.
+    """Make ``solution.zarr`` and ``convergence.jsonl``; resume from the last commit in ``work/`` if there is one.
 
-    With ``snapshot_every``, the directory ``snapshots`` is made too: solutions of earlier iterations.
+    With ``snapshot_every``, also make the directory ``snapshots``: solutions of earlier iterations.
 
     Parameters
     ----------
     settings
-        Of the algorithm, and the budgets.
+        The algorithm's settings and the budgets.
     threads
-        Number of threads, if the budget of memory holds them.
+        Number of threads, if the memory budget allows them.
     log
         A file that gets the lines of progress.
     memory_mb
-        Most memory that may be used, MB: what does not fit is mapped from files.
+        Memory budget, MB; what does not fit is mapped from files.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def run(
                 progress.note(sentence)
             result = solve(engine, settings, work, name, progress, arrays, progress.note, snapshots, progress.part)
             with fresh_store(directory / "solution.zarr") as store:
-                write_solution(store, result.strategies, _told(settings, result.rows[-1]))
+                write_solution(store, result.strategies, _attrs(settings, result.rows[-1]))
         rows = [json.dumps(row, sort_keys=True) for row in result.rows]
         atomic_write_text(directory / "convergence.jsonl", "".join(f"{row}\n" for row in rows))
         facts["result"] = {**result.rows[-1], "stopped_by": result.stopped_by}
@@ -98,17 +98,17 @@ def run(
             snapshots.publish(directory, result.iteration)
         else:
             with explained(f"delete {directory / SNAPSHOTS}"):
-                remove(directory / SNAPSHOTS)  # of an earlier configuration: no manifest names them
+                remove(directory / SNAPSHOTS)  # from an earlier configuration: no manifest names them
 
 
 def _snapshots(work: Path, index: Index, settings: SolveConfig) -> Snapshots | None:
     if settings.snapshot_every is None:
         return None
-    return Snapshots(work, index, settings, lambda row: _told(settings, row))
+    return Snapshots(work, index, settings, lambda row: _attrs(settings, row))
 
 
 def _others(work: Path) -> Iterator[str]:
-    """A sentence about the disk space that states of other parameters take."""
+    """A sentence about the disk space of saved states of other parameters."""
     others = [path for path in work.parent.glob("*") if path != work and is_state(path)]
     taken = sum(file.stat().st_size for path in others for file in path.rglob("*") if file.is_file())
     if others:
@@ -118,15 +118,15 @@ def _others(work: Path) -> Iterator[str]:
         )
 
 
-def _told(settings: SolveConfig, row: Mapping[str, Any]) -> Facts:
+def _attrs(settings: SolveConfig, row: Mapping[str, Any]) -> Facts:
     """The attributes of the solution, without times, so that equal solutions have equal bytes."""
     return {"algorithm": settings.algorithm, "parameters": parameters(settings), **timeless(row)}
 
 
 def parameters(settings: SolveConfig) -> dict[str, Any]:
-    """All that the iterates and their average depend on besides the algorithm's name and the precision.
+    """Everything that the iterates and their average depend on, except the algorithm's name and the precision.
 
-    There is a horizon only if the rule's parameters move, and a storage only if it is narrower than the precision.
+    It has a horizon only if the rule's parameters move, and a storage only if that is narrower than the precision.
     """
     settings, rule = normal_solve(settings), RULES[settings.algorithm]
     found: dict[str, Any] = asdict(rule.parameters(settings))
@@ -136,7 +136,7 @@ def parameters(settings: SolveConfig) -> dict[str, Any]:
 
 
 def work_name(game: str, symmetry: Symmetry, settings: SolveConfig, index: Facts) -> str:
-    """The name of the work directory: a fingerprint of what the iterates depend on, budgets excepted."""
+    """The name of the work directory: a fingerprint of what the iterates depend on, without budgets."""
     iterates: dict[str, Any] = {
         "game": game,
         "symmetry": symmetry,

@@ -1,4 +1,4 @@
-"""Shared by all stages: manifests, locks, measurements of time and memory, and errors as one sentence."""
+"""What all stages share: manifests, locks, measurements of time and memory, and errors as one sentence."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.resources import MB, measured, small_threads
 from pttt_ooc.disk.stop_signals import interruptible
-from pttt_ooc.errors import BudgetError, StoreError, told_by
+from pttt_ooc.errors import BudgetError, StoreError, exit_on_error
 from pttt_ooc.stages.directories import SHARED, home_of, manifest_of, structure_of
 from pttt_ooc.stages.product_check import described, remember, stamp
 from pttt_ooc.stages.provenance import source_digest, versions
 
-if TYPE_CHECKING:  # the Snakefile imports this module, and has no time for numpy and Zarr
+if TYPE_CHECKING:  # the Snakefile imports this module; numpy and Zarr would slow it down
     from pttt_ooc.disk.memory import MemoryNeeds, Tree, Workspace
 
 Facts = dict[str, Any]
-LOCK = ".lock"  # of a directory of results
-STRUCTURE_LOCK = ".structure.lock"  # beside an index: runs that read it share it
-MEASURED_FILES = ("measurements.html",)  # products that hold nothing but what a run measured
+LOCK = ".lock"  # in a directory of results
+STRUCTURE_LOCK = ".structure.lock"  # beside an index; shared by runs that read the index
+MEASURED_FILES = ("measurements.html",)  # products with nothing but measurements
 
 
 @contextmanager
@@ -44,25 +44,25 @@ def stage(
     Parameters
     ----------
     name
-        Of the stage.
+        The stage's name.
     directory
-        Directory of the results.  One stage at a time may be at work there, and none while another run makes the index.
+        Directory of the results.  One stage at a time may run there, and none while another run makes the index.
     products
         Names of the files and stores that the block makes there.
     sources
-        Gives the digest of all that a stage is made of, by its name.
+        Gives the digest of a stage's sources, by the stage's name.
 
     Yields
     ------
-    dict to be filled with further facts, JSON values, for the manifest.
+    dict for further facts, JSON values, for the manifest.
 
     Raises
     ------
     StoreError
-        If another stage is at work in the directory, or it cannot be written.
+        If another stage is at work in the directory, or it cannot be written to.
     """
     with _locked(directory, name):
-        # Without a manifest, nothing that an interruption leaves behind passes for a product.
+        # Without a manifest, the leftovers of an interruption do not count as products.
         manifest = manifest_of(directory, name)
         before = manifest.read_text(encoding="utf-8") if manifest.exists() else None
         with explained(f"delete {manifest}"):
@@ -85,7 +85,7 @@ def stage(
 
 
 def allocated(needs: MemoryNeeds[Tree], memory_mb: float, directory: Path, facts: Facts) -> Tree:
-    """The arrays of a stage that works on one thread, as of :func:`workspace_of`."""
+    """The arrays of a stage on one thread; see :func:`workspace_of`."""
     return workspace_of("", needs, memory_mb, directory, facts).allocate()
 
 
@@ -98,14 +98,14 @@ def workspace_of(
     threads: int = 1,
     log: Path | None = None,
 ) -> Workspace[Tree]:
-    """A stage's arrays and threads within its budget; the manifest's facts say how many, and how much memory they take.
+    """A stage's arrays and threads within its budget; their number and memory are added to the manifest's facts.
 
-    A person is told, on stderr and in the `log`, if there are fewer than `threads`.
+    A message on stderr and in the `log` tells if there are fewer than `threads`.
 
     Raises
     ------
     MemoryBudgetError
-        If the stage cannot do with the budget, even on one thread.
+        If the budget is too small, even for one thread.
     """
     workspace = needs.within(memory_mb, directory, threads)
     if told := workspace.fewer_threads(name, memory_mb, threads):
@@ -121,13 +121,13 @@ def workspace_of(
 
 
 def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
-    """The manifests of earlier stages, whose products are checked to be the ones that they describe.
+    """The manifests of earlier stages, after a check of their products.
 
     Raises
     ------
     StoreError
-        If a manifest or product is missing, a product differs from its manifest, or was made from other products
-        than the present ones.
+        If a manifest or product is missing, or a product differs from its manifest or was made from other products than
+        the present ones.
     """
     manifests: dict[str, Facts] = {}
     for name in stages:
@@ -144,7 +144,7 @@ def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
 
 
 def check_product(directory: Path, name: str, manifest: Facts, product: str) -> None:
-    """Raise a StoreError unless a product of the stage `name` is the one that its manifest describes."""
+    """Raise a StoreError if a product of the stage `name` differs from its manifest."""
     path = home_of(directory, name) / product
     if digest(path) != manifest["products"][product]["digest"]:
         raise StoreError(
@@ -159,20 +159,20 @@ def digests(manifests: Mapping[str, Facts]) -> dict[str, str]:
 
 
 def contents(manifests: Mapping[str, Facts]) -> dict[str, str]:
-    """The same, but equal for equal runs: run times do not count, and files that hold nothing else are left out."""
+    """Like :func:`digests`, but equal for equal runs: without run times, and without files of measurements."""
     described = {name: d for facts in manifests.values() for name, d in facts["products"].items()}
     return {name: d.get("content", d["digest"]) for name, d in described.items() if name not in MEASURED_FILES}
 
 
 def made_from_others(manifest: Facts, before: Mapping[str, Facts]) -> str:
-    """The name of a product in the manifests `before` of earlier stages that is not the one that was used; or empty."""
+    """The name of a product of earlier stages (`before`) that differs from the one used; empty if there is none."""
     there = digests(before)
     used = manifest.get("made_from", {})
     return next((name for name in sorted(there.keys() & used.keys()) if there[name] != used[name]), "")
 
 
 def check_writable(directory: Path) -> None:
-    """Raise a StoreError if nothing can be written to the directory, or made where it is to be."""
+    """Raise a StoreError if the directory cannot be written to, or cannot be made."""
     there = next(path for path in (directory, *directory.absolute().parents) if path.exists())
     if not os.access(there, os.W_OK):
         raise StoreError(
@@ -181,7 +181,7 @@ def check_writable(directory: Path) -> None:
 
 
 def forget_future(directory: Path) -> None:
-    """Give files from the future a time just before now, in the same sequence.
+    """Give files with a time in the future a time just before now, in the same order.
 
     Such files exist if the clock was wrong and has been set back.  Snakemake compares times to decide what is stale,
     and would run everything that depends on such a file again and again.
@@ -210,7 +210,7 @@ def _locked(directory: Path, name: str) -> Iterator[None]:
 
 @contextmanager
 def undisturbed(directory: Path) -> Iterator[None]:
-    """Prevent stages from starting in the directory while the block reads there; nothing is written.
+    """Prevent stages from starting in the directory while the block reads it; nothing is written.
 
     Raises
     ------
@@ -226,25 +226,25 @@ def undisturbed(directory: Path) -> Iterator[None]:
 
 
 def busy(directory: Path, process: str) -> str:
-    """What is said where another process holds a lock of a directory."""
+    """The message if another process holds a directory's lock."""
     return f"Another run is at work in {directory} (process {process}); wait for it or stop it."
 
 
 def tell(sentence: str, log: Path | None = None) -> None:
-    """Print a sentence on stderr and, if there is one, into a log."""
+    """Print a sentence on stderr and to the log, if there is one."""
     print(sentence, file=sys.stderr, flush=True)
-    # On a disk that is full or read-only, the terminal has to do.
+    # If the disk is full or read-only, only the terminal gets the sentence.
     if log:
         with suppress(OSError), open(log, "a", encoding="utf-8") as file:
             print(sentence, file=file)
 
 
 @contextmanager
-def told(log: Path) -> Iterator[None]:
-    """End the program with one sentence, on stderr and in the log, where a person can do something about it."""
+def errors_to(log: Path) -> Iterator[None]:
+    """On an error for people, end the program with its sentence, on stderr and in the log."""
     small_threads()
 
-    with interruptible(), told_by(partial(tell, log=log)):
+    with interruptible(), exit_on_error(partial(tell, log=log)):
         with explained(f"write the log {log}"):
             log.parent.mkdir(parents=True, exist_ok=True)
             log.write_text("", encoding="utf-8")

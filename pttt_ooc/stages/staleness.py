@@ -1,9 +1,8 @@
-"""What makes a stage stale: whether the manifests on disk describe what the configuration asks for.
+"""Whether a stage is stale: whether its manifest describes what the configuration asks for.
 
-Times do not count, nor does what a workflow engine remembers of its own last run: products may have been made by
-``pttt solve``, by another version of the package, or copied from elsewhere.  Each manifest names the settings, sources
-and products that it was made from, and the content of what it made.  This module compares them with what is asked for
-and with what is there.  It changes nothing.
+Neither file times count nor a workflow engine's records: products may have been made by ``pttt solve``, by another
+version of the package, or copied from elsewhere.  Each manifest names the settings, sources and inputs of its products,
+and their content.  This module compares them with the configuration and with the files.  It changes nothing.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ _RUNS_FIRST = " runs first"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of a stage.
+class StageRequest:
+    """What a configuration asks of a stage.
 
     Attributes
     ----------
     facts
-        What its manifest must contain, JSON values.
+        Facts that its manifest must contain, JSON values.
     sources
-        The digest of all that it is made of.
+        The digest of its sources.
     after
-        The stages whose products it is made from.
+        The stages whose products it reads.
     made_from
-        Digests of other files that it is made from, by their names in its manifest.
+        Digests of other files that it reads, by their names in its manifest.
     """
 
     facts: Facts
@@ -50,7 +49,7 @@ class Asked:
     made_from: Mapping[str, str] | None = None
 
 
-def asked(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> dict[str, Asked]:
+def requested_stages(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> dict[str, StageRequest]:
     """What a configuration asks of each stage, for results in `directory`."""
     game = {"game": config.game}
     board = {**game, "symmetry": config.symmetry}
@@ -68,26 +67,26 @@ def asked(config: Config, directory: Path, stages: Sequence[str] = STAGES) -> di
     }
     others = {"report": compared_digests(directory, config.report.compare)}
     return {
-        stage: Asked(facts[stage], source_digest(stage), STAGES[: STAGES.index(stage)], others.get(stage))
+        stage: StageRequest(facts[stage], source_digest(stage), STAGES[: STAGES.index(stage)], others.get(stage))
         for stage in stages
     }
 
 
 def reasons(
-    directory: Path, wanted: Mapping[str, Asked], forced: Container[str] = (), remember: bool = False
+    directory: Path, wanted: Mapping[str, StageRequest], forced: Container[str] = (), remember: bool = False
 ) -> dict[str, str]:
-    """Why each stage has to run, as the rest of a sentence about its manifest; empty where it has not.
+    """Why each stage must run, as the rest of a sentence about its manifest; empty if it need not run.
 
     Parameters
     ----------
     directory
         Of the results.
     wanted
-        What is asked of each stage, by its name, in their order.
+        The requests by stage, in the order of the stages.
     forced
         Stages, and files of manifests, that run in any case.
     remember
-        Whether to write down which products have been read.
+        Whether to record verified products.
     """
     found: dict[str, str] = {}
     current: dict[str, Facts] = {}
@@ -104,8 +103,10 @@ def reasons(
     return found
 
 
-def _own_reason(file: Path, stage: str, one: Asked, current: Mapping[str, Facts], remember: bool) -> tuple[str, Facts]:
-    """Why a stage has to run whatever others do, and its manifest."""
+def _own_reason(
+    file: Path, stage: str, one: StageRequest, current: Mapping[str, Facts], remember: bool
+) -> tuple[str, Facts]:
+    """Why a stage must run on its own account, and its manifest."""
     if not file.exists():
         return NOT_RUN, {}
     try:
@@ -119,8 +120,8 @@ def _own_reason(file: Path, stage: str, one: Asked, current: Mapping[str, Facts]
     return reason, manifest
 
 
-def difference(manifest: Facts, one: Asked, before: Mapping[str, Facts]) -> str:
-    """How a manifest differs from what is asked for, as the rest of a sentence; empty if it does not differ.
+def difference(manifest: Facts, one: StageRequest, before: Mapping[str, Facts]) -> str:
+    """How a manifest differs from the request, as the rest of a sentence; empty if it does not.
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def difference(manifest: Facts, one: Asked, before: Mapping[str, Facts]) -> str:
 
 
 def _flat(facts: Facts) -> Facts:
-    """Settings as keys of their own."""
+    """Facts with each setting as a key ``settings.NAME``."""
     settings = facts.get("settings")
     inner = {f"settings.{key}": value for key, value in settings.items()} if isinstance(settings, dict) else {}
     return {**{key: value for key, value in facts.items() if key != "settings"}, **inner}
@@ -153,13 +154,13 @@ def _shown(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-def told(found: Mapping[str, str]) -> list[str]:
-    """What :func:`reasons` found, for a person: one line for each stage."""
+def status_lines(found: Mapping[str, str]) -> list[str]:
+    """The result of :func:`reasons` as one line for each stage."""
     return [f"{stage}: {reason or 'up to date'}" for stage, reason in found.items()]
 
 
 def sentence(file: str, reason: str) -> str:
-    """Why a stage runs again, of which this is the manifest; empty where it is plain."""
+    """Why the stage of this manifest runs again; empty if it is obvious."""
     if reason in ("", NOT_RUN) or reason.endswith(_RUNS_FIRST):
         return ""
     return f"{file} {reason}; stage {Path(file).stem} runs again."

@@ -1,4 +1,4 @@
-"""The digest of a run: of all that equal runs have in common, whatever machine, Python or budgets they had."""
+"""The digest of a run: it is the same in equal runs, on any machine, with any Python and any budgets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pttt_ooc.stages.product_check import timeless
 from pttt_ooc.stages.stage_context import Facts, contents, inputs, undisturbed
 
 MEASURED = ("usage", "memory", "versions")
-"""What manifests say about a run and not about its results."""
+"""Keys of manifests that describe the run, not its results."""
 NAMES = ("sources", "work", "made_from")
 """Digests of code, which comments change, and of products, whose own digests count already."""
 
@@ -23,17 +23,17 @@ def content_of(manifest: Facts) -> Facts:
 
 
 def run_digest(directory: Path) -> str:
-    """One digest of a whole run, whose products are checked first to be the ones that its manifests describe.
+    """The digest of a whole run, after a check of its products against their manifests.
 
     Parameters
     ----------
     directory
-        Of the results, with the report in it.
+        The results, with the report.
 
     Raises
     ------
     StoreError
-        If a manifest or product is missing or damaged, or a stage is at work there.
+        If a manifest or product is missing or damaged, or a stage is running there.
     """
     with undisturbed(directory):
         found = {name: content_of(manifest) for name, manifest in inputs(directory, *STAGES).items()}

@@ -1,7 +1,7 @@
 """The structure of a game: views, orders, indices of nodes and sequences, timing operators, strategies on them.
 
-Modules: ``views``: pairs of views. ``orders``: ranking of orders. ``relabelling``: what symmetries do to orders.
+Modules: ``views``: pairs of views. ``orders``: ranking of orders. ``relabelling``: the effect of symmetries on orders.
 ``index``: numbers of nodes and sequences, parents and children. ``patterns``, ``cells``, ``timing``: the timing
 operators, built by ``building``. ``counts``: sizes of games. ``strategy``: a player's probabilities. ``symmetry``:
-folding and unfolding them.
+folding and unfolding strategies.
 """

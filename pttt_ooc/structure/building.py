@@ -1,6 +1,6 @@
-"""Building the tables of the timing operators, and how large they will be.
+"""Construction of the timing operators' tables, and a forecast of their sizes.
 
-See :mod:`pttt_ooc.structure.timing` for what they mean.
+See :mod:`pttt_ooc.structure.timing` for their meaning.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells, times_of
+from pttt_ooc.structure.cells import BASE, Cells, PlayerOrders, find_cells, times_of
 from pttt_ooc.structure.index import Index, Layout
 from pttt_ooc.structure.patterns import codes_of, keys_of, kinds_of
-from pttt_ooc.structure.timing import Clocks, Factors, Patterns, Timing, consistent
+from pttt_ooc.structure.timing import Clocks, Factors, PatternCells, Timing, consistent
 from pttt_ooc.structure.views import Ints, Pairs, first_seen, images_of, number_below
 
 NARROW = (1 << 16) - 1
-"""Cells that 16 bits tell apart, with an extra one after the last."""
+"""Most cells that 16 bits can number, with an extra one after the last."""
 
 _NEVER = -2  # the time of no square
 
@@ -42,28 +42,28 @@ def build_timing(
     Parameters
     ----------
     allocate
-        Makes the arrays `order_cell` and `wide_order_cell`, which are by far the largest ones, from name, length and
+        Makes the arrays `order_cell` and `wide_order_cell`, by far the largest ones, from name, length and
         dtype: in memory by default, or mapped from files.
     on_progress
-        Called with the share of these arrays that is written.
+        Called with the share of these arrays that has been written, 0 to 1.
     """
-    return _Builder(index, pairs, receiver).build(allocate, on_progress)
+    return _TimingBuilder(index, pairs, receiver).build(allocate, on_progress)
 
 
 @dataclass(frozen=True, eq=False)
 class TimingSizes:
-    """How large the tables of a :class:`Timing` are.
+    """Sizes of the tables of a :class:`Timing`.
 
     Attributes
     ----------
     sources, patterns
-        As in the timing.
+        Numbers of sources and patterns.
     narrow_orders, wide_orders
         Length of `order_cell` and of `wide_order_cell`.
     cells
         An upper bound on the cells of either side of any operator.
     work
-        Orders of both sides, over all sources: about what a gradient adds up.
+        Orders of both sides, over all sources: about the number of additions of a gradient.
     """
 
     sources: int
@@ -75,12 +75,12 @@ class TimingSizes:
 
 
 def timing_sizes(layout: Layout, pairs: Pairs, receiver: int) -> TimingSizes:
-    """The size of what :func:`build_timing` would build, without building it."""
-    return _Builder(layout, pairs, receiver).sizes()
+    """The sizes of the result of :func:`build_timing`, without building it."""
+    return _TimingBuilder(layout, pairs, receiver).sizes()
 
 
 def most_cells(attempts: Ints, keys: Ints) -> Ints:
-    """How many tuples of different times `keys` squares among so many attempts may have, an upper bound on cells."""
+    """An upper bound on cells: the number of tuples of different times of `keys` squares among `attempts`."""
     cells = np.ones(np.broadcast_shapes(attempts.shape, keys.shape), np.int64)
     for k in range(int(keys.max(initial=0))):
         cells *= np.where(k < keys, np.maximum(attempts.astype(np.int64) - k, 1), 1)
@@ -88,19 +88,20 @@ def most_cells(attempts: Ints, keys: Ints) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
-    """The pairs of views that matter to a receiver: its view represents its orbit, and somebody can win.
+class RelevantPairs:
+    """The pairs of views that matter to a receiver: its view represents its orbit, and a player can win.
 
     Attributes
     ----------
     receiver_view, source_view
         int64, shape (pairs,): positions in the index.
     placed, failed, mover, winning
-        As in :class:`~pttt_ooc.structure.views.Pairs`.
+        See :class:`~pttt_ooc.structure.views.Pairs`.
     symmetry
-        By player, the symmetry that takes its view to the representative.
+        By player, the symmetry that maps the view to its representative.
     keys
-        Squares on which the receiver failed, and on which the source failed, because the other had placed there.
+        Squares on which the receiver failed, and squares on which the source failed, because the other player had
+        placed a mark there.
     code
         By player, the patterns; see :mod:`~pttt_ooc.structure.patterns`.
     """
@@ -117,15 +118,17 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class Users:
-    """Which pair and which side of it (0: receiver, 1: source) uses each pattern first.
+class PatternUses:
+    """The first use of each pattern.
 
     Attributes
     ----------
+    pair, side
+        The pair of views that uses it, and its side: 0 for the receiver, 1 for the source.
     ends_placed
-        Whether orders of the pattern that end with a failure do not take part.
+        Whether orders that end with a failure are excluded.
     narrow
-        How many patterns, the first ones, have cells that fit 16 bits.
+        Number of patterns whose cells fit 16 bits; they come first.
     """
 
     pair: Ints
@@ -134,19 +137,19 @@ class Users:
     narrow: int
 
 
-def narrowed(numbers: Ints) -> NDArray[np.int32]:
+def as_int32(numbers: Ints) -> NDArray[np.int32]:
     """The same numbers in 32 bits; an OverflowError if one does not fit."""
     if numbers.size and max(abs(int(numbers.min())), int(numbers.max())) > np.iinfo(np.int32).max:
         raise OverflowError("a table of the index has more entries than 32 bits can number")
     return numbers.astype(np.int32)
 
 
-class _Builder:
+class _TimingBuilder:
     def __init__(self, index: Layout, pairs: Pairs, receiver: int) -> None:
         self.index, self.game, self.pairs = index, index.game, pairs
         self.receiver, self.source = receiver, 1 - receiver
         self.images = images_of(index.group)
-        self.sides = (Side(self.game, 0), Side(self.game, 1))
+        self.sides = (PlayerOrders(self.game, 0), PlayerOrders(self.game, 1))
         self.cells: list[tuple[Cells, Cells]] = []  # of the source, of the receiver
         self.factors: list[Factors[int]] = []
         self.operator_start = [0]
@@ -176,31 +179,34 @@ class _Builder:
             operator_start=np.array(self.operator_start, np.int64),
             operator_cells=np.array([(s.size, r.size) for s, r in self.cells], np.int64).reshape(-1, 2),
             operator_prefix_first=np.array(self.prefix_first, np.bool_),
-            factor=np.ascontiguousarray(narrowed(np.array(self.factors, np.int64)).reshape(-1, len(Factors._fields)).T),
+            factor=np.ascontiguousarray(as_int32(np.array(self.factors, np.int64)).reshape(-1, len(Factors._fields)).T),
             matrix=np.concatenate([np.zeros(0, np.uint64), *self.matrix]),
         )
 
-    def _sources(self, allocate: Allocate, on_progress: Callable[[float], None]) -> tuple[NDArray[np.int32], Patterns]:
+    def _sources(
+        self, allocate: Allocate, on_progress: Callable[[float], None]
+    ) -> tuple[NDArray[np.int32], PatternCells]:
         """All sources, and the patterns.
 
-        Sources are sorted: receiver's view, operator, pattern, winning actions; source's view, pattern, actions.
+        Sources are sorted by the receiver's view, operator, pattern and winning actions, then by the source's view,
+        pattern and actions.
         """
         r, s, c = self.receiver, self.source, self._choose()
         number = self._operators(c)
         sizes = np.array([(receiver.size, source.size) for source, receiver in self.cells], np.int64).reshape(-1, 2)
-        numbers, users = self._pattern_numbers(c, number, sizes)
-        patterns = self._patterns(c, users, number, allocate, on_progress)
+        numbers, uses = self._pattern_numbers(c, number, sizes)
+        patterns = self._patterns(c, uses, number, allocate, on_progress)
         actions = {
             p: np.where(c.mover == p, self._action_masks(p, c.placed[p] | c.failed[p], c.winning, c.symmetry[p]), 0)
             for p in (r, s)
         }
         mine_first = (c.receiver_view, number, numbers[:, 0], actions[r])
         theirs = (c.source_view, numbers[:, 1], actions[s])
-        table = narrowed(np.stack([*mine_first, *theirs], axis=1))
+        table = as_int32(np.stack([*mine_first, *theirs], axis=1))
         return table[np.lexsort(table.T[::-1])], patterns
 
     def sizes(self) -> TimingSizes:
-        """How large the tables would be."""
+        """The sizes of the tables."""
         c = self._choose()
         first, number = first_seen(self._shapes(c))
         keys = np.bitwise_count(c.keys[0] | c.keys[1])[first]
@@ -208,14 +214,14 @@ class _Builder:
             [most_cells(np.bitwise_count((c.placed | c.failed)[p])[first], keys) for p in (self.receiver, self.source)],
             axis=1,
         )
-        _, users = self._pattern_numbers(c, number, bounds)
-        orders = self._orders(c, users)
-        narrow = int(orders[: users.narrow].sum())
+        _, uses = self._pattern_numbers(c, number, bounds)
+        orders = self._orders(c, uses)
+        narrow = int(orders[: uses.narrow].sum())
         wide = int(orders.sum()) - narrow
         work = sum(int(self.sides[p].counts.of(c.placed[p], c.failed[p]).sum()) for p in (0, 1))
         return TimingSizes(len(c.mover), len(orders), narrow, wide, int(bounds.max(initial=1)), work)
 
-    def _choose(self) -> Chosen:
+    def _choose(self) -> RelevantPairs:
         pairs, size = self.pairs, self.game.squares
         r, s = self.receiver, self.source
         at = self.index.orbits[r].find(pairs.placed[r] << size | pairs.failed[r])
@@ -224,7 +230,7 @@ class _Builder:
         i = np.flatnonzero(chosen & (pairs.winning_squares != 0) & (at >= 0))
         placed, failed = pairs.placed[:, i], pairs.failed[:, i]
         at_s = self.index.orbits[s].find(placed[s] << size | failed[s])
-        # The receiver's view is a representative already.
+        # The receiver's view is already a representative.
         symmetry = {r: np.zeros(len(i), np.int64), s: self.index.orbits[s].symmetry[at_s]}
         # Squares on which the receiver failed come first, then those on which the source did.
         keys = (failed[r] & placed[s], failed[s] & placed[r])
@@ -233,17 +239,17 @@ class _Builder:
             for p in (r, s)
         }
         views = (view[i], self.index.orbits[s].view[at_s])
-        return Chosen(*views, placed, failed, pairs.mover[i], pairs.winning_squares[i], symmetry, keys, code)
+        return RelevantPairs(*views, placed, failed, pairs.mover[i], pairs.winning_squares[i], symmetry, keys, code)
 
     def _action_masks(self, player: int, tried: Ints, squares: Ints, symmetry: Ints) -> Ints:
-        """Numbers of the actions that attempt the images of `squares`, at the images of views, as bit masks."""
+        """The actions that attempt the images of `squares`, at the images of views, as bit masks of action numbers."""
         taken = self.images[symmetry, tried] | self.game.setup_mask(player)
         wanted, mask = self.images[symmetry, squares], np.zeros_like(squares)
         for square in range(self.game.squares):
             mask |= ((wanted & ~taken) >> square & 1) << number_below(~taken, square)
         return mask
 
-    def _shapes(self, c: Chosen) -> Ints:
+    def _shapes(self, c: RelevantPairs) -> Ints:
         """A number for each pair of patterns that determines their operator."""
         shape = np.bitwise_count(c.keys[0] | c.keys[1]) << 4 | np.bitwise_count(c.keys[0]).astype(np.int64)
         for p in (self.receiver, self.source):
@@ -253,7 +259,7 @@ class _Builder:
         found: Ints = shape
         return found
 
-    def _operators(self, c: Chosen) -> Ints:
+    def _operators(self, c: RelevantPairs) -> Ints:
         """Number of the operator of each pair of patterns; new operators are built."""
         first, number = first_seen(self._shapes(c))
         for i in first:
@@ -264,10 +270,10 @@ class _Builder:
         return number
 
     def _cut(self, placed: Ints, failed: Ints) -> int:
-        """The time at which the operator of two views is split: half-way, unless the views are small."""
+        """The time at which the operator of two views is cut: half-way, unless the views are small."""
         longest = int(np.bitwise_count(placed | failed).max())
         if longest <= 4:
-            return BASE  # everything is prefix
+            return BASE  # all times are in the prefix
         if self.game.turn_rule == "classical":
             longest = int(np.bitwise_count(placed).max())
         return (longest + 1) // 2
@@ -276,43 +282,48 @@ class _Builder:
         [keys], [kinds] = keys_of(np.array([code])), kinds_of(np.array([code]))
         return Cells(self.sides[player].orders(int(kinds), cut), keys, cut)
 
-    def _pattern_numbers(self, c: Chosen, number: Ints, sizes: Ints) -> tuple[Ints, Users]:
-        """Numbers of the patterns of receiver and source, shape (pairs, 2), and who uses each pattern first.
+    def _pattern_numbers(self, c: RelevantPairs, number: Ints, sizes: Ints) -> tuple[Ints, PatternUses]:
+        """Numbers of the patterns of receiver and source, shape (pairs, 2), and the first use of each pattern.
 
-        Patterns are numbered by their first appearance, those whose cells do not fit 16 bits after all others; `sizes`
-        tells how many cells each operator has on either side, shape (operators, 2).
+        Patterns are numbered by their first use; the ones whose cells do not fit 16 bits come after all others.
+        `sizes` has the number of cells of each operator on either side, shape (operators, 2).
         """
         players = np.array([self.receiver, self.source])
         codes = np.stack([c.code[p] for p in players], axis=1)
-        # By the classical rule, the turn passes only after a placement: whoever is not to move has no order that ends
-        # with a failure.
+        # By the classical rule, the turn passes only after a placement: the player who is not to move has no order
+        # that ends with a failure.
         ends_placed = (c.mover[:, None] != players) & (self.game.turn_rule == "classical")
         _, same = np.unique(codes, return_inverse=True)
-        users = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
-        first, found = first_seen((same.reshape(codes.shape) * (users.max(initial=0) + 1) + users).ravel())
+        uses = (number[:, None] * 2 + np.arange(2)) * 2 + ends_placed
+        first, found = first_seen((same.reshape(codes.shape) * (uses.max(initial=0) + 1) + uses).ravel())
         pair, side = first // 2, first % 2
         wide = sizes[number[pair], side] > NARROW
         rank = np.argsort(wide, kind="stable")
         renumbered = np.empty(len(rank), np.int64)
         renumbered[rank] = np.arange(len(rank))
-        using = Users(pair[rank], side[rank], ends_placed[pair, side][rank], int(len(wide) - wide.sum()))
+        using = PatternUses(pair[rank], side[rank], ends_placed[pair, side][rank], int(len(wide) - wide.sum()))
         return renumbered[found].reshape(codes.shape), using
 
-    def _orders(self, c: Chosen, users: Users) -> Ints:
+    def _orders(self, c: RelevantPairs, uses: PatternUses) -> Ints:
         """Number of orders of each pattern."""
-        orders = np.empty(len(users.pair), np.int64)
+        orders = np.empty(len(uses.pair), np.int64)
         for k, p in enumerate((self.receiver, self.source)):
-            of_side = users.pair[users.side == k]
-            orders[users.side == k] = self.sides[p].counts.of(c.placed[p, of_side], c.failed[p, of_side])
+            of_side = uses.pair[uses.side == k]
+            orders[uses.side == k] = self.sides[p].counts.of(c.placed[p, of_side], c.failed[p, of_side])
         return orders
 
     def _patterns(
-        self, c: Chosen, users: Users, number: Ints, allocate: Allocate, on_progress: Callable[[float], None]
-    ) -> Patterns:
+        self,
+        c: RelevantPairs,
+        uses: PatternUses,
+        number: Ints,
+        allocate: Allocate,
+        on_progress: Callable[[float], None],
+    ) -> PatternCells:
         """The cell of each order of each pattern."""
         players = np.array([self.receiver, self.source])
-        pair, side, ends_placed, narrow = users.pair, users.side, users.ends_placed, users.narrow
-        orders = self._orders(c, users)
+        pair, side, ends_placed, narrow = uses.pair, uses.side, uses.ends_placed, uses.narrow
+        orders = self._orders(c, uses)
         start = np.concatenate([[0], np.cumsum(orders)])
         middle = int(start[narrow])
         cell = allocate("order_cell", middle, np.uint16)
@@ -339,7 +350,7 @@ class _Builder:
             if done - told > start[-1] // 100:
                 on_progress(done / int(start[-1]))
                 told = done
-        return Patterns(start, cell, wide_cell)
+        return PatternCells(start, cell, wide_cell)
 
     def _add_factors(self, source: Cells, receiver: Cells, received: int) -> None:
         matrix, found = consistent(self._clocks(self.source, source), self._clocks(self.receiver, receiver), received)
@@ -351,7 +362,7 @@ class _Builder:
             factor = Factors(*theirs[b], *mine[a], suffix_matrix, prefix_matrix)
             factors.append(factor)
             self._ones[factor.prefix_matrix] = ones
-        # What the sum over prefixes costs, if factors share it that have the same source, or the same receiver.
+        # Cost of the sums over prefixes, if factors with the same source share one, or factors with the same receiver.
         before = {(f.source_cell, f.prefix_matrix): f.source_suffixes * self._ones[f.prefix_matrix] for f in factors}
         after = {(f.receiver_cell, f.prefix_matrix): f.receiver_suffixes * self._ones[f.prefix_matrix] for f in factors}
         prefix_first = sum(before.values()) <= sum(after.values())
@@ -373,7 +384,7 @@ class _Builder:
         return Clocks(cells.sets, columns, tables.first_column, rows, tables.first_row)
 
     def _store(self, matrix: NDArray[np.uint64], sources: int) -> int:
-        """Place in `matrix` of one with so many of the source's indices."""
+        """Position in `matrix` of a matrix with this number of source indices; equal matrices are stored once."""
         known = (sources, matrix.tobytes())
         if known not in self._matrices:
             self._matrices[known] = self._matrix_size

@@ -16,22 +16,22 @@ from pttt_ooc.structure.orders import all_orders, order_counts
 from pttt_ooc.structure.patterns import FAILED, FAILED_ON_SETUP, PLACED, squares_of
 from pttt_ooc.structure.views import Ints
 
-BASE = 16  # of the codes of tuples of times, whose digits are the times plus 1, or 0; times stay below BASE - 1
+BASE = 16  # base of the codes of tuples of times, whose digits are the times plus 1, or 0; times are below BASE - 1
 _DIGIT = 4  # bits
-_CACHED_BYTES = 24_000_000  # of cut orders that are kept for the next views of the same kinds of squares
-_SLOTS = 4096  # of a hash table; a code replaces another one in the same slot
+_CACHED_BYTES = 24_000_000  # cut orders kept for the next views with the same kinds of squares
+_SLOTS = 4096  # slots of a hash table; a code replaces the previous one in its slot
 _MULTIPLIER = 0x9E3779B1
 
 
 class CutOrders(NamedTuple):
     """The orders of a view, cut at a time into prefixes and suffixes.
 
-    Orders share prefixes and suffixes, so that there are few of either.
+    Many orders share a prefix or a suffix, so there are few of either.
 
     Attributes
     ----------
     prefix, suffix : int32 (orders,)
-        Number of each order's prefix and suffix.  Some that are equal have several numbers.
+        Number of each order's prefix and suffix.  Equal ones may have several numbers.
     prefix_code, suffix_code : int64 (prefixes,), (suffixes,)
         Times of the view's squares, which are numbered 0, 1, 2, ...; 0 for squares of the other part.
     """
@@ -46,8 +46,8 @@ class CutOrders(NamedTuple):
 def cut_orders(table, placed, classical, cut):
     """Cut all orders of a view; see :class:`CutOrders`.
 
-    By the abrupt rule, the time of a square is the number of own attempts before, by the classical rule, of own
-    placements before.
+    By the abrupt rule, the time of a square is the number of own attempts before it; by the classical rule, the number
+    of own placements before it.
     """
     count, n = table.shape
     prefix, suffix = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -80,7 +80,7 @@ def cut_orders(table, placed, classical, cut):
 
 @kernel
 def at_keys(codes, keys):
-    """Which keys have a time in each code, as bit masks, and the codes of the times of keys 0, 1, ... alone."""
+    """For each code, the keys that have a time, as a bit mask, and the code of the times of keys 0, 1, ... alone."""
     found, times = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
     for i in range(len(codes)):
         found[i], times[i] = 0, 0
@@ -91,7 +91,7 @@ def at_keys(codes, keys):
     return found, times
 
 
-class Side:
+class PlayerOrders:
     """The orders of one player's views."""
 
     def __init__(self, game: Game, player: int) -> None:
@@ -101,13 +101,13 @@ class Side:
         self._cached = 0  # bytes
 
     def orders(self, kinds: int, cut: int) -> CutOrders:
-        """All orders of views with these kinds of squares, a pattern without keys."""
+        """All orders of views with these kinds of squares (a pattern without keys)."""
         if (kinds, cut) not in self._cache:
-            # Only kinds matter, not which squares they are: number them 0, 1, 2, ...
+            # Only the kinds of squares matter, so squares are numbered 0, 1, 2, ...
             failed, placed, hidden = (squares_of(kinds, kind) for kind in (FAILED, PLACED, FAILED_ON_SETUP))
             table = all_orders(placed, failed | hidden, hidden, self.counts.orders, self.counts.ending_failed)
             classical = self.game.turn_rule == "classical"
-            # Copies do not keep the longer arrays that the kernel made.
+            # Copies let go of the longer arrays that the kernel made.
             found = CutOrders(*(part.copy() for part in cut_orders(table, placed, classical, cut)))
             size = sum(part.nbytes for part in found)
             if self._cached + size > _CACHED_BYTES:
@@ -119,7 +119,7 @@ class Side:
 
 
 class CellTables(NamedTuple):
-    """The cells of one side of an operator, as kernels take them; see :class:`Cells`."""
+    """The cells of one side of an operator, for kernels; see :class:`Cells`."""
 
     number: Ints  # of a prefix set; -1 where it does not occur
     column_code: Ints
@@ -131,7 +131,7 @@ class CellTables(NamedTuple):
 
 @piece
 def position(values, first, last, value):
-    """How many of the ascending ``values[first:last]`` are smaller than `value`."""
+    """The number of entries of the ascending ``values[first:last]`` that are smaller than `value`."""
     low = first
     while low < last:
         middle = (low + last) // 2
@@ -154,7 +154,7 @@ def _has_time(code, time):
 
 @kernel
 def find_cells(orders, keys, tables, prefix_major, ends_at, out):
-    """The cell of each order; orders in which a square has the time `ends_at` get a cell after all others."""
+    """Write the cell of each order; orders in which a square has the time `ends_at` get a cell after all others."""
     nowhere = -1
     first, step = np.empty(len(orders.prefix_code), np.int64), np.empty(len(orders.prefix_code), np.int64)
     found, times = at_keys(orders.prefix_code, keys)
@@ -192,7 +192,7 @@ class Cells:
     heights, widths : int64 (sets,)
         Number of rows and columns of each set's matrix.
     tables : CellTables
-        Codes of each set's columns and rows, ascending, and where its columns, rows and cells begin.
+        Codes of each set's columns and rows, ascending, and the starts of its columns, rows and cells.
     """
 
     def __init__(self, orders: CutOrders, keys: Ints, cut: int) -> None:

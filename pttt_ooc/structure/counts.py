@@ -1,4 +1,4 @@
-"""The size of a game: numbers of histories, of pairs of views and of infosets."""
+"""The size of a game: numbers of histories, pairs of views and infosets."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.rules.catalogue import KNOWN_COUNTS, named_game
 from pttt_ooc.rules.game import Game
 
-if TYPE_CHECKING:  # kernels are imported only where a game has to be counted
+if TYPE_CHECKING:  # kernels are imported only when a game must be counted
     from pttt_ooc.structure.views import Pairs
 
 
 def counts_of(game: Game, pairs: Pairs) -> dict[str, Any]:
-    """Numbers of histories, of pairs of views, and of each player's infosets by number of own attempts."""
+    """Numbers of histories, pairs of views, and each player's infosets by number of own attempts."""
     from pttt_ooc.structure.index import infoset_counts
 
     infosets = [[int(n) for n in infoset_counts(game, pairs, player)] for player in (0, 1)]
@@ -47,7 +47,7 @@ def _counted(game: Game) -> list[int]:
 
 
 def check_counts(game: str, counts: Mapping[str, Any]) -> None:
-    """Raise a PtttError if a count of the game is not the one that is known; nothing is known of most games."""
+    """Raise a PtttError if a count of the game differs from a known one; most games have no known counts."""
     for name, known in KNOWN_COUNTS.get(game, {}).items():
         if counts[name] != known:
             raise PtttError(

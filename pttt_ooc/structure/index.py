@@ -4,8 +4,8 @@ Nodes (a view together with an order) are numbered slice by slice, view by view,
 Sequences (an infoset and an action) are numbered likewise; within a view they run action by action,
 so that every action of a view is one contiguous block, aligned with the view's orders.
 
-With a symmetry group, one view of each orbit stands for all of it (its *representative*).  Children
-and parents that are not representatives are reached through a table of relabelled order ranks.
+With a symmetry group, one view of each orbit represents the orbit (its *representative*).  Children
+and parents that are not representatives are found through a table of relabelled order ranks.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from pttt_ooc.structure.relabelling import relabellings
 from pttt_ooc.structure.views import Ints, Pairs, attempts, find_pairs, image_of, number_below
 
 MOST_RELABELLED = 1 << 16
-"""Most orders of a view whose mirror images are needed: their ranks have 16 bits in `relabelling`."""
+"""Most orders of a view whose mirror images are needed: ranks have 16 bits in `relabelling`."""
 
 
 @dataclass(frozen=True, eq=False)
 class PlayerLayout:
-    """Views of one player, and where their nodes and sequences begin.
+    """Views of one player, and the starts of their nodes and sequences.
 
     "View" below is the position of a representative view in these arrays.  Views are sorted by
-    slice (number of attempts); inside a slice the views at which the player decides come first.
+    slice (number of attempts); within a slice the views at which the player decides come first.
 
     Attributes
     ----------
     placed, failed : int64 (views,)
         The view, as bit masks without the setup's squares.
     decides : bool (views,)
-        Whether the player is ever to move there: whether the view's nodes are infosets.
+        Whether the player is ever to move there, so that the view's nodes are infosets.
     slice_start : int64 (slices + 1,)
         First view of each slice.
     node_start : int64 (views + 1,)
@@ -67,7 +67,7 @@ class PlayerLayout:
 
     @property
     def sequences(self) -> int:
-        """Number of sequences, the empty one not counted."""
+        """Number of sequences, without the empty one."""
         return int(self.sequence_start[-1])
 
     def views_of(self, n: int) -> range:
@@ -93,8 +93,23 @@ class PlayerLayout:
         return np.array([int(sizes[self.slice_start[n] : self.slice_start[n + 1]].sum()) for n in range(self.slices)])
 
 
+class ArrayTables:
+    """Base of dataclasses of arrays, which are made read-only.
+
+    Mapped arrays are read-only too, so that kernels are compiled for one kind only.
+    """
+
+    def __post_init__(self) -> None:
+        for array in self.arrays().values():
+            array.flags.writeable = False
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, for a store."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True, eq=False)
-class PlayerIndex(PlayerLayout):
+class PlayerIndex(ArrayTables, PlayerLayout):
     """Views, nodes and sequences of one player, with parents and children.
 
     M is the number of squares of the board.  The first attributes are those of :class:`PlayerLayout`.
@@ -105,14 +120,14 @@ class PlayerIndex(PlayerLayout):
         First node of the block of children after an action, for outcome 0 (failed) and 1 (placed);
         -1 where there is no such action or no such child.
     child_map : int64 (views, M, 2)
-        Where in `relabelling` the ranks of these children begin; -1: the ranks are the parent's.
+        Start of these children's ranks in `relabelling`; -1: the ranks are the parent's.
     parent_start : int64 (views, M)
-        For each own square in ascending order: first sequence of the block of parents, when that
-        square was the last attempt; -1 where it cannot have been.
+        For each own square in ascending order: first sequence of the block of parents if that
+        square was the last attempt; -1 if it cannot have been.
     parent_map : int64 (views, M)
-        Where in `relabelling` the ranks of these parents begin; -1: identity.
+        Start of these parents' ranks in `relabelling`; -1: identity.
     block_start : int64 (views, M + 1)
-        Where, among the view's orders, the orders that end with each own square begin.
+        Start, among the view's orders, of the orders that end with each own square.
     relabelling : uint16 (any,)
         Tables of order ranks.
     """
@@ -124,23 +139,10 @@ class PlayerIndex(PlayerLayout):
     block_start: Ints
     relabelling: NDArray[np.uint16]
 
-    def __post_init__(self) -> None:
-        read_only(self)
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """All arrays by name, for a store."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def read_only(tables: Any) -> None:
-    """Make all arrays of a dataclass read-only, like mapped ones: kernels are compiled for one of the two kinds."""
-    for field in fields(tables):
-        getattr(tables, field.name).flags.writeable = False
-
 
 @dataclass(frozen=True, eq=False)
-class Orbits:
-    """The views of one player, each with the representative of its orbit.
+class Orbits(ArrayTables):
+    """The views of one player, each with its orbit's representative.
 
     Attributes
     ----------
@@ -149,18 +151,15 @@ class Orbits:
     view
         int64 (all views,): the representative's position in the :class:`PlayerIndex`.
     symmetry
-        int64 (all views,): number of the symmetry that takes the view to its representative.
+        int64 (all views,): number of the symmetry that maps the view to its representative.
     """
 
     keys: Ints
     view: Ints
     symmetry: Ints
 
-    def __post_init__(self) -> None:
-        read_only(self)
-
     def find(self, keys: Ints) -> Ints:
-        """Positions of `keys` among the views; -1 where there is no such view."""
+        """Positions of `keys` among the views; -1 for a missing view."""
         at = np.searchsorted(self.keys, keys)
         at[at == len(self.keys)] = 0
         return np.where(self.keys[at] == keys, at, -1)
@@ -168,7 +167,7 @@ class Orbits:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Both players' layouts under one symmetry group: all that tells how large arrays are, and quickly found."""
+    """Both players' layouts under one symmetry group: quick to compute, and enough to size all arrays."""
 
     game: Game
     symmetry: Symmetry
@@ -194,13 +193,13 @@ def group_of(game: Game, symmetry: Symmetry) -> tuple[tuple[int, ...], ...]:
 
 
 def actions_of(game: Game, player: int, tried: int) -> list[int]:
-    """Squares that may be attempted after the squares of the mask `tried`, ascending."""
+    """The squares that may be attempted after those in the mask `tried`, ascending."""
     taken = tried | game.setup_mask(player)
     return [s for s in range(game.squares) if not taken >> s & 1]
 
 
 def node_text(index: Index, player: int, node: int) -> str:
-    """Text of an infoset by its node, on an index with symmetry or without."""
+    """Text of a node's infoset, on an index with or without symmetry."""
     game, mine = index.game, index.players[player]
     view = int(np.searchsorted(mine.node_start, node, side="right")) - 1
     placed, failed = int(mine.placed[view]), int(mine.failed[view])
@@ -225,7 +224,7 @@ def build_index(game: Game, symmetry: Symmetry, pairs: Pairs | None = None) -> I
     Raises
     ------
     GameError
-        If views have more orders than the tables of a symmetry group can tell apart.
+        If views have more orders than the tables of a symmetry group can number.
     """
     pairs = find_pairs(game) if pairs is None else pairs
     built = [_PlayerBuilder(game, symmetry, pairs, player) for player in (0, 1)]
@@ -233,7 +232,7 @@ def build_index(game: Game, symmetry: Symmetry, pairs: Pairs | None = None) -> I
 
 
 def layout_of(game: Game, symmetry: Symmetry, pairs: Pairs) -> Layout:
-    """What :func:`build_index` would build, without parents and children."""
+    """The result of :func:`build_index`, without parents and children."""
     built = [_LayoutBuilder(game, symmetry, pairs, player) for player in (0, 1)]
     return Layout(game, symmetry, (built[0].layout, built[1].layout), (built[0].orbits, built[1].orbits))
 
@@ -255,7 +254,7 @@ class _LayoutBuilder:
 
     def _find_orbits(self, pairs: Pairs) -> tuple[Orbits, Ints, Ints, NDArray[np.bool_]]:
         size, player = self.game.squares, self.player
-        # Views at which the player never moves matter only where somebody can win from them.
+        # Views at which the player never moves matter only if the opponent can win there.
         mine = pairs.mover == player
         matters = mine | (pairs.winning_squares != 0)
         keys = np.unique(pairs.placed[player][matters] << size | pairs.failed[player][matters])
@@ -303,13 +302,13 @@ class _PlayerBuilder(_LayoutBuilder):
         return np.cumsum(blocks, axis=1)
 
     def _representative(self, placed: Ints, failed: Ints, square: int) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-        """Each view's representative, the symmetry that leads there, `square` under it, and whether the view exists."""
+        """Each view's representative, the symmetry to it, the image of `square`, and whether the view exists."""
         at = self.orbits.find(placed << self.game.squares | failed)
         symmetry = self.orbits.symmetry[at]
         return self.orbits.view[at], symmetry, np.array(self.group)[symmetry, square], at >= 0
 
     def _children(self, node_start: Ints, block_start: Ints) -> tuple[Ints, Ints]:
-        """`child_start` of the index; the symmetry that takes each child to its representative, -1 if there is none."""
+        """`child_start` of the index; the symmetry from each child to its representative, -1 for a missing child."""
         start, symmetry = (np.full((len(self.tried), self.game.squares, 2), -1) for _ in range(2))
         for square in range(self.game.squares):
             v, bit = np.flatnonzero(self.decides & (self.taken >> square & 1 == 0)), 1 << square
@@ -325,13 +324,13 @@ class _PlayerBuilder(_LayoutBuilder):
         return start, symmetry
 
     def _parents(self, sequence_start: Ints, orders: Ints) -> tuple[Ints, Ints]:
-        """`parent_start` of the index; the symmetry that takes each parent to its representative, -1 if none is."""
+        """`parent_start` of the index; the symmetry from each parent to its representative, -1 for a missing parent."""
         start, symmetry = (np.full((len(self.tried), self.game.squares), -1) for _ in range(2))
         for square in range(self.game.squares):
             v, bit = np.flatnonzero(self.tried >> square & 1), 1 << square
             parent, g, last, exists = self._representative(self.placed[v] & ~bit, self.failed[v] & ~bit, square)
             exists &= self.counts.ending_with(self.placed[v], self.failed[v], square) != 0
-            # Only views that do not decide have parents without sequences; their nodes have no reach.
+            # Only views that do not decide have parents without sequences; their nodes have reach 0.
             exists &= sequence_start[parent] != sequence_start[parent + 1]
             action = number_below(~self.taken[parent], last)
             chosen = (v[exists], number_below(self.tried[v], square)[exists])
@@ -343,7 +342,7 @@ class _PlayerBuilder(_LayoutBuilder):
         """`child_map`, `parent_map` and `relabelling` of the index, from the symmetries of children and parents."""
         views, squares = parents.shape
         symmetry = np.concatenate([children.reshape(views, -1), parents], axis=1)
-        # A child's table is for the orders of the view, a parent's for the orders of the view without the last square.
+        # A child's table lists the orders of the view, a parent's the orders of the view without the last square.
         removed = np.concatenate([np.zeros((views, 2 * squares), np.int64), 1 << self._own_squares()], axis=1)
         v, k = np.nonzero(symmetry >= 0)
         before = (self.placed[v] & ~removed[v, k], self.failed[v] & ~removed[v, k])
@@ -356,7 +355,7 @@ class _PlayerBuilder(_LayoutBuilder):
         start, tables = relabellings(self.counts, self.group, *before, symmetry[v, k])
         found = np.full(symmetry.shape, -1)
         found[v, k] = start
-        # Contiguous, as mapped arrays are: kernels are compiled for one kind of array only.
+        # Contiguous, like mapped arrays, so that kernels are compiled for one kind only.
         of_children, of_parents = (np.ascontiguousarray(part) for part in np.split(found, [2 * squares], axis=1))
         return of_children.reshape(children.shape), of_parents, tables
 

@@ -1,9 +1,9 @@
-"""Orders: in which order the squares of a view were attempted, and their ranking.
+"""Orders: the sequence in which the squares of a view were attempted, and their ranking.
 
 An order of a view with ``n`` squares is a permutation of its squares.  Orders are ranked with the
 *last* attempt as the major digit, so that the orders that end with a given square are one block,
-ranked like the orders of the view without that square.  Which orders are possible depends only on
-how many attempts succeeded and failed in every prefix
+ranked like the orders of the view without that square.  Whether an order is possible depends only on
+the numbers of successful and failed attempts in every prefix
 (:meth:`pttt_ooc.rules.game.Game.failure_allowed`), so block sizes depend only on those counts.
 """
 
@@ -22,10 +22,10 @@ from pttt_ooc.rules.game import Game
 
 @dataclass(frozen=True, eq=False)
 class OrderCounts:
-    """How many orders the views of one player have.
+    """Numbers of orders of one player's views.
 
-    A view counts by ``p`` placed squares, ``f`` failed squares that the opponent placed after the
-    setup, and ``k`` failed squares of the opponent's setup.
+    They depend on a view's ``p`` placed squares, ``f`` failed squares that the opponent placed after
+    the setup, and ``k`` failed squares of the opponent's setup.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class OrderCounts:
     orders
         int64, shape (S + 1, S + 1, S + 1) for S squares: ``orders[p, f, k]`` orders of a view.
     ending_failed
-        int64, same shape: how many of these orders end with one given failed square that is not of
-        the setup.  (As many orders end with any other square as the view without that square has.)
+        int64, same shape: number of these orders that end with one given failed square outside the
+        setup.  (The number that end with any other square is that of the view without the square.)
     """
 
     hidden: int
@@ -44,7 +44,7 @@ class OrderCounts:
 
     @property
     def tables(self) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
-        """What the kernels of this module take."""
+        """The arguments of this module's kernels."""
         return self.hidden, self.orders, self.ending_failed
 
     def of(self, placed: NDArray[np.int64], failed: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -54,7 +54,7 @@ class OrderCounts:
         return found
 
     def ending_with(self, placed: NDArray[np.int64], failed: NDArray[np.int64], last: int) -> NDArray[np.int64]:
-        """Number of orders of views that end with the square `last`, which all of them have."""
+        """Number of orders of views that end with the square `last`, which belongs to all of the views."""
         p, f, k = (
             np.bitwise_count(mask).astype(np.int64) for mask in (placed, failed & ~self.hidden, failed & self.hidden)
         )
@@ -93,13 +93,13 @@ def popcount(mask):
 
 @piece
 def unrank(rank, placed, failed, hidden, orders, ending_failed, out):
-    """Write the squares of the order number `rank` of view (placed, failed) into `out`; return n."""
+    """Write the squares of the order with the rank `rank` of a view (placed, failed) to `out`; return n."""
     p = popcount(placed)
     f = popcount(failed & ~hidden)
     k = popcount(failed & hidden)
     n = p + f + k
     for slot in range(n - 1, -1, -1):
-        # How many orders end with one given square, by its kind.
+        # Numbers of orders that end with one given square, by its kind.
         ending_placed = orders[p - 1, f, k] if p else 0
         ending_known = orders[p, f, k - 1] if k else 0
         ending_found = ending_failed[p, f, k]
@@ -132,7 +132,7 @@ def unrank(rank, placed, failed, hidden, orders, ending_failed, out):
 
 @piece
 def rank_order(squares, n, placed, hidden, orders, ending_failed):
-    """Rank of the order `squares[:n]`, of which those in the mask `placed` were placed.
+    """Rank of the order `squares[:n]`; the squares in the mask `placed` were placed.
 
     Returns -1 if the order is impossible.
     """
@@ -173,7 +173,7 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
     p, f, k = popcount(placed), popcount(failed & ~hidden), popcount(failed & hidden)
     n = p + f + k
     table = np.empty((orders[p, f, k], n), np.int8)
-    # Slots are filled from the last to the first; for each slot, the squares that are left for it and the ones before.
+    # Slots are filled from the last to the first; here are the squares left for each slot and the slots before it.
     rest_placed, rest_failed = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     order = np.empty(n, np.int8)
     order[:] = -1
@@ -196,7 +196,7 @@ def all_orders(placed, failed, hidden, orders, ending_failed):
             if some:
                 break
             square += 1
-        if not (mine | theirs) >> square:  # none is left
+        if not (mine | theirs) >> square:  # no square is left
             order[slot] = -1
             slot += 1
             continue
@@ -216,7 +216,7 @@ def relabelled_ranks(placed, failed, symmetry, hidden, orders, ending_failed):
     """The ranks of the images of a view's orders under a symmetry.
 
     Returns int64, shape (number of orders,): the rank, in the image of the view, of the image of
-    each order.  A symmetry leaves the squares of the setup where they are.
+    each order.  A symmetry fixes the squares of the setup.
     """
     table = all_orders(placed, failed, hidden, orders, ending_failed)
     image_placed = np.int64(0)

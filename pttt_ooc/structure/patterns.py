@@ -1,8 +1,8 @@
-"""Patterns of views: all that the timing operators ask of a view.
+"""Patterns of views: everything that the timing operators need to know of a view.
 
-A *pattern* tells, for each square of a view, whether the mark was placed or the attempt failed, and which key
-square it is, if any.  Which squares of the board these are does not matter, except for their order.  A pattern is
-kept as one number, so that the patterns of many views are made, compared and sorted as arrays.
+A *pattern* says, for each square of a view, whether the mark was placed or the attempt failed, and which key
+square it is, if any.  The squares' positions on the board do not matter, only their order.  A pattern is
+one number, so that the patterns of many views are computed, compared and sorted as arrays.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FAILED, PLACED, FAILED_ON_SETUP = 0, 1, 2
 """Kinds of squares; the setup is the opponent's."""
 
 # Each square has a few bits, the lowest square the lowest ones: its kind plus 1, and its number among the key squares
-# plus 1, or 0 if it is none.  Ten squares fit 60 bits.
+# plus 1, or 0 if it is no key square.  Ten squares fit 60 bits.
 _KIND_BITS, _KEY_BITS = 2, 4
 _SQUARE_BITS = _KIND_BITS + _KEY_BITS
 _MOST_SQUARES = 10
@@ -40,7 +40,7 @@ def codes_of(
     group
         Symmetries of the board, each as the images of its squares.
     symmetry
-        int64, shape (views,): number in `group` of the symmetry that is applied to each view.
+        int64, shape (views,): number in `group` of the symmetry applied to each view.
 
     Returns
     -------

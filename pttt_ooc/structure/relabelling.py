@@ -1,7 +1,7 @@
-"""Relabelled orders of many views: where symmetries take them, in tables that views share.
+"""Relabelled orders of many views: their images under symmetries, in tables that views share.
 
-What a symmetry does to the orders of a view depends only on the kinds of the view's squares and on how
-their images are ordered, so that few tables serve all views.
+The effect of a symmetry on the orders of a view depends only on the kinds of the view's squares and on the
+order of their images, so that few tables serve all views.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pttt_ooc.errors import GameError
 from pttt_ooc.structure.orders import OrderCounts, relabelled_ranks
 from pttt_ooc.structure.views import Ints, first_seen, images_of, number_below
 
-_BITS = 6  # bits of a code for each square of a view: 4 for its place, 2 for its kind
+_BITS = 6  # bits of a code for each square of a view: 4 for its position, 2 for its kind
 
 
 def relabellings(
@@ -32,27 +32,27 @@ def relabellings(
     Parameters
     ----------
     counts
-        Of the player's orders.
+        Numbers of the player's orders.
     group
         Permutations of squares.
     placed, failed
         int64, shape (n,): the views, as bit masks.
     symmetry
-        int64, shape (n,): number of the permutation that is applied to each view.
+        int64, shape (n,): number of the permutation applied to each view.
     dtype
-        Of the tables: see :func:`rank_dtype`.
+        Type of the tables; see :func:`rank_dtype`.
 
     Returns
     -------
     start
-        int64, shape (n,): where in `tables` the ranks of each view begin; -1 where they do not change.
+        int64, shape (n,): start of each view's ranks in `tables`; -1 if they do not change.
     tables
-        One table after the other, in the order of the first view that uses each.
+        The tables one after the other, sorted by their first use.
 
     Raises
     ------
     GameError
-        If a table is needed for a view with more orders than `dtype` can tell apart.
+        If a table is needed for a view with more orders than `dtype` can number.
     """
     start = np.full(len(placed), -1)
     code, unchanged = _codes(counts, group, placed, failed, symmetry)
@@ -61,7 +61,7 @@ def relabellings(
     sizes, most = counts.of(placed[which[first]], failed[which[first]]), int(np.iinfo(dtype).max) + 1
     if len(sizes) and sizes.max() > most:
         raise GameError(
-            f"A view has {int(sizes.max()):,} orders, but a table of mirror images tells {most:,} apart at most."
+            f"A view has {int(sizes.max()):,} orders, but a table of mirror images can number {most:,} at most."
         )
     begin = np.concatenate([[0], np.cumsum(sizes)])
     tables = np.empty(int(begin[-1]), dtype)
@@ -80,7 +80,7 @@ def rank_dtype(most: int) -> type[np.unsignedinteger[Any]]:
 def _codes(
     counts: OrderCounts, group: Sequence[tuple[int, ...]], placed: Ints, failed: Ints, symmetry: Ints
 ) -> tuple[Ints, Ints]:
-    """For each view, a number that determines its table, and the number that stands for no change.
+    """For each view, a number that determines its table, and the number that means no change.
 
     Its digits are, for each square by the rank of its image, the square's rank in the view; and for each
     square by its own rank, its kind.

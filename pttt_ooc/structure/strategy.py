@@ -14,29 +14,29 @@ from pttt_ooc.structure.index import Index, Layout
 Floats = NDArray[np.floating[Any]]
 
 
-class Sliced(Protocol):
-    """A strategy that tells its probabilities slice by slice; perhaps it has no more than one in memory."""
+class SlicedStrategy(Protocol):
+    """A strategy that returns its probabilities slice by slice, perhaps with only one slice in memory."""
 
     @property
     def index(self) -> Index:
-        """The index whose layout of sequences the probabilities have."""
+        """The index that defines the layout of the probabilities."""
 
     @property
     def player(self) -> int:
         """0 or 1."""
 
     def of_slice(self, n: int) -> Floats:
-        """The probabilities of slice `n`: float, shape (sequences of the slice,).  Another call may overwrite them."""
+        """The probabilities of slice `n`: float, shape (sequences of the slice,).  The next call may overwrite them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """A behavioural strategy.
+    """A behaviour strategy.
 
     Attributes
     ----------
     index
-        The index whose layout of sequences `probabilities` has.
+        The index that defines the layout of `probabilities`.
     player
         0 or 1.
     probabilities
@@ -48,7 +48,7 @@ class Strategy:
     probabilities: Floats
 
     def of_slice(self, n: int) -> Floats:
-        """As :meth:`Sliced.of_slice`."""
+        """See :meth:`SlicedStrategy.of_slice`."""
         return self.probabilities[self.index.players[self.player].sequences_of(n)]
 
 
@@ -59,7 +59,7 @@ def strategy_arrays(index: Layout) -> tuple[Floats, Floats]:
 
 
 def uniform_strategy(index: Index, player: int, dtype: Any = np.float32, into: Floats | None = None) -> Strategy:
-    """The strategy that attempts every legal square with the same probability, in new arrays unless they are given."""
+    """The strategy that attempts every legal square with the same probability, in `into` or a new array."""
     mine = index.players[player]
     probabilities = np.empty(mine.sequences, dtype) if into is None else into
     for n in range(mine.slices):

@@ -1,4 +1,4 @@
-"""Strategies and symmetry: unfolding, folding, and means of mirror images."""
+"""Strategies and symmetry: unfolding, folding, and averages over mirror images."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEPT_BYTES = 16_000_000
 def _copy_views(source, target, source_start, target_start, orders, table_start, actions, tables):
     """Copy the entries of all actions of views.
 
-    Order `r` comes from the rank in the view's table, action `j` from the action `actions[view, j]`.
+    The view's table has the rank that order `r` is copied from; action `j` is copied from `actions[view, j]`.
     """
     for view in range(len(orders)):
         count, table = orders[view], table_start[view]
@@ -41,7 +41,7 @@ def _copy_views(source, target, source_start, target_start, orders, table_start,
 
 @kernel
 def _largest_difference(source, target, source_start, target_start, ranks, actions):
-    """Largest difference between the target and the copy that `_copy_view` would write."""
+    """Largest difference between the target and the copy that `_copy_views` would write."""
     orders = len(ranks)
     largest = 0.0
     for j in range(len(actions)):
@@ -53,7 +53,7 @@ def _largest_difference(source, target, source_start, target_start, ranks, actio
 
 
 class _Images:
-    """For each view of an index without symmetry, where its representative has the same entries."""
+    """For each view of an index without symmetry, the corresponding entries of its representative."""
 
     def __init__(self, whole: Index, folded: Index, player: int) -> None:
         if whole.game != folded.game:
@@ -68,14 +68,14 @@ class _Images:
         self.counts = order_counts(self.game, player)
 
     def symmetries(self, v: int) -> list[int]:
-        """All symmetries that take view `v` to its representative: more than one if that is symmetric itself."""
+        """All symmetries that map view `v` to its representative: several if the representative is symmetric."""
         view = self.view[v]
         target = (self.folded.placed[view], self.folded.failed[view])
         masks = np.array([self.whole.placed[v], self.whole.failed[v]])
         return [i for i, g in enumerate(self.group) if tuple(image_of(masks, g)) == target]
 
     def actions(self, v: Ints, symmetry: Ints) -> Ints:
-        """The image of each action of the views `v` in their representatives, under each view's `symmetry`.
+        """The action numbers, in the representatives, of the images of the actions of the views `v`.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class _Images:
         return found
 
     def kept(self, probabilities: Floats) -> Floats:
-        """The part of probabilities without symmetry that is at the representatives."""
+        """The probabilities at the representatives, from probabilities on the index without symmetry."""
         found = np.empty(self.folded.sequences, probabilities.dtype)
         for v in np.flatnonzero(self.whole.decides):
             view = int(self.view[v])
@@ -102,7 +102,7 @@ class _Images:
         return found
 
     def of(self, v: int, symmetry: int) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
-        """First sequence of the representative and of view `v`, ranks and actions in the representative."""
+        """First sequences of the representative and of view `v`; ranks and actions in the representative."""
         placed, failed, g = int(self.whole.placed[v]), int(self.whole.failed[v]), self.group[symmetry]
         ranks = relabelled_ranks(placed, failed, np.array(g), *self.counts.tables)
         view = self.view[v]
@@ -113,12 +113,12 @@ class _Images:
 
 
 class Symmetriser:
-    """Takes the mean of a strategy's mirror images.
+    """Averages a strategy over its mirror images.
 
-    On an index with symmetry, a view stands for its whole orbit, but one that is symmetric itself has
-    infosets that mirror each other within it.  They are equal at first, and rounding makes them differ.
+    On an index with symmetry, a view represents its orbit, but a view that is symmetric itself has
+    infosets that mirror each other.  They start equal, and rounding makes them differ.
 
-    Tables of ranks are kept as far as `KEPT_BYTES` go, and made again each time beyond that.
+    Up to `KEPT_BYTES` of tables of ranks are kept; other tables are computed each time.
     """
 
     def __init__(self, index: Index, player: int) -> None:
@@ -132,7 +132,7 @@ class Symmetriser:
         self._room = KEPT_BYTES
 
     def __call__(self, probabilities: Floats) -> None:
-        """Replace `probabilities`, shape (sequences,), by the mean."""
+        """Replace `probabilities`, shape (sequences,), by the average."""
         for n in range(self._mine.slices):
             self.of_slice(n, probabilities[self._mine.sequences_of(n)])
 
@@ -168,11 +168,11 @@ def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Stra
     Parameters
     ----------
     strategy
-        On an index with symmetry.
+        A strategy on an index with symmetry.
     whole
         The index of the same game without symmetry.
     into
-        Where to write it; default: a new array.
+        The array to write to; default: a new one.
     """
     images = _Images(whole, strategy.index, strategy.player)
     mine, kept = whole.players[strategy.player], strategy.index.players[strategy.player]
@@ -192,7 +192,7 @@ def probabilities_at(strategy: Strategy, whole: Index, node: int) -> Floats:
     Parameters
     ----------
     strategy
-        On an index with symmetry or without.
+        A strategy on an index with or without symmetry.
     whole
         The index of the same game without symmetry.
     node
@@ -210,7 +210,7 @@ def probabilities_at(strategy: Strategy, whole: Index, node: int) -> Floats:
 
 
 def fold(strategy: Strategy, folded: Index, tolerance: float = 1e-6, into: Floats | None = None) -> Strategy:
-    """Fold a strategy: keep its probabilities at the representatives only, in a new array unless one is given.
+    """Fold a strategy: keep its probabilities at the representatives only, in `into` or a new array.
 
     Raises
     ------

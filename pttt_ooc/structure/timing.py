@@ -1,35 +1,35 @@
 """Timing operators: which orders of two players are consistent with each other.
 
 Two views that fit together constrain each other's orders only through the *key squares*, on which one player failed
-because the other had placed there before.  The *timing operator* takes a vector over the source's key times to a vector
-over the receiver's key times: each entry is the sum of all entries whose times are consistent with it.
+because the other had placed a mark there before.  The *timing operator* maps a vector over the source's key times to a
+vector over the receiver's key times: each entry is the sum of all entries with consistent times.
 
-An operator is kept in two factors.  The game is cut at a moment; each key square falls, for each player, before the cut
-(the *prefix*) or after it (the *suffix*).  Given which key squares are in the source's prefix (``B``) and in the
-receiver's (``A``), the condition splits into one on prefix times and one on suffix times, so that the operator is a
-Kronecker product of two small 0/1 matrices, or zero.  A *cell* is one tuple of key times; the cells of one prefix set
-are a matrix, suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB Z_B U_AB``.
+An operator is stored in two factors.  The game is cut at some time; each key square lies, for each player, before the
+cut (in the *prefix*) or after it (in the *suffix*).  Given the sets of key squares in the source's prefix (``B``) and
+in the receiver's (``A``), the condition splits into one on prefix times and one on suffix times, so that the operator
+is a Kronecker product of two small 0/1 matrices, or zero.  A *cell* is one tuple of key times; the cells of one prefix
+set form a matrix, with suffixes as rows and prefixes as columns, and the operator is ``X_A = sum_B V_AB Z_B U_AB``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.jit import kernel, piece
-from pttt_ooc.structure.index import read_only
+from pttt_ooc.structure.index import ArrayTables
 from pttt_ooc.structure.views import Ints
 
-WORD = 64  # bits of a matrix's row that are kept in one number
+WORD = 64  # bits of a matrix's row in one number
 
 Column = TypeVar("Column")
 
 
 class Groups(NamedTuple):
-    """The groups of a :class:`Timing`, as kernels take them."""
+    """The groups of a :class:`Timing`, for kernels."""
 
     operator: NDArray[np.int32]
     receiver_view: NDArray[np.int32]
@@ -41,8 +41,8 @@ class Groups(NamedTuple):
     source_actions: NDArray[np.int32]
 
 
-class Patterns(NamedTuple):
-    """The patterns of a :class:`Timing`, as kernels take them."""
+class PatternCells(NamedTuple):
+    """The cells of each pattern's orders in a :class:`Timing`, for kernels."""
 
     start: Ints
     cell: NDArray[np.uint16]
@@ -50,7 +50,7 @@ class Patterns(NamedTuple):
 
 
 class Factors(NamedTuple, Generic[Column]):
-    """Pairs (B, A) of a source's and a receiver's matrix of cells, and what leads from the one to the other.
+    """Pairs (B, A) of a source's and a receiver's matrix of cells, with the matrices that map one to the other.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Factors(NamedTuple, Generic[Column]):
     receiver_cell, receiver_suffixes, receiver_prefixes
         The same of ``X_A``.
     suffix_matrix, prefix_matrix
-        Where ``V_AB`` and ``U_AB`` begin in the matrices.
+        Start of ``V_AB`` and ``U_AB`` in the matrices.
     """
 
     source_cell: Column
@@ -73,7 +73,7 @@ class Factors(NamedTuple, Generic[Column]):
 
 
 class Operators(NamedTuple):
-    """The operators of a :class:`Timing`, as kernels take them."""
+    """The operators of a :class:`Timing`, for kernels."""
 
     start: Ints
     cells: Ints
@@ -83,8 +83,8 @@ class Operators(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Timing:
-    """Everything that the joint sweep needs to receive the gradient of one player.
+class Timing(ArrayTables):
+    """The tables of the joint sweep for the gradient of one player, the receiver.
 
     A *group* is a sum over sources that share the operator and the receiver's key squares.
 
@@ -105,8 +105,8 @@ class Timing:
     pattern_start : int64 (patterns + 1,)
         Orders of each pattern.
     order_cell : uint16 (any,)
-        The cell of each order of the patterns whose cells fit 16 bits.  Orders that do not take part have an
-        extra cell, after all others.
+        The cell of each order of the patterns whose cells fit 16 bits.  Excluded orders have an extra cell,
+        after all others.
     wide_order_cell : uint32 (any,)
         The same for the orders of all other patterns, which come last.
     operator_start : int64 (operators + 1,)
@@ -114,14 +114,14 @@ class Timing:
     operator_cells : int64 (operators, 2)
         Number of cells of the source and of the receiver.
     operator_prefix_first : bool (operators,)
-        Whether prefixes are added up before suffixes.  The source's matrices are stored with the
-        index that is added up first as the major one, the receiver's with the other one.
+        Whether prefixes are summed before suffixes.  The major index of the source's matrices is the
+        one that is summed first, the major index of the receiver's matrices the other one.
     factor : int32 (8, factors)
         The fields of :class:`Factors`, one row each.  Pairs (B, A) that can share the sum over prefixes
-        stand together.
+        are adjacent.
     matrix : uint64 (any,)
-        The 0/1 matrices V and U, by the receiver's index: in each row, the source's indices to add
-        up are the bits of one number, or of several if there are more than 64.
+        The 0/1 matrices V and U, by the receiver's index: in each row, the source's indices to sum
+        are the bits of one number, or of several if there are more than 64.
     """
 
     group_start: Ints
@@ -142,21 +142,14 @@ class Timing:
     factor: NDArray[np.int32]
     matrix: NDArray[np.uint64]
 
-    def __post_init__(self) -> None:
-        read_only(self)
-
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """All arrays by name, for a store."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def tables(self) -> tuple[Groups, Patterns, Operators]:
-        """What the joint sweep takes."""
+    def tables(self) -> tuple[Groups, PatternCells, Operators]:
+        """The tables for the kernels of the joint sweep."""
         return (
             Groups(
                 *(self.group_operator, self.group_view, self.group_pattern, self.group_actions),
                 *(self.source_start, self.source_view, self.source_pattern, self.source_actions),
             ),
-            Patterns(self.pattern_start, self.order_cell, self.wide_order_cell),
+            PatternCells(self.pattern_start, self.order_cell, self.wide_order_cell),
             Operators(
                 *(self.operator_start, self.operator_cells, self.operator_prefix_first),
                 *(Factors(*self.factor), self.matrix),
@@ -165,16 +158,16 @@ class Timing:
 
 
 class Clocks(NamedTuple):
-    """Key times of the cells of one side of an operator, on a clock that both players share; -1 where there is none.
+    """Key times of the cells of one side of an operator, on a clock that both players share; -1 for no time.
 
     Attributes
     ----------
     sets
-        The prefix sets, as of :class:`~pttt_ooc.structure.cells.Cells`.
+        The prefix sets; see :class:`~pttt_ooc.structure.cells.Cells`.
     columns, rows
         int64, shape (columns or rows of all sets, keys).
     first_column, first_row
-        Where each set's columns and rows begin, and where the last one's end.
+        Start of each set's columns and rows, and the end of the last set's.
     """
 
     sets: Ints
@@ -186,19 +179,19 @@ class Clocks(NamedTuple):
 
 @piece
 def _fits(source, receiver, first_kind, second_kind):
-    """Whether two prefix sets may go together: a key in the set of who failed is in the set of who placed before."""
+    """Whether two prefix sets are compatible: a key in the failing player's set is also in the placing player's."""
     return (receiver & first_kind) & ~source == 0 and (source & second_kind) & ~receiver == 0
 
 
 @piece
 def _words(first, last):
-    """Words of a row of a matrix with the source's indices `first` to `last`."""
+    """Number of words in a row of a matrix with the source's indices `first` to `last`."""
     return (last - first + WORD - 1) // WORD
 
 
 @piece
 def _consistent(source, first, last, receiver, begin, end, received, matrix, at):
-    """Write to `matrix`, from the place `at` on, which key times agree; return where it ends, and the number of ones.
+    """Write to `matrix`, from position `at` on, which key times agree; return the end and the number of ones.
 
     The source's times ``source[first:last]`` are the bits of a row, the receiver's ``receiver[begin:end]`` the rows.
     """
@@ -228,16 +221,16 @@ def consistent(source, receiver, received):
     source, receiver
         :class:`Clocks`.
     received
-        How many keys the source placed before the receiver failed on them; these keys come first.
+        Number of keys that the source placed and the receiver failed on; these keys come first.
 
     Returns
     -------
     matrix
         uint64: 0/1 matrices by the receiver's index, as in :attr:`Timing.matrix`, one after the other.
     found
-        int64, shape (pairs, 6): for each pair of sets whose matrices both have ones the set of the source and the
-        set of the receiver, where the matrix of their columns begins, where the matrix of their rows begins and
-        ends, and the number of ones of the first.
+        int64, shape (pairs, 6): for each pair of sets whose matrices both have ones, the source's set, the
+        receiver's set, the start of the matrix of their columns, the start and the end of the matrix of their rows,
+        and the number of ones of the first matrix.
     """
     first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
     second_kind = ((1 << source.columns.shape[1]) - 1) & ~first_kind

@@ -1,9 +1,9 @@
 """Views, and the pairs of views that fit together.
 
-A player's *view* is what the board looks like to it: the set of squares that it placed and the set
-of squares on which it failed (the setup's squares are left out of both).  A *pair* is what both
-players' views are at one moment of the game.  There are few of either, so a breadth-first search
-over pairs finds all of them, and counts histories too.
+A player's *view* of the board is the set of squares on which they placed a mark and the set of
+squares on which they failed (both without the setup's squares).  A *pair* consists of both players'
+views at one moment of the game.  There are few of either, so a breadth-first search over pairs
+finds all of them, and also counts histories.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Pairs:
     mover
         int64, shape (number of pairs,): the player to move.
     winning_squares
-        int64, same shape: squares with which the mover wins at once, as a bit mask.
+        int64, same shape: squares on which the mover wins at once, as a bit mask.
     histories
-        int64, same shape: how many histories have this pair of views.
+        int64, same shape: number of histories with this pair of views.
     terminal_histories
         Number of histories at which the game is over.
     """
@@ -53,7 +53,7 @@ class Pairs:
 
 
 def attempts(placed: Ints, failed: Ints) -> Ints:
-    """Number of attempts that a view consists of."""
+    """Number of attempts of a view."""
     counts: Ints = np.bitwise_count(placed | failed).astype(np.int64)
     return counts
 
@@ -74,7 +74,7 @@ def _wins(game: Game, player: int, placed: Ints) -> NDArray[np.bool_]:
 
 
 def _step(game: Game, placed: Ints, failed: Ints, mover: Ints, square: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """Let the mover of every pair attempt `square`, where it may.
+    """Let the mover of every pair attempt `square`, where this is legal.
 
     Returns the indices of those pairs, the new placed and failed masks, and whether the mover won.
     """
@@ -118,11 +118,11 @@ def find_pairs(game: Game) -> Pairs:
 
 
 def most_pairs(game: Game) -> int:
-    """An upper bound on the number of pairs, found without a search: only turns tie the states of squares together."""
-    differences = {0: 1}  # how far player 0 is ahead in turns, and in how many ways
+    """An upper bound on the number of pairs, without a search: squares are independent except for the turns."""
+    differences = {0: 1}  # player 0's lead in turns, and the number of ways
     for square in range(game.squares):
         owners = [p for p in (0, 1) if square in game.setup[p]]
-        # Turns of player 0 and 1 that a square takes: free, placed by either, and then failed on by the other.
+        # Turns that a square takes of player 0 and 1: free; placed by either player; and failed on by the other.
         failed = 1 if game.turn_rule == "abrupt" else 0
         turns = [(0, 0), (1, 0), (0, 1), (1, failed), (failed, 1)]
         if owners:
@@ -137,8 +137,8 @@ def most_pairs(game: Game) -> int:
 
 
 def _merge(parts: list[tuple[Ints, Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
-    """Bring equal pairs together, adding up their histories."""
-    # One number for each pair, as numbers are sorted faster than columns: four masks, of at most 15 squares each.
+    """Merge equal pairs, adding up their histories."""
+    # One number for each pair, as numbers sort faster than columns: four masks of at most 15 squares each.
     codes = np.concatenate([((p[0] << _BITS | p[1]) << _BITS | f[0]) << _BITS | f[1] for p, f, _ in parts])
     histories = np.concatenate([h for _, _, h in parts])
     unique, inverse = np.unique(codes, return_inverse=True)
@@ -162,17 +162,17 @@ def images_of(group: Sequence[tuple[int, ...]]) -> Ints:
 
 
 def number_below(masks: Ints, square: Ints | int) -> Ints:
-    """How many squares of each set are below `square`: its position in the set, if it is a member."""
+    """Number of squares of each set below `square`: its position in the set, if it is a member."""
     number: Ints = np.bitwise_count(masks & ((1 << square) - 1)).astype(np.int64)
     return number
 
 
 def first_seen(keys: Ints) -> tuple[Ints, Ints]:
-    """Number different keys by their first appearance.
+    """Number distinct keys by their first appearance.
 
     Returns
     -------
-    Where each different key appears first, and the number of every key; both int64.
+    The first position of each distinct key, and the number of every key; both int64.
     """
     _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
     appearance = np.argsort(first)

@@ -2,5 +2,5 @@
 
 Modules: ``gradient``: the joint sweep. ``vectors``: its pieces in LLVM instructions. ``tree``: reach and strategies
 downward, values and regrets upward. ``sixteen``: numbers in 16 bits. ``engine``: kernels over slices, on all threads.
-``parallel``: calls on several threads, results in order.
+``parallel``: calls on several threads with results in order.
 """

@@ -1,6 +1,6 @@
 """The engine: runs the kernels over views, slice by slice, on all threads.
 
-Work is cut into runs of views.  Every view is written by one run only, so that results do not
+Work is divided into runs of views.  Each view is written by one run only, so that results do not
 depend on the number of threads.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.aliases import Symmetry
-from pttt_ooc.disk.memory import furnished, in_memory, room_for, thread_needs, virtual_array
+from pttt_ooc.disk.memory import arrays_within, buffer_for, in_memory, thread_needs, virtual_array
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.rules.game import Game
 from pttt_ooc.structure.building import build_timing
@@ -33,33 +33,34 @@ _Tree = TypeVar("_Tree", Downward, Upward, Extents)
 RUNS = 16  # per slice, at most: enough for an even share among four threads
 RUNS_A_THREAD = 4  # the same for more threads
 CACHE_LINE = 64  # bytes
+PLAN_TOLERANCE = 1e-5  # rounding of a realization plan's sum
 _USUAL_SUM = 600  # cells of the matrix between the two steps of an operator, in the 3x3 games
-RUN_WORK = 30_000  # nodes and cells, at least: handing less to another thread takes longer than doing it
+RUN_WORK = 30_000  # nodes and cells, at least: less work takes longer to hand over than to do
 
 
 def reach_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> Reach:
-    """Virtual arrays for the realization plan of any of these players."""
+    """Virtual arrays that are long enough for the realization plan of any of these players."""
     sizes = np.array([(i.sequences, i.nodes, len(i.placed)) for i in players]).max(axis=0)
     sequences, nodes, views = (int(size) for size in sizes)
     return Reach(virtual_array(sequences, dtype), virtual_array(nodes, dtype), virtual_array(views, np.bool_))
 
 
 def reach_part(reach: Reach, index: PlayerIndex) -> Reach:
-    """What one player needs of a :class:`Reach` that is long enough for either."""
+    """One player's part of a :class:`Reach` that is long enough for either player."""
     views = len(index.placed)
     return Reach(reach.sequences[: index.sequences], reach.nodes[: index.nodes], reach.view_is_reached[:views])
 
 
 @dataclass(frozen=True)
 class SliceArrays:
-    """Arrays for the passes upward, which work on one slice at a time.
+    """Arrays for the upward passes, which work on one slice at a time.
 
     Attributes
     ----------
     sequences
         Long enough for any slice.
     nodes
-        Long enough for any even slice, and for any odd one: a slice's nodes are still needed for the slice above it.
+        Long enough for any even and any odd slice: the slice above still needs a slice's nodes.
     """
 
     sequences: Floats
@@ -68,7 +69,7 @@ class SliceArrays:
     def of(self, index: PlayerIndex, n: int) -> Slice:
         """The parts for slice `n`.
 
-        Arrays are reused: `nodes` still hold slice `n` + 2, `sequences` slice `n` + 1; `child_values` are valid.
+        Arrays are reused: `nodes` still contain slice `n` + 2, `sequences` slice `n` + 1; `child_values` are valid.
         """
         last = n + 1 == index.slices
         mine, theirs = index.nodes_of(n), index.sequences_of(n)
@@ -105,7 +106,7 @@ class Workers:
         self.count, self.pool = count, ThreadPoolExecutor(count)
 
     def limit(self, count: int) -> None:
-        """Let there be no more than so many threads from now on."""
+        """Limit the number of threads from now on."""
         if count < self.count:
             self.pool.shutdown()
             self.count, self.pool = count, ThreadPoolExecutor(count)
@@ -117,18 +118,18 @@ class Engine:
     Parameters
     ----------
     index, timings
-        Of one game under one symmetry group; ``timings[p]`` receives the gradient of player `p`.
+        Tables of one game under one symmetry group; ``timings[p]`` is for the gradient of player `p`.
     dtype
-        float32 or float64: of reach, gradients and values.
+        Type of reach, gradients and values: float32 or float64.
     threads
-        Number of threads, 1 or more; default: as many as cores.
+        Number of threads, 1 or more; default: the number of cores.
     workers
-        Threads of another engine, to be shared with it; default: threads of the engine's own.
+        Threads of another engine, to share; default: own threads.
 
     Raises
     ------
     ValueError
-        If `dtype` or `threads` is another.
+        If `dtype` or `threads` has another value.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class Engine:
         if threads is not None and threads < 1:
             raise ValueError(f"an engine has 1 thread or more, not {threads}")
         self.workers = workers or Workers(cores() if threads is None else threads)
-        self._local = threading.local()  # of each thread: its room, and what stands there in either precision
+        self._local = threading.local()  # of each thread: its buffer, and the arrays in it in either precision
 
     @classmethod
     def of_game(
@@ -155,13 +156,13 @@ class Engine:
         dtype: type[np.floating[Any]] = np.float64,
         threads: int | None = None,
     ) -> Engine:
-        """Build everything in memory: a moment for a small game, about a minute for the full one."""
+        """Build all tables in memory: a moment for a small game, about a minute for the full one."""
         pairs = find_pairs(game)
         index = build_index(game, symmetry, pairs)
         return cls(index, (build_timing(index, pairs, 0), build_timing(index, pairs, 1)), dtype, threads)
 
     def in_precision(self, dtype: type[np.floating[Any]]) -> Engine:
-        """An engine that computes with `dtype`, on the same threads: itself, if that is its precision."""
+        """An engine that computes with `dtype` on the same threads: this one, if it has that precision."""
         if self.dtype == dtype:
             return self
         other = Engine(self.index, self.timings, dtype, workers=self.workers)
@@ -169,7 +170,7 @@ class Engine:
         return other
 
     def idle(self) -> Engine:
-        """An engine whose slices have no views: it calls kernels, which loads them, but they change nothing."""
+        """An engine whose slices have no views: it loads kernels by calling them, and they change nothing."""
         other = Engine(self.index, self.timings, self.dtype.type, workers=self.workers)
         other._local, other._trees = self._local, self._trees
         other._runs = tuple(
@@ -181,7 +182,7 @@ class Engine:
         return other
 
     def close(self) -> None:
-        """End the threads, also for all engines that share them."""
+        """End the threads, also for the engines that share them."""
         self.workers.pool.shutdown()
 
     @property
@@ -191,12 +192,12 @@ class Engine:
 
     @property
     def _most_runs(self) -> int:
-        """Runs of views per slice, at most.  How views are cut into runs changes no bit of what is computed."""
+        """Most runs of views per slice.  The division into runs does not change a bit of the result."""
         return max(RUNS, RUNS_A_THREAD * self.threads)
 
     @cached_property
     def _runs(self) -> tuple[list[list[tuple[int, int]]], ...]:
-        """For each player and slice, the runs of views of a pass over the tree."""
+        """For each player and slice, the runs of views for a pass over the tree."""
         return tuple(
             [_share_out(i.node_start, i.views_of(n), self._most_runs) for n in range(i.slices)]
             for i in self.index.players
@@ -204,7 +205,7 @@ class Engine:
 
     @cached_property
     def _gradient_runs(self) -> tuple[list[list[tuple[Ints, Ints]]], ...]:
-        """For each receiver and slice, the runs of views of a joint sweep, and their groups by operator."""
+        """For each receiver and slice, the runs of views for a joint sweep, and their groups by operator."""
         return tuple(
             [_share_out_groups(player, timing, n, self._most_runs) for n in range(player.slices)]
             for player, timing in zip(self.index.players, self.timings, strict=True)
@@ -223,7 +224,7 @@ class Engine:
         self.share(player, n, lambda first, last: kernel(first, last, mine, *arguments))
 
     def tree_of(self, player: int, kernel: Callable[..., None]) -> Downward | Upward:
-        """What a kernel needs of a player's tree."""
+        """The part of a player's tree that a kernel takes."""
         downward, upward, _ = self._trees[player]
         return downward if kernel in tree.GOING_DOWN else upward
 
@@ -244,17 +245,17 @@ class Engine:
         source, receiver = (max(int(t.operator_cells[:, side].max(initial=1)) for t in self.timings) for side in (0, 1))
         return scratch_arrays(source, receiver, max(_largest_sum(t) for t in self.timings), dtype)
 
-    def _room(self) -> NDArray[np.uint8]:
-        """A virtual array of the bytes that a thread works in, in either precision."""
-        room: NDArray[np.uint8] = room_for(self._scratch_arrays(np.float64))
-        return room
+    def _buffer(self) -> NDArray[np.uint8]:
+        """A virtual array for the buffer of a thread, large enough for either precision."""
+        buffer: NDArray[np.uint8] = buffer_for(self._scratch_arrays(np.float64))
+        return buffer
 
     def _scratch(self) -> Scratch:
         mine = self._local.__dict__
         if self.dtype.name not in mine:
-            if "room" not in mine:
-                mine["room"] = _aligned(self._room())
-            mine[self.dtype.name] = furnished(mine["room"], self._scratch_arrays(self.dtype))
+            if "buffer" not in mine:
+                mine["buffer"] = _aligned(self._buffer())
+            mine[self.dtype.name] = arrays_within(mine["buffer"], self._scratch_arrays(self.dtype))
         scratch: Scratch = mine[self.dtype.name]
         return scratch
 
@@ -264,9 +265,9 @@ class Engine:
         Parameters
         ----------
         weights
-            float, shape (sequences,): scaled to sum to 1 at every infoset.
+            float, shape (sequences,): the engine scales them to sum to 1 at every infoset.
         into
-            Where to write it; default: new arrays.
+            The arrays to write to; default: new ones.
 
         Raises
         ------
@@ -280,14 +281,16 @@ class Engine:
         return self.reach_by_slice(player, lambda n: weights[i.sequences_of(n)], reach)
 
     def reach_by_slice(self, player: int, weights: Callable[[int], Floats], into: Reach) -> Reach:
-        """As :meth:`reach`, of weights that a function gives slice by slice."""
+        """As :meth:`reach`, with a function that returns the weights of each slice."""
         i = self.index.players[player]
         for n in range(i.slices):
             self.run(player, n, tree.reach_of_strategy, into, i.sequences_of(n).start, weights(n))
+        first = into.sequences[i.sequences_of(0)]
+        assert not len(first) or abs(first.sum() - 1) < PLAN_TOLERANCE, "a realization plan sums to 1 at the root"
         return into
 
     def gradient_slice(self, player: int, n: int, opponent: Reach, into: Slice) -> None:
-        """Gradient of the nodes and of the sequences of slice `n` of `player`, against a realization plan."""
+        """Gradient of the nodes and sequences of slice `n` of `player`, against a realization plan."""
         self._call([(self._receive, *run, player, into, opponent) for run in self._gradient_runs[player][n]])
 
     def _receive(self, views: Ints, groups: Ints, player: int, into: Slice, source: Reach) -> None:
@@ -295,26 +298,26 @@ class Engine:
         gradient.receive(views, groups, *extents, source, *self.timings[player].tables(), self._scratch(), into)
 
     def gradient(self, player: int, opponent: Reach) -> tuple[Floats, Floats]:
-        """Gradient of all nodes and of all sequences of `player`, against a realization plan."""
+        """Gradient of all nodes and sequences of `player`, against a realization plan."""
         i, runs = self.index.players[player], self._gradient_runs[player]
         nodes, sequences = np.empty(i.nodes, self.dtype), np.empty(i.sequences, self.dtype)
         rest = (player, Slice(sequences, nodes, nodes[:0], 0, 0, 0), opponent)
-        # Most work is in the deepest slices.
+        # The deepest slices come first, as they have most of the work.
         self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
         return nodes, sequences
 
 
 def scratch_arrays(source: int, receiver: int, matrix: int, dtype: DTypeLike) -> Scratch:
-    """Virtual arrays for one thread, for operators of at most so many cells.
+    """Virtual arrays for one thread.
 
     Parameters
     ----------
     source, receiver
-        Most cells of either side.
+        Most cells of either side of an operator.
     matrix
         Most cells of the matrix between the two steps of an operator.
     """
-    cells = gradient.padded(max(source, receiver))  # of either side, as each takes the other's place for a while
+    cells = gradient.padded(max(source, receiver))  # of either side, as each temporarily takes the other's place
     z, x, turned = (virtual_array(size * vectors.LANES, dtype) for size in (cells, cells, matrix))
     state, z_rows = (virtual_array(source, kind) for kind in (np.uint8, np.uint64))
     turned_rows, members = virtual_array(matrix, np.uint64), virtual_array(vectors.LANES, np.int64)
@@ -322,20 +325,17 @@ def scratch_arrays(source: int, receiver: int, matrix: int, dtype: DTypeLike) ->
 
 
 def needs_of_cells(source: int, receiver: int) -> dict[str, int]:
-    """As :func:`engine_needs`, from the numbers of cells."""
-    return thread_needs(cells=room_for(scratch_arrays(source, receiver, _USUAL_SUM, np.float64)).nbytes)
+    """As :func:`engine_needs`, from the largest numbers of cells."""
+    return thread_needs(cells=buffer_for(scratch_arrays(source, receiver, _USUAL_SUM, np.float64)).nbytes)
 
 
 def engine_needs(engine: Engine) -> dict[str, int]:
-    """Bytes that each thread of an engine needs, whichever precision it works in, by what they are for."""
-    return thread_needs(cells=engine._room().nbytes)
+    """Bytes that each thread of an engine needs, in either precision, by purpose."""
+    return thread_needs(cells=engine._buffer().nbytes)
 
 
 def _share_out(work: NDArray[np.int64], views: range, most: int) -> list[tuple[int, int]]:
-    """Cut `views` into runs of about the same work; ``work[v]`` is the work of all views before `v`.
-
-    The cut does not depend on the number of threads, so neither does the result.
-    """
+    """Divide `views` into at most `most` runs of about equal work; ``work[v]`` is the work of all views before `v`."""
     runs = int(np.clip((work[views.stop] - work[views.start]) // RUN_WORK, 1, most))
     ends = np.linspace(work[views.start], work[views.stop], runs + 1)[1:-1]
     edges = np.searchsorted(work[views.start : views.stop], ends) + views.start
@@ -344,10 +344,10 @@ def _share_out(work: NDArray[np.int64], views: range, most: int) -> list[tuple[i
 
 
 def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) -> list[tuple[Ints, Ints]]:
-    """Runs of views for the joint sweep, each with its groups by operator; those with most work come first.
+    """Runs of views for the joint sweep, each with its groups by operator; runs with most work come first.
 
-    Views with the same number of placed squares share their operators.  They are kept together, and
-    runs are cut where they leave no lane empty.
+    Views with the same number of placed squares share their operators.  They stay together, and
+    runs are divided where no lane remains empty.
     """
     cells = np.concatenate([[0], np.cumsum(timing.operator_cells.sum(axis=1)[timing.group_operator])])
     work = np.diff(player.node_start + cells[timing.group_start])
@@ -368,11 +368,11 @@ def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) ->
     return runs
 
 
-def _aligned(room: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Bytes for a virtual array that begin with a line of the cache, so that no vector lies across two."""
-    raw = np.empty(room.nbytes + CACHE_LINE, np.uint8)
+def _aligned(buffer: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Memory for a virtual buffer that begins at a cache line, so that no vector crosses two lines."""
+    raw = np.empty(buffer.nbytes + CACHE_LINE, np.uint8)
     start = -raw.ctypes.data % CACHE_LINE
-    return raw[start : start + room.nbytes]
+    return raw[start : start + buffer.nbytes]
 
 
 def _largest_sum(timing: Timing) -> int:

@@ -1,12 +1,12 @@
 """The joint sweep: one player's gradient from the opponent's realization plan.
 
 There are three steps for each of the receiver's views and each group of sources: the sources' reach
-is added up by key times (`_gather`), the timing operator is applied (`_apply`), and the result is
-read back by the receiver's own key times (`_scatter`).  Up to `LANES` groups with the same operator
-are worked on side by side, so that every step of the operator is an addition of long vectors.
+is summed by key times (`_gather`), the timing operator is applied (`_apply`), and the result is
+read by the receiver's own key times (`_scatter`).  Up to `LANES` groups with the same operator
+are processed side by side, so that every step of the operator is an addition of long vectors.
 
-One thread works on a run of views, always in the same order, so that the result has the same bits
-whatever the number of threads.
+Each run of views is processed by one thread in a fixed order, so that the result has the same bits
+for any number of threads.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.structure.timing import WORD
 from pttt_ooc.sweep.vectors import LANES, STRETCH, add_one, add_six, add_two, any_cell, lowest, not_zero, turn
 
-UNKNOWN = 2  # whether a matrix of cells holds anything but zeros
+UNKNOWN = 2  # the state of a matrix of cells that has not been searched for non-zero cells
 
 
 class Scratch(NamedTuple):
-    """What one thread works in; cells are `LANES` numbers, side by side.
+    """The working arrays of one thread; a cell consists of `LANES` numbers, side by side.
 
     Attributes
     ----------
     z, x
         Cells of the source and of the receiver.  While one of the two is not in use, it holds the other's cells lane
-        after lane: `x` those of the source before they are put side by side, `z` those of the receiver afterwards.
+        by lane: `x` those of the source before they are interleaved, `z` those of the receiver afterwards.
     turned
         One matrix of cells: the result of an operator's first step.
     state
-        For the first cell of each of the source's matrices: whether it has anything but zeros, or `UNKNOWN`.
+        For the first cell of each of the source's matrices: whether the matrix has a non-zero cell, or `UNKNOWN`.
     z_rows, turned_rows
-        Which rows of the source's matrices and of `turned` have anything but zeros, as bits.
+        The rows of the source's matrices and of `turned` that have non-zero cells, as bits.
     members
         The group in each lane.
     """
@@ -52,13 +52,13 @@ class Scratch(NamedTuple):
 
 @piece
 def padded(cells):
-    """Cells of a lane, with one more for orders that do not take part, rounded up to whole vectors."""
+    """Number of cells of a lane, with one more for excluded orders, rounded up to whole vectors."""
     return (cells + LANES) // LANES * LANES
 
 
 @piece
 def _gather(y, start, pattern, patterns, cells):
-    """Add a source's orders up by key times; return whether any was non-zero."""
+    """Sum a source's orders by key times; return whether any was non-zero."""
     first, last, narrow = patterns.start[pattern], patterns.start[pattern + 1], len(patterns.cell)
     if last <= narrow:
         return _gather_by(patterns.cell[first:last], y, start, cells)
@@ -90,7 +90,7 @@ def _gather_by(cell, y, start, cells):
 
 @piece
 def _scatter(cells, sign, out, start, pattern, patterns):
-    """Read cells back by key times and add them to the receiver's orders."""
+    """Read cells by key times and add them to the receiver's orders."""
     first, last, narrow = patterns.start[pattern], patterns.start[pattern + 1], len(patterns.cell)
     if last <= narrow:
         _scatter_by(patterns.cell[first:last], cells, sign, out, start)
@@ -107,7 +107,7 @@ def _scatter_by(cell, cells, sign, out, start):
 
 @piece
 def _interleave(lanes, size, together):
-    """Put the lanes, which stand one after the other with `size` cells each, side by side."""
+    """Put the lanes, which follow each other with `size` cells each, side by side."""
     for cell in range(0, size, LANES):
         turn(lanes, cell, size, together, cell * LANES, LANES)
 
@@ -121,7 +121,7 @@ def _separate(together, size, lanes):
 
 @piece
 def find_rows(source, rows, width, found):
-    """Tell, as bits of words, which rows of `width` cells hold anything but zeros; return whether any does."""
+    """Write, as bits of words, which rows of `width` cells have non-zero cells; return whether any row has."""
     any_row = False
     found[: (rows + WORD - 1) // WORD] = 0
     for row in range(rows):
@@ -133,9 +133,9 @@ def find_rows(source, rows, width, found):
 
 @piece
 def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
-    """Add rows of `source` to rows of `target`: to each of its `rows` rows the ones that the matrix names.
+    """Add to each of the `rows` rows of `target` the rows of `source` that the matrix selects.
 
-    `source` has `terms` rows of `width` cells, of which rows that are not `found` are zero and left out.
+    `source` has `terms` rows of `width` cells; rows that are not `found` are zero and skipped.
     Rows of `target` begin `row_step` cells apart, and their cells are `step` apart.
     """
     words = (terms + WORD - 1) // WORD
@@ -161,8 +161,8 @@ def multiply(matrix, source, terms, width, found, target, rows, row_step, step):
 def _apply(number, operators, scratch):
     """x += operator `number` times z, in all lanes.
 
-    Factors that share a sum over prefixes stand in a run, and it is made once for the run: before
-    the suffixes are added up (the run has one source matrix), or after it (one receiver's).
+    Factors that share a sum over prefixes form a run, and the sum is computed once for the run: before
+    the sum over suffixes (the run has one source matrix), or after it (one receiver matrix).
     """
     factors = operators.factors
     matrix = operators.matrix
@@ -219,15 +219,15 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
     Parameters
     ----------
     chosen
-        The groups of these views, with groups of one operator next to each other.
+        The groups of these views; groups of one operator are adjacent.
     tree, source_tree
         :class:`pttt_ooc.sweep.tree.Extents` of the receiver and of the source.
     source
         The source's realization plan.
     groups, patterns, operators
-        Of the receiver's :class:`pttt_ooc.structure.timing.Timing`.
+        Tables of the receiver's :class:`pttt_ooc.structure.timing.Timing`.
     scratch
-        Of one thread.
+        Working arrays of the thread.
 
     Payoffs are the receiver's own: a win adds the source's reach, a win of the source subtracts it.
     """

@@ -1,4 +1,4 @@
-"""Calls on several threads, with results in the order of the calls."""
+"""Calls on several threads with results in the order of the calls."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ _Result = TypeVar("_Result")
 
 
 def in_order(function: Callable[[_Item], _Result], items: Iterable[_Item], threads: int) -> Generator[_Result]:
-    """Call a function for each item on some threads; the results come in the order of the items.
+    """Call a function for each item on several threads; results are yielded in the order of the items.
 
-    At most `threads` + 1 results wait at a time, however many items there are.  An error of a call is raised
-    in the place of its result.
+    At most `threads` + 1 results wait at a time.  An error of a call is raised in place of its result.
     """
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[_Result]] = deque()

@@ -1,8 +1,8 @@
-"""Kernels that keep numbers in 16 bits: whole multiples of a *scale*, of which each block of a view has one.
+"""Kernels for numbers in 16 bits: integer multiples of a *scale*, one for each block of a view.
 
-A number is rounded up or down by lot, so that its mean is right.  Rounded to the nearest, what an iteration adds to a
-large sum would be lost each time.  The lot follows from the number's place and from the iteration, not from threads or
-interruptions.
+Numbers are rounded up or down at random, so that their mean is right.  With rounding to the nearest, small additions to
+a large sum would always be lost.  The random draw depends on the number's position and on the iteration, not on threads
+or interruptions.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ import numpy as np
 
 from pttt_ooc.jit import kernel, piece
 
-BLOCK = 256  # numbers that share a scale, at most: fewer at the end of a view
-LARGEST = 32766  # the largest whole number; rounded up, it still fits
-LEAST = np.float32(1e-30)  # a block of numbers that are all smaller is kept as zeros
+BLOCK = 256  # most numbers that share a scale: fewer at the end of a view
+LARGEST = 32766  # the largest integer; rounded up, it still fits
+LEAST = np.float32(1e-30)  # a block of smaller numbers is stored as zeros
 
-_MAGNITUDE = np.uint32(0x7FFFFFFF)  # the bits of a number in single precision, sign excepted: larger for larger ones
+_MAGNITUDE = np.uint32(0x7FFFFFFF)  # the bits of a single-precision number without the sign: they sort as magnitudes do
 _MIXERS = (np.uint32(0x7FEB352D), np.uint32(0x846CA68B))
 _SHIFTS = (np.uint32(16), np.uint32(15), np.uint32(8))
 _UNIT = np.float32(2.0**-24)
 
 
 @piece
-def _lot(at, seed):
-    """A number from 0 to 1, less than 1, that looks as if drawn: a hash of 32 bits (Wellons 2018, "lowbias32")."""
+def _draw(at, seed):
+    """A pseudorandom number from 0 (included) to 1 (excluded): a hash of 32 bits (Wellons 2018, "lowbias32")."""
     x = np.uint32(at) ^ seed
     x = np.uint32((x ^ (x >> _SHIFTS[0])) * _MIXERS[0])
     x = np.uint32((x ^ (x >> _SHIFTS[1])) * _MIXERS[1])
@@ -40,9 +40,9 @@ def _largest(bits):
 
 @piece
 def _round(numbers, factor, at, seed, codes):
-    """Whole numbers above or below `numbers` times a factor, by lots of the numbers from `at` on."""
+    """Round `numbers` times a factor up or down at random; `at` is the position of the first one."""
     for k in range(len(numbers)):
-        drawn = numbers[k] * factor + _lot(at + np.uint32(k), seed)
+        drawn = numbers[k] * factor + _draw(at + np.uint32(k), seed)
         code = np.int32(drawn)
         codes[k] = code - (code > drawn)  # rounded down: conversion rounds towards zero
 
@@ -55,14 +55,16 @@ def _multiply(codes, scale, numbers):
 
 @kernel
 def widen(first_view, last_view, sequence_start, codes, scales, numbers):
-    """Numbers of the sequences of some views.
+    """Write the numbers of the sequences of some views.
 
     Parameters
     ----------
     sequence_start
-        int64 (views + 1,): of the player.
-    codes, scales, numbers
-        int16 and float (sequences of these views,), and float (blocks of these views,); `numbers` are written.
+        int64 (views + 1,): first sequence of each of the player's views.
+    codes, numbers
+        int16 and float (sequences of these views,); `numbers` are written.
+    scales
+        float (blocks of these views,).
     """
     block = 0
     for view in range(first_view, last_view):
@@ -77,14 +79,14 @@ def widen(first_view, last_view, sequence_start, codes, scales, numbers):
 
 @kernel
 def narrow(first_view, last_view, sequence_start, numbers, bits, seed, codes, scales):
-    """Keep numbers of the sequences of some views, as :func:`widen` reads them.
+    """Write codes and scales for the numbers of the sequences of some views; the inverse of :func:`widen`.
 
     Parameters
     ----------
     bits
-        `numbers` as uint32, so that the largest of them is found without branches.
+        `numbers` as uint32, so that the largest one is found without branches.
     seed
-        uint32: lots differ from seed to seed.
+        uint32: the seed of the random rounding.
     """
     block, most = 0, np.float32(LARGEST)
     magnitude = np.empty(1, np.uint32)

@@ -1,12 +1,11 @@
 """Passes over one player's tree of nodes: reach and strategies downward, values and regrets upward.
 
-Each view *pulls* from its parents or children, so views can be worked on by different threads, and
-each entry is written once.  A pass works on a view `CHUNK` orders at a time, action by action: the
-numbers that it needs stay in the processor's first-level cache, and its inner loops run over memory
-that is contiguous.
+Each view *pulls* from its parents or children, so different threads can process different views, and
+each entry is written once.  A pass processes a view `CHUNK` orders at a time, action by action: its
+numbers stay in the processor's first-level cache, and its inner loops run over contiguous memory.
 
 Kernels that :meth:`pttt_ooc.sweep.engine.Engine.run` calls begin with the same three arguments: the first
-view to work on, the view after the last one, and the player's tree: :class:`Downward` for the kernels in
+view, the view after the last one, and the player's tree: :class:`Downward` for the kernels in
 `GOING_DOWN`, :class:`Upward` for all others.
 """
 
@@ -26,11 +25,11 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.floating[Any]]
 
 
-# Kernels take no more arrays than they need: code that takes an array over from Python takes long to compile.
+# Kernels take only the arrays that they need: the code that unpacks an array from Python is slow to compile.
 
 
 class Extents(NamedTuple):
-    """Where each view's nodes and sequences begin; see :class:`pttt_ooc.structure.index.PlayerIndex`."""
+    """The starts of each view's nodes and sequences; see :class:`pttt_ooc.structure.index.PlayerIndex`."""
 
     node_start: Ints
     sequence_start: Ints
@@ -63,9 +62,9 @@ class Reach(NamedTuple):
     Attributes
     ----------
     sequences : float (sequences,)
-        Product of the player's own probabilities on the way to each node and of the action that follows.
+        Product of the player's own probabilities on the way to each node, times that of the following action.
     nodes : float (nodes,)
-        The same without that action.
+        The same without the following action.
     view_is_reached : bool (views,)
         Whether any node of a view has non-zero reach.
     """
@@ -76,16 +75,16 @@ class Reach(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """One slice's part of the arrays of a pass upward, or of the whole player.
+    """The arrays of an upward pass for one slice, or for the whole player.
 
     Attributes
     ----------
     sequences, nodes
         float (sequences of the slice,), (nodes of the slice,): gradients, which become values.
     child_values
-        float (nodes of the slice below,): values that `nodes` had there; empty for the last slice.
+        float (nodes of the slice below,): the values of its nodes; empty for the last slice.
     first_sequence, first_node, first_child
-        Number of the sequence or node with which each of the arrays begins.
+        Number of the sequence or node at which each array begins.
     """
 
     sequences: Floats
@@ -97,16 +96,16 @@ class Slice(NamedTuple):
 
 
 class Regrets(NamedTuple):
-    """What the strategy of one slice follows from.
+    """The regrets and predictions that define the strategy of one slice.
 
     Attributes
     ----------
     regrets
         float (sequences of the slice,).
     predictions
-        The same, or empty: then nothing is predicted.
+        The same shape, or empty: then nothing is predicted.
     look_ahead
-        What regrets are multiplied by before predictions are added.
+        The factor of the regrets before predictions are added.
     """
 
     regrets: Floats
@@ -115,9 +114,9 @@ class Regrets(NamedTuple):
 
 
 class Discounts(NamedTuple):
-    """How sums of regrets go on from one iteration to the next.
+    """The update of sums of regrets from one iteration to the next.
 
-    Positive and negative sums are multiplied by `positive` and `negative`; with `floor`, new ones become 0 if below.
+    Positive and negative sums are multiplied by `positive` and `negative`; with `floor`, negative new sums become 0.
     """
 
     positive: np.floating[Any]
@@ -127,7 +126,7 @@ class Discounts(NamedTuple):
 
 @piece
 def _extent(tree, view):
-    """Number of orders and of actions of a view, and its first sequence; no actions if it does not decide."""
+    """Numbers of orders and actions of a view, and its first sequence; no actions if it does not decide."""
     orders = tree.node_start[view + 1] - tree.node_start[view]
     start = tree.sequence_start[view]
     return orders, (tree.sequence_start[view + 1] - start) // max(orders, 1), start
@@ -135,7 +134,7 @@ def _extent(tree, view):
 
 @piece
 def _pull_reach(tree, view, reach):
-    """Reach of the nodes of a view, from the reach of the sequences before them; whether any is not zero."""
+    """Write the reach of a view's nodes, from the reach of their parent sequences; return whether any is non-zero."""
     start = tree.node_start[view]
     if view == 0:  # the root
         reach.nodes[start] = 1
@@ -197,7 +196,7 @@ def add_child_values(first_view, last_view, tree, part):
 
 @piece
 def _normalise(weights, start, orders, actions, count, total, out):
-    """Probabilities in proportion to weights, `CHUNK` a row; where all are zero, the same for all actions."""
+    """Probabilities proportional to weights, in rows of `CHUNK`; uniform where all weights are zero."""
     total[:count] = 0
     for action in range(actions):
         row = weights[start + action * orders : start + action * orders + count]
@@ -210,7 +209,7 @@ def _normalise(weights, start, orders, actions, count, total, out):
 
 @piece
 def _divide(weights, actions, count, total):
-    """Divide weights by their totals, in place: handed over as source and target, they would be divided one by one."""
+    """Divide weights by their totals, in place: with separate source and target, the loop would not be vectorised."""
     uniform = total.dtype.type(1 / actions)
     for action in range(actions):
         row = weights[action * CHUNK : action * CHUNK + count]
@@ -220,7 +219,7 @@ def _divide(weights, actions, count, total):
 
 @piece
 def _match_regrets(state, start, orders, actions, count, total, out):
-    """Regret matching: probabilities in proportion to positive parts, regrets and predictions together."""
+    """Regret matching: probabilities proportional to the positive parts of regrets plus predictions."""
     zero = total.dtype.type(0)
     total[:count] = 0
     for action in range(actions):
@@ -241,7 +240,7 @@ def _match_regrets(state, start, orders, actions, count, total, out):
 
 @piece
 def _multiply_reach(probabilities, orders, actions, count, nodes, start, sequence_reach):
-    """Reach of sequences: reach of the node times the action's probability."""
+    """Reach of sequences: the node's reach times the action's probability."""
     for action in range(actions):
         row = probabilities[action * CHUNK : action * CHUNK + count]
         target = sequence_reach[start + action * orders : start + action * orders + count]
@@ -253,7 +252,7 @@ def _multiply_reach(probabilities, orders, actions, count, nodes, start, sequenc
 def reach_of_strategy(first_view, last_view, tree, reach, first_sequence, weights):
     """Reach of some views under a strategy, whose `weights` are scaled to sum to 1 at every infoset.
 
-    `weights` begin with the sequence `first_sequence`, `reach` is of the whole player.
+    `weights` begin at the sequence `first_sequence`, `reach` covers the whole player.
     """
     total = np.empty(CHUNK, reach.nodes.dtype)
     probabilities = np.empty((tree.block_start.shape[1] - 1) * CHUNK, reach.nodes.dtype)  # a row for each square
@@ -272,10 +271,10 @@ def reach_of_strategy(first_view, last_view, tree, reach, first_sequence, weight
 
 @kernel
 def reach_of_regrets(first_view, last_view, tree, reach, first_sequence, state, discount, strategy_sums):
-    """Reach of some views under the strategy that follows from regrets, added to the discounted sums.
+    """Reach of some views under the strategy that regrets define, added to the discounted sums.
 
-    `state` (:class:`Regrets`) and `strategy_sums` begin with the sequence `first_sequence`, `reach` is of the
-    whole player.  `strategy_sums` may be empty: then nothing is added up.
+    `state` (:class:`Regrets`) and `strategy_sums` begin at the sequence `first_sequence`, `reach` covers the
+    whole player.  `strategy_sums` may be empty: then nothing is summed.
     """
     total = np.empty(CHUNK, reach.nodes.dtype)
     probabilities = np.empty((tree.block_start.shape[1] - 1) * CHUNK, reach.nodes.dtype)  # a row for each square
@@ -304,10 +303,10 @@ def reach_of_regrets(first_view, last_view, tree, reach, first_sequence, state, 
 
 @kernel
 def update_regrets(first_view, last_view, tree, part, state, discounts):
-    """Values of some views under the strategy that follows from regrets, which are then updated.
+    """Values of some views under the strategy that regrets define, and the update of these regrets.
 
-    `part` (:class:`Slice`) comes with the gradient; its nodes then hold expected values.  The predictions of
-    `state` (:class:`Regrets`), if there are any, then hold the instantaneous regrets.
+    `part` (:class:`Slice`) contains the gradient; afterwards its nodes contain expected values, and the predictions of
+    `state` (:class:`Regrets`), if any, the instantaneous regrets.
     """
     total = np.empty(CHUNK, part.nodes.dtype)
     expected = np.empty(CHUNK, part.nodes.dtype)
@@ -317,7 +316,7 @@ def update_regrets(first_view, last_view, tree, part, state, discounts):
         for first in range(0, orders if actions else 0, CHUNK):
             count = min(CHUNK, orders - first)
             begin = start - part.first_sequence + first
-            if actions == 1:  # nothing to regret: sums and predictions stay zero
+            if actions == 1:  # no regrets: sums and predictions stay zero
                 only = part.sequences[begin : begin + count]
                 _add_child_values(tree, view, 0, first, count, part, only)
                 _add_to_nodes(tree, view, first, count, part, only)
@@ -337,7 +336,7 @@ def update_regrets(first_view, last_view, tree, part, state, discounts):
 
 @piece
 def _add_regrets(state, discounts, begin, orders, actions, count, values_of_actions, expected):
-    """Discount sums of regrets, and add what each action's value is above the expected one."""
+    """Discount sums of regrets, and add each action's value minus the expected value."""
     zero = expected.dtype.type(0)
     for action in range(actions):
         here = begin + action * orders
@@ -369,7 +368,7 @@ def _add_to_nodes(tree, view, first, count, part, values):
 def values_of_strategy(first_view, last_view, tree, part, weights):
     """Add to the nodes of some views the expected value of a strategy, whose weights are scaled to sum to 1.
 
-    `part` (:class:`Slice`) comes with the gradient; its sequences stay as they are.
+    `part` (:class:`Slice`) contains the gradient; its sequences do not change.
     """
     total = np.empty(CHUNK, part.nodes.dtype)
     values = np.empty(CHUNK, part.nodes.dtype)
@@ -396,7 +395,7 @@ def values_of_strategy(first_view, last_view, tree, part, weights):
 def best_values(first_view, last_view, tree, part, choices):
     """Add to the nodes of some views the value of their best action; `part` as in :func:`values_of_strategy`.
 
-    `choices`, which begin with the slice's first node, become the numbers of the first such actions; they may be
+    `choices`, which begin at the slice's first node, become the numbers of the first best actions; they may be
     empty: then nothing is recorded.
     """
     values = np.empty(CHUNK, part.nodes.dtype)
@@ -424,7 +423,7 @@ def best_values(first_view, last_view, tree, part, choices):
 
 @kernel
 def average_strategy(first_view, last_view, tree, first_sequence, strategy_sums, probabilities):
-    """Probabilities of a sum of realization plans, uniform where it is zero; arrays begin with `first_sequence`."""
+    """Probabilities of a sum of realization plans, uniform where it is zero; arrays begin at `first_sequence`."""
     total = np.empty(CHUNK, strategy_sums.dtype)
     chunk = np.empty(tree.child_start.shape[1] * CHUNK, strategy_sums.dtype)  # a row for each square
     for view in range(first_view, last_view):

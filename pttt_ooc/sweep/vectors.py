@@ -1,7 +1,7 @@
-"""Pieces of the joint sweep that are written as LLVM instructions, because the compiler does not find them.
+"""Pieces of the joint sweep written as LLVM instructions, because the compiler does not find these instructions.
 
-Each is a plain Python function, which says what it does and is used where nothing is compiled, and its
-compiled form, which must be inlined by force: a call would put its arrays on the stack.
+Each consists of a plain Python function, which defines the result and is used where nothing is compiled, and its
+compiled form, whose inlining is forced: a call would put its arrays on the stack.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-LANES = 8  # numbers in a cell, which are worked on side by side: one AVX register of float32
-STRETCH = 32  # numbers that are compared with zero at once
+LANES = 8  # numbers in a cell, processed side by side: one AVX register of float32
+STRETCH = 32  # numbers compared with zero at once
 
 
 def _adder(count):
-    """A function that adds up `count` cells of some rows, to be compiled to sums in registers."""
+    """A function that sums `count` cells of some rows, compiled to sums in registers."""
 
     def add(source, first, width, chosen, target, place, step):
         """Add cells of the rows in the bit mask `chosen`, from cell `first` on, to cells of `target`.
@@ -30,7 +30,7 @@ def _adder(count):
 
     @intrinsic
     def add_vectors(typingctx, source, first, width, chosen, target, place, step):
-        """Written out, as the compiler keeps no sums in registers over a loop of unknown length."""
+        """Written by hand, as the compiler keeps no sums in registers over a loop of unknown length."""
 
         def codegen(context, builder, signature, args):
             intp = context.get_value_type(types.intp)
@@ -81,7 +81,7 @@ add_six, add_two, add_one = _adder(6), _adder(2), _adder(1)
 
 
 def turn(source, first, source_step, target, place, target_step):
-    """Transpose a square of numbers: LANES vectors, `source_step` apart, to as many that are `target_step` apart."""
+    """Transpose a square of numbers: LANES vectors, `source_step` apart, to LANES vectors, `target_step` apart."""
     for i in range(LANES):
         for j in range(LANES):
             target[place + j * target_step + i] = source[first + i * source_step + j]
@@ -125,13 +125,13 @@ def _compiled_turn(source, first, source_step, target, place, target_step):
 
 
 def not_zero(numbers, first):
-    """Which of the `STRETCH` numbers from `first` on are not zero, as bits."""
+    """The positions of non-zero numbers among the `STRETCH` numbers from `first` on, as bits."""
     return np.uint64(sum(int(numbers[first + i] != 0) << i for i in range(STRETCH)))
 
 
 @intrinsic
 def _compare(typingctx, numbers, first):
-    """Written out, as the compiler does not make bits of a comparison of vectors."""
+    """Written by hand, as the compiler does not turn a comparison of vectors into bits."""
 
     def codegen(context, builder, signature, args):
         number = context.get_data_type(numbers.dtype)
@@ -155,7 +155,7 @@ def _compiled_not_zero(numbers, first):
 
 
 def lowest(bits):
-    """Number of the lowest bit that is set."""
+    """Position of the lowest set bit."""
     return (int(bits) & -int(bits)).bit_length() - 1
 
 
@@ -176,13 +176,13 @@ def _compiled_lowest(bits):
 
 
 def any_cell(source, first, width):
-    """Whether any of `width` cells from the cell `first` on holds anything but zeros; there is at least one."""
+    """Whether any of the `width` (at least one) cells from `first` on is non-zero."""
     return bool((source[first * LANES : (first + width) * LANES] != 0).any())
 
 
 @intrinsic
 def _join_cells(typingctx, source, first, width):
-    """Written out: all bits are joined first and compared once, so that no branch depends on them."""
+    """Written by hand: all bits are joined and then compared once, so that no branch depends on them."""
 
     def codegen(context, builder, signature, args):
         number = context.get_data_type(source.dtype)

@@ -6,5 +6,6 @@ the shell knows none of them.
 Modules: ``parts``: what plugs in. ``shell``, ``application``, ``rendering`` with ``templates/`` and ``filters``
 (``static/board.css`` and ``board.js``: boards to play on), ``refusals`` (errors as sentences), ``schemas`` (JSON),
 ``accounts`` (signing in), ``forms``, ``headers``, ``gate``, ``metrics``: what all parts share. ``server``,
-``protocol``, ``sockets``, ``throttle``: connections.
+``protocol``, ``sockets``, ``throttle``: connections. ``local_process``: the process of
+a local web server.
 """

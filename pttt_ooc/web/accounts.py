@@ -30,7 +30,7 @@ def _accounts_of(shell: Shell) -> Accounts:
 
 
 def bearer(request: Request, shell: UsedShell, credentials: _Credentials) -> Account:
-    """The account whose token the request carries; 401 if it carries none that is known."""
+    """The account of the request's token; 401 without a known token."""
     token = credentials.credentials.strip() if credentials else ""
     account = _accounts_of(shell).of_token(token)
     if account is None:
@@ -43,7 +43,7 @@ def bearer(request: Request, shell: UsedShell, credentials: _Credentials) -> Acc
 
 
 def known_bearer(request: Request, shell: UsedShell) -> Account | None:
-    """As :func:`bearer`, for what can be read without a token too; None if the request carries none."""
+    """As :func:`bearer`, for pages that need no token; None without a token."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if not scheme:
         return None
@@ -51,7 +51,7 @@ def known_bearer(request: Request, shell: UsedShell) -> Account | None:
 
 
 def _count_wrong_token(request: Request, shell: Shell) -> None:
-    """Count a token that is not known; 429 if there have been too many from the same address."""
+    """Count an unknown token; 429 if its address has sent too many."""
     address = request.client.host if request.client else None
     wait = shell.wrong_tokens.spend(address)
     if wait > 0:
@@ -70,7 +70,7 @@ def account_of(request: Request) -> Account | None:
 
 
 async def signed_in(request: Request) -> Account | None:
-    """As :func:`account_of`, for handlers; no thread is taken for a browser without a session."""
+    """As :func:`account_of`, for handlers; a browser without a session takes no thread."""
     return await run_in_threadpool(account_of, request) if SESSION in request.cookies else None
 
 
@@ -80,19 +80,19 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 @router.get("/sign-in")
 def sign_in_page(request: Request, shell: UsedShell, account: Signed, to: str = "") -> Response:
-    """The form for a token; who has signed in sees the page `to`."""
+    """The form for a token; it leads to the page `to`."""
     shown = {"accounts": _accounts_of(shell), "wrong": False, "to": _own_page(to)}
     return render(request, "web/sign_in.html", account, **shown)
 
 
 def _own_page(text: str) -> str:
-    """The path of a page here; empty if it might be anything else."""
+    """The path of a page of this site; empty if it may be anything else."""
     return text if len(text) <= 200 and re.fullmatch(r"(/[\w-]+)+", text, re.ASCII) else ""
 
 
 @router.post("/sign-in")
 async def sign_in(request: Request, shell: UsedShell) -> Response:
-    """Exchange a token for a session, which takes the place of the browser's former one."""
+    """Exchange a token for a session, which replaces the browser's previous one."""
     accounts = _accounts_of(shell)
     fields = await own_form(request, shell)
     to = _own_page(fields.get("to", ""))
@@ -112,7 +112,7 @@ async def sign_in(request: Request, shell: UsedShell) -> Response:
 
 @router.post("/sign-out")
 async def sign_out(request: Request, shell: UsedShell) -> Response:
-    """End the session: its cookie is good for nothing from now on, wherever it was copied to."""
+    """End the session; copies of its cookie are worthless too."""
     accounts = _accounts_of(shell)
     await own_form(request, shell)
     await _end_session(request, accounts)

@@ -27,7 +27,7 @@ def make_application(shell: Shell) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,  # FastAPI's own page on the API would fetch scripts from elsewhere
         redoc_url=None,
-        redirect_slashes=False,  # it would send people to whatever the header Host says
+        redirect_slashes=False,  # it would redirect to the host in the header Host
     )
     names = [part.name for part in shell.parts]
     if len({*names, "shell", "environments", "web"}) < len(names) + 3:
@@ -50,7 +50,7 @@ def make_application(shell: Shell) -> FastAPI:
 
 
 def _add_own(app: FastAPI, shell: Shell, metrics: Metrics) -> None:
-    """The addresses of every application; a part that has the same comes first."""
+    """Add the addresses of every application; parts come first."""
     if shell.accounts is not None:
         app.include_router(accounts.router)
 
@@ -69,7 +69,7 @@ def _add_own(app: FastAPI, shell: Shell, metrics: Metrics) -> None:
 
     @add("/livez")
     async def livez() -> dict[str, str]:
-        """Whether the web server answers at all: if not, it has to be started again."""
+        """Whether the web server answers at all; if not, restart it."""
         return {"status": "ok"}
 
     @add("/metrics")
@@ -78,5 +78,5 @@ def _add_own(app: FastAPI, shell: Shell, metrics: Metrics) -> None:
 
     @add("/robots.txt")
     async def robots() -> Response:
-        """Search engines are to leave a course's results alone."""
+        """Keep search engines away from a course's results."""
         return PlainTextResponse("User-agent: *\nDisallow: /\n")

@@ -1,4 +1,4 @@
-"""Filters that all templates have: times and ends of addresses."""
+"""Filters of all templates: times and query strings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 
 def utc(seconds: float | None) -> str:
-    """A time for people; the page's script turns it into their own."""
+    """A time for people, in UTC; the page's script converts it to local time."""
     return "" if seconds is None else f"{_date(seconds):%d %b %Y %H:%M:%S} UTC"
 
 
@@ -22,6 +22,6 @@ def _date(seconds: float) -> datetime.datetime:
 
 
 def query(**keys: Any) -> str:
-    """The end of an address, of the keys that are given; empty without one."""
+    """The query string of an address; empty without keys."""
     given = {key: value for key, value in keys.items() if value is not None}
     return f"?{urlencode(given)}" if given else ""

@@ -1,8 +1,7 @@
-"""Forms, and whether a form is the browser's own.
+"""Forms, and protection against forms of other sites.
 
-A form carries a value that is bound to a cookie which only this site gets (``SameSite=Strict``): the session's, or,
-if nobody is signed in, a visitor's.  A request that a browser says is from another site is refused before anything
-else.
+A form carries a value that is bound to a cookie that only this site gets (``SameSite=Strict``): the session's cookie,
+or a visitor's.  A request that the browser marks as from another site is refused first.
 """
 
 from __future__ import annotations
@@ -23,35 +22,35 @@ from pttt_ooc.web.shell import FORM_BYTES, Shell
 
 SESSION, VISITOR = "pttt_session", "pttt_visitor"
 FORM_FIELD = "form_token"
-_FORM_SECONDS = 20.0
+_FORM_SECONDS = 20.0  # seconds for a form to arrive
 
 
 def set_cookie(request: Request, response: Response, name: str, value: str, seconds: int | None) -> None:
-    """Give the browser a cookie for this site, which scripts cannot read; None: until the browser is closed."""
+    """Set a cookie for this site, hidden from scripts; `seconds` None: until the browser is closed."""
     secure = request.url.scheme == "https"
     response.set_cookie(name, value, max_age=seconds, path="/", httponly=True, samesite="strict", secure=secure)
 
 
 def new_visitor(request: Request) -> str | None:
-    """A new visitor's cookie value, if the browser has neither session nor visitor's cookie."""
+    """A new value for the visitor's cookie, if the browser has neither this nor a session."""
     if request.cookies.get(SESSION) or request.cookies.get(VISITOR):
         return None
     return secrets.token_urlsafe(16)
 
 
 def form_token(request: Request, shell: Shell, visitor: str | None = None) -> str:
-    """The value that forms of this browser carry."""
+    """The value that this browser's forms carry."""
     cookie = request.cookies.get(SESSION) or visitor or request.cookies.get(VISITOR, "")
     return hmac.new(shell.secret, f"form\n{cookie}".encode(), hashlib.sha256).hexdigest()
 
 
 async def own_form(request: Request, shell: Shell) -> dict[str, str]:
-    """The fields of a small form that this browser has got from us.
+    """The fields of a small form, which was made for this browser.
 
     Raises
     ------
     HTTPException
-        If it is another site's or out of date, or cannot be read.
+        If it is from another site, out of date, or unreadable.
     """
     check_origin(request)
     fields = await small_form(request)
@@ -60,7 +59,7 @@ async def own_form(request: Request, shell: Shell) -> dict[str, str]:
 
 
 def check_origin(request: Request) -> None:
-    """Refuse a request that a browser sends on behalf of another site."""
+    """Refuse a browser's request on behalf of another site."""
     site = request.headers.get("sec-fetch-site", "same-origin")
     origin = request.headers.get("origin")
     try:
@@ -79,12 +78,12 @@ def check_form(request: Request, shell: Shell, given: str) -> None:
 
 
 async def own_json(request: Request) -> Any:
-    """The JSON value that a program has sent, if no browser sends it for another site.
+    """The JSON value of a program's request, not of a browser on behalf of another site.
 
     Raises
     ------
     HTTPException
-        As of :func:`small_form`; 415 if it is not said to be JSON, which other sites' pages cannot say.
+        See :func:`small_form`; 415 unless its type is JSON, which pages of other sites cannot send.
     """
     check_origin(request)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -96,7 +95,7 @@ async def own_json(request: Request) -> Any:
 
 
 async def small_form(request: Request) -> dict[str, str]:
-    """The fields of a small form; 413 if it is not small, 408 if it does not come."""
+    """The fields of a small form; 413 if it is too long, 408 if it does not arrive."""
     try:
         return dict(parse_qsl((await _small_body(request)).decode("ascii"), max_num_fields=10))
     except ValueError:
@@ -119,7 +118,7 @@ async def _small_body(request: Request) -> bytes:
 
 
 def number(fields: Mapping[str, str], name: str, most: int, otherwise: str) -> int:
-    """A number of a form, from 0 to `most`; if it is none, 400 with the sentence `otherwise`."""
+    """A form's number from 0 to `most`; else 400 with the sentence `otherwise`."""
     text = fields.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(most)) and int(text) <= most):
         raise HTTPException(400, otherwise)

@@ -1,8 +1,8 @@
-"""Checks of every request before the application sees it, and care for unread bodies afterwards.
+"""A layer that checks every request before the application sees it, and reads what is left of its body afterwards.
 
-Requests that no honest client sends are refused.  HEAD is answered as GET without the body.  If the application
-answers before it has read a whole body, the rest is read and thrown away, within bounds: a client that reads only
-after it has sent everything then still sees the answer.
+It refuses requests that no honest client sends, and answers HEAD as GET without the body.  If the application answers
+before it has read the whole body, the rest is read and discarded, within limits: a client that reads only after it has
+sent everything still gets the answer.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 log = logging.getLogger("pttt.web")
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 _HEAD_BYTES, _HEADERS = 32_768, 100
-_DRAIN_SECONDS, _DRAIN_PAUSE = 60.0, 5.0  # for all of an unread body, and without a byte of it
+_DRAIN_SECONDS, _DRAIN_PAUSE = 60.0, 5.0  # seconds for all of an unread body, and between two pieces of it
 
 
 class Gate:
-    """A layer around the application; only those that count requests and add headers are further out.
+    """A layer around the application; only the layers for metrics and headers are outside it.
 
     Parameters
     ----------
     drained
-        Bytes of an unread body that are read after the application has answered.
+        Most bytes of a body that are read after the application has answered.
     proxies
         Whether the settings name any reverse proxy.
     """
@@ -43,7 +43,7 @@ class Gate:
             return
         headers = Headers(scope=scope)
         if self._warns and "x-forwarded-for" in headers and (scope.get("client") or ("",))[0] in ("127.0.0.1", "::1"):
-            self._warns = False  # once is enough
+            self._warns = False  # one warning is enough
             log.warning("a proxy sends X-Forwarded-For, but is not among the trusted proxies")
         wrong = _what_is_wrong(scope, headers)
         if wrong is not None:
@@ -102,11 +102,11 @@ def _without_body(send: Send) -> Send:
 
 
 class _Body:
-    """The body of one request, which is read to its end before the answer, or else ends the connection."""
+    """The body of one request: it is read to its end before the answer, or the connection ends."""
 
     def __init__(self, receive: Receive, send: Send, waits: bool, limit: int) -> None:
         self._receive, self._send = receive, send
-        self._waits = waits  # the client sends the body only when it is asked to
+        self._waits = waits  # the client waits for permission to send the body
         self._limit = limit
         self._ended = False
 
@@ -122,7 +122,7 @@ class _Body:
         await self._send(message)
 
     async def _answer_early(self, start: Message) -> None:
-        # Whoever has stalled already is not waited for again.
+        # A client that has stalled once gets no second wait.
         if self._waits or start["status"] == 408 or not await self._drain():
             MutableHeaders(scope=start)["Connection"] = "close"
 

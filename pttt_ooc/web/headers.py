@@ -1,4 +1,4 @@
-"""Headers of every answer: what browsers are to do with it, and what not."""
+"""Headers of every answer: what browsers may do with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADERS = {
 class SecurityHeaders:
     """Adds :data:`HEADERS` to every response.
 
-    Caches keep nothing but static files, and ask each time whether those have changed.
+    Caches keep static files only, and revalidate them each time.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""Figures for Prometheus: what the application counts itself, and what its parts know."""
+"""Metrics for Prometheus: the application's own, and its parts'."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Metrics:
                 self.registry.register(collector)
 
     def text(self) -> bytes:
-        """All figures in Prometheus' format."""
+        """All metrics in Prometheus' format."""
         return generate_latest(self.registry)
 
 
@@ -55,11 +55,11 @@ class Measured:
             await self.app(scope, receive, sending)
         finally:
             route = _route(scope)
-            method = scope["method"] if scope["method"] in _METHODS else "other"  # anybody can invent one
+            method = scope["method"] if scope["method"] in _METHODS else "other"  # clients can invent methods
             self.metrics.requests.labels(method, route, status).inc()
             self.metrics.seconds.labels(route).observe(time.perf_counter() - begun)
 
 
 def _route(scope: Scope) -> str:
-    """The pattern of the route, not the path: paths are without number."""
+    """The pattern of the route instead of the path: there is no limit to paths."""
     return getattr(scope.get("route"), "path", None) or ("/static" if scope["path"].startswith("/static/") else "other")

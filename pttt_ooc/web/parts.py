@@ -1,11 +1,11 @@
-"""What plugs into the application."""
+"""Parts that plug into the application."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from prometheus_client.registry import Collector
@@ -21,7 +21,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a person or a program is told in place of an answer."""
+    """An error, as people and programs see it."""
 
     status: int
     sentence: str
@@ -29,9 +29,9 @@ class Refusal:
 
 
 def state_of(name: str) -> Any:
-    """What handlers depend on to get the state of a part: ``Annotated[Kind, state_of("name")]``."""
+    """A dependency of handlers that gives the state of a part: ``Annotated[Kind, state_of("name")]``."""
 
-    async def state(request: Request) -> Any:  # no thread is taken for it
+    async def state(request: Request) -> Any:  # asynchronous, so that it takes no thread
         return getattr(request.app.state, name)
 
     return Depends(state)
@@ -48,22 +48,22 @@ class Part:
     Attributes
     ----------
     name
-        Also of its state in ``request.app.state``, the prefix of its templates (``name/page.html``), and the folder of
-        its files (``/static/name/``).
+        Its state in ``request.app.state``, its templates (``name/page.html``) and its files (``/static/name/``) have
+        the same name.
     directory
         Where the folders ``templates`` and ``static`` are.
     routers
-        Its addresses.  What is below ``/api`` is JSON, errors included.
+        Its addresses.  Below ``/api`` all answers are JSON, errors included.
     links
-        Its entries of the navigation.  The first entry of the first part is the application's home.
+        Its entries of the navigation.  The first part's first entry is the application's home.
     state
-        What its handlers work on.
+        The state of its handlers.
     filters, names
-        What its templates have beyond the shell's own filters.
+        Its templates' own filters and global names.
     caught, explain
-        Kinds of exceptions, beside PtttError, for which `explain` is asked.  It returns what is told, or None.
+        `explain` turns a PtttError, or an exception of the classes `caught`, into a refusal; or returns None.
     collectors
-        Its figures for Prometheus.
+        Its metrics for Prometheus.
     largest_body
         Bytes of the largest request that it reads.
     """
@@ -79,7 +79,3 @@ class Part:
     explain: Callable[[Exception], Refusal | None] = _nothing
     collectors: Sequence[Collector] = ()
     largest_body: int = 0
-
-
-Others: TypeAlias = Callable[[], Sequence[Part]]
-"""Makes further parts of an application; a PtttError if that cannot be."""

@@ -1,9 +1,9 @@
-"""Connections: uvicorn's HTTP/1.1, with limits for everything that a client can leave unfinished.
+"""Connections: uvicorn's HTTP/1.1, with limits on all that a client can leave unfinished.
 
-The time is limited in which the head of a request has to come, and in which a client has to read its answer.  The
-application limits the time for bodies.  A client that is still sending when its answer is there can read the answer
-nevertheless.  The number of connections is limited, for one address and in all: where it is
-reached, a new connection takes the place of the one that has waited longest for the head of a request.
+A request's head has to arrive, and its answer has to be read, within limits of time.  The application limits the time
+for bodies.  A client that is still sending when its answer is ready can still read the answer.  The number of
+connections is limited, per address and in all: beyond it, a new connection replaces the one that has waited longest for
+the head of a request.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _BUSY = (
 
 @dataclass
 class Door:
-    """What all connections share.
+    """The limits that all connections share.
 
     Parameters
     ----------
     per_address, total
-        Connections that may be open at the same time.
+        Most connections that are open at the same time.
     trusted
-        Networks of reverse proxies, which have no limit of their own.
+        Networks of reverse proxies, whose addresses have no limit.
     head_seconds
-        For the head of a request, from the connection's beginning or the end of the last answer.
+        Seconds for the head of a request, from the connection's beginning or the previous answer's end.
     reading_seconds
-        For a client to read what has been sent to it, and to end what it still sends after its answer.
+        Seconds for a client to read its answer, and to finish sending after it.
     """
 
     per_address: int
@@ -53,7 +53,7 @@ class Door:
         return sum(map(len, self._open.values()))
 
     def enter(self, connection: Connection, address: str) -> bool:
-        """Let a connection in, and return whether there is room for it."""
+        """Admit a connection; returns whether there is room for it."""
         mine = self._open.get(address, {})
         full = len(self) >= self.total
         if full or (len(mine) >= self.per_address and not self._is_trusted(address)):
@@ -88,11 +88,11 @@ class Connection(H11Protocol):
     Attributes
     ----------
     address
-        The peer's, or its network.
+        The client's address, or its network.
     waits_for_head
-        Whether the head of a request, or the rest of a head, is expected next.
+        Whether it waits for the head of a request, or the rest of a head.
     since
-        When that began, in seconds of the event loop's clock.
+        The time when this began, in seconds of the event loop's clock.
     """
 
     def __init__(self, door: Door, **parameters: Any) -> None:
@@ -104,7 +104,7 @@ class Connection(H11Protocol):
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin, or refuse."""
+        """Admit or refuse the connection."""
         lingering = LingeringTransport(transport, self._is_being_sent_to, self._start_reading)
         super().connection_made(lingering)  # type: ignore[arg-type]
         self.address = network_of(self.client[0] if self.client else None)
@@ -122,23 +122,23 @@ class Connection(H11Protocol):
                 timer.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Take what has come."""
+        """Take data."""
         if not self.transport.is_closing():
             super().data_received(data)
             self._look()
 
     def on_response_complete(self) -> None:
-        """Turn to the next request."""
+        """Begin the next request."""
         super().on_response_complete()
         self._look()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close what has been idle for long."""
+        """Close an idle connection."""
         super().timeout_keep_alive_handler()
         self._look()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, and end the connection; the application hears that its client is gone."""
+        """Answer a malformed request, end the connection, and tell the application that its client is gone."""
         begun = self.cycle is not None and not self.cycle.response_complete
         if begun:
             self.cycle.disconnected = True
@@ -156,14 +156,14 @@ class Connection(H11Protocol):
             super().shutdown()
 
     def _is_being_sent_to(self) -> bool:
-        """Whether the client may be amid a request, or amid something that is none."""
+        """Whether the client may be sending a request, or something malformed."""
         return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     # -----------------------------------------------------------------------------------------
     # Time
 
     def _look(self) -> None:
-        """Start or stop the clocks, after whatever has happened."""
+        """Start or stop the clocks; called after every event."""
         closing = self.transport.is_closing()
         waits = not closing and self.conn.their_state is h11.IDLE
         if waits and not self.waits_for_head:
@@ -184,12 +184,12 @@ class Connection(H11Protocol):
         self._look()
 
     def send_408_response(self) -> None:
-        """Tell that the head of the request has not come in time, and end the connection."""
+        """Answer that the head of the request is late, and end the connection."""
         self.transport.write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         self.transport.close()
 
     def pause_writing(self) -> None:
-        """Called when the client does not read what is sent to it."""
+        """Called when the client does not read."""
         super().pause_writing()
         self._start_reading()
 

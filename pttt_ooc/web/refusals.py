@@ -1,4 +1,4 @@
-"""Errors become sentences: JSON for programs, a piece of a page for a form, or a page."""
+"""Errors as sentences: JSON for programs, a piece of a page for a form, or a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BROKEN = "Something went wrong on the server; tell those who run it what you di
 
 
 def add_refusals(app: FastAPI, shell: Shell) -> None:
-    """Let the application answer errors with sentences."""
+    """Make the application answer errors with sentences."""
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
@@ -68,7 +68,7 @@ def _told(request: Request, refusal: Refusal) -> Response:
     else:
         try:
             account = account_of(request)
-        except Exception:  # what keeps the accounts may be what has failed
+        except Exception:  # the database of accounts may have failed
             account = None
         response = render(request, "web/error.html", account, **facts)
     response.status_code = refusal.status

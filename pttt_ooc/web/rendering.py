@@ -1,6 +1,6 @@
 """Pages from templates.
 
-Each part has an environment of its own, which knows the part's templates and the shell's.
+Each part has its own environment, with its templates and the shell's.
 ``{% extends "web/base.html" %}`` gives a page the head.
 """
 
@@ -32,7 +32,7 @@ _FILTERS = {
 
 
 def environments(parts: Sequence[Part]) -> dict[str, jinja2.Environment]:
-    """An environment for each part, and one for the shell's own pages, by name."""
+    """The environments of all parts and of the shell, by name."""
     return {"web": _environment({}), **{part.name: _of_part(part) for part in parts}}
 
 
@@ -59,28 +59,28 @@ def _environment(directories: dict[str, Path]) -> jinja2.Environment:
 
 
 def wants_part(request: Request) -> bool:
-    """Whether the page's own script asks for a piece of the page; when it goes back in history, it wants the whole."""
+    """Whether the page's script asks for a piece of the page; going back in history it asks for the whole page."""
     headers = request.headers
     return "hx-request" in headers and "hx-history-restore-request" not in headers
 
 
 def render_part(request: Request, template: str, **shown: Any) -> str:
-    """The HTML of a piece of a page that has neither head nor forms; parameters as of :func:`render`."""
+    """The HTML of a piece of a page without head and forms; for parameters see :func:`render`."""
     known: dict[str, jinja2.Environment] = request.app.state.environments
     return known[template.partition("/")[0]].get_template(template).render({"path": request.url.path, **shown})
 
 
 def render(request: Request, template: str, account: Account | None, **shown: Any) -> HTMLResponse:
-    """A page, or a piece of one that may have forms.
+    """A page, or a piece of a page, which may have forms.
 
     Parameters
     ----------
     template
-        With the name of its part: ``part/page.html``.
+        Its part and name: ``part/page.html``.
     account
         Who is signed in.
     shown
-        What the template shows.
+        The template's variables.
     """
     shell, visitor = shell_of(request), new_visitor(request)
     head = {
@@ -94,6 +94,6 @@ def render(request: Request, template: str, account: Account | None, **shown: An
         "form_token": form_token(request, shell, visitor),
     }
     response = HTMLResponse(render_part(request, template, **head, **shown))
-    if visitor:  # the forms of somebody who is not signed in are bound to this cookie
+    if visitor:  # a visitor's forms are bound to this cookie
         set_cookie(request, response, VISITOR, visitor, None)
     return response

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 
 def moment(seconds: float | None) -> datetime.datetime | None:
-    """A time of the database as a date."""
+    """The date of a time in the database."""
     return None if seconds is None else datetime.datetime.fromtimestamp(round(seconds, 3), datetime.UTC)
 
 

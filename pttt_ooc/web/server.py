@@ -1,4 +1,4 @@
-"""The server of an application, in the process that it has to itself."""
+"""The server of an application, in a process of its own."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from fastapi import FastAPI
 from pttt_ooc.web.protocol import Connection, Door
 
 CONNECTIONS = 1000
-_OTHER_FILES = 200  # of databases, logs, libraries
-_GRACE = 10  # seconds for requests under way when it is to stop
-_TURN = 0.001  # seconds that a thread may keep the others from running: answers come before throughput
+_OTHER_FILES = 200  # open files of databases, logs, libraries
+_STOP_SECONDS = 10  # seconds for open requests when the server stops
+_THREAD_SWITCH_SECONDS = 0.001  # seconds after which a thread lets others run: answers before throughput
 
 
 def make_server(
     app: FastAPI, connections: int = CONNECTIONS, per_address: int = 256, trusted_proxies: Sequence[str] = ()
 ) -> uvicorn.Server:
-    """The server of an application, which is still to be run.
+    """The server of an application, not yet running.
 
     Parameters
     ----------
     connections, per_address
-        How many may be open at the same time: in all, and of one address that is no trusted proxy.
+        Most connections at the same time: in all, and from one address that is no trusted proxy.
     trusted_proxies
-        Addresses or networks of reverse proxies, whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed.
+        Addresses or networks of reverse proxies, whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are trusted.
     """
     config = uvicorn.Config(
         app,
@@ -37,7 +37,7 @@ def make_server(
         ws="none",
         log_config=None,
         access_log=False,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_STOP_SECONDS,
         server_header=False,
         proxy_headers=bool(trusted_proxies),
         forwarded_allow_ips=list(trusted_proxies),
@@ -46,11 +46,11 @@ def make_server(
 
 
 def prepare_process() -> int:
-    """Make this process a web server's; returns for how many connections the system lets it open files.
+    """Prepare this process for a web server; returns the number of connections for which it may open files.
 
-    Each connection may need a second file, and some files stay free.
+    Each connection may need a second file, and some files are kept free.
     """
-    sys.setswitchinterval(_TURN)
+    sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * CONNECTIONS + _OTHER_FILES
     limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -60,5 +60,5 @@ def prepare_process() -> int:
 
 
 def serve(app: FastAPI, descriptor: str) -> None:
-    """Serve an application on the open socket number `descriptor`, in a process of its own, until that is stopped."""
+    """Serve an application on the open socket number `descriptor` until the process is stopped."""
     make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])

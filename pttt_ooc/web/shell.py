@@ -1,4 +1,4 @@
-"""What all requests share, whichever part they are for."""
+"""The shell: what requests of all parts share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.throttle import Throttle
 
 FORM_BYTES = 8192
-"""Of a small form, such as the one for signing in."""
+"""Most bytes of a small form, such as the one for signing in."""
 
 
 class Account(Protocol):
@@ -22,7 +22,7 @@ class Account(Protocol):
 
     @property
     def id(self) -> int:
-        """A number that never means somebody else."""
+        """A number that is never given to anybody else."""
 
     @property
     def name(self) -> str:
@@ -30,16 +30,16 @@ class Account(Protocol):
 
 
 class Accounts(Protocol):
-    """Who can sign in, by a secret token; the part that keeps the accounts provides this.
+    """Accounts, which sign in with a secret token; one part of the application keeps them.
 
-    All methods may block: they are called in threads.
+    All methods may block; they are called in threads.
 
     Attributes
     ----------
     token_label, token_help
         The label of the form's field, and the sentences below the form.
     home
-        The page to which signing in leads.
+        The page after signing in.
     """
 
     token_label: str
@@ -47,16 +47,16 @@ class Accounts(Protocol):
     home: str
 
     def of_token(self, token: str) -> Account | None:
-        """Whose token this is, whatever it is."""
+        """The account of a token, which may be any text."""
 
     def of_session(self, value: str) -> Account | None:
-        """Who is signed in with a cookie's value, whatever that is."""
+        """The account of a session's cookie, which may have any value."""
 
     def begin_session(self, account: Account) -> tuple[str, int]:
-        """Begin a session; returns the cookie's value and for how many seconds it is good."""
+        """Begin a session; returns the cookie's value, and the seconds until it expires."""
 
     def end_session(self, value: str) -> None:
-        """End the session of a cookie's value, if there is one."""
+        """End the session of a cookie, if there is one."""
 
     def page_of(self, account: Account) -> str:
         """Address of the account's own page."""
@@ -69,15 +69,15 @@ class Shell:
     Attributes
     ----------
     title, subtitle
-        In the head of every page.
+        The head of every page shows both.
     parts
-        In the order of the navigation.
+        The parts, in the order of the navigation.
     accounts
-        None: nobody can sign in, and no page says so.
+        None: nobody can sign in, and no page offers it.
     secret
-        The key of forms: they are good for as long as it stays the same.
+        The key of forms, which expire when it changes.
     wrong_tokens_per_hour
-        From one address, before it is told to wait.
+        Most wrong tokens per address and hour.
     behind_proxy
         Whether the settings name a reverse proxy.
     """
@@ -102,7 +102,7 @@ class Shell:
 
     @property
     def home(self) -> Link:
-        """Where the title leads."""
+        """The page to which the title leads."""
         return self.links[0]
 
     @property
@@ -112,7 +112,7 @@ class Shell:
 
 
 def shell_of(request: Request) -> Shell:
-    """The shell of the application that has got the request."""
+    """The shell of a request's application."""
     shell: Shell = request.app.state.shell
     return shell
 

@@ -1,4 +1,4 @@
-"""What uvicorn and h11 take too lightly: how lines end, and how a connection ends."""
+"""Ends of lines and of connections, more strictly than uvicorn and h11."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ODD_END = re.compile(rb"(?<!\r)\n|\n[ \t]")
 
 
 class StrictLines(ReceiveBuffer):
-    """What has come over a connection; the lines of heads and trailers end with CRLF, and each is a field of its own.
+    """Received data, in which lines of heads and trailers have to end with CRLF, and each has to be a whole field.
 
-    h11 also takes a line feed alone, and fields that go on in the next line.  A proxy may read these otherwise, and see
-    other requests than this server: RFC 9112, sections 2.2 and 5.2.
+    h11 also accepts a line feed alone, and fields that continue in the next line.  A proxy may read these differently,
+    and see other requests than this server: RFC 9112, sections 2.2 and 5.2.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class StrictLines(ReceiveBuffer):
         return self._taken
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
-        """The lines up to the first blank one, once that is there; RemoteProtocolError if one ends otherwise."""
+        """The lines before the first blank line, once it has arrived; RemoteProtocolError if a line ends wrongly."""
         lines = super().maybe_extract_lines()
         if lines is not None and _ODD_END.search(self._taken):
             raise h11.RemoteProtocolError("a line ends with a line feed alone, or goes on in the next line")
@@ -37,18 +37,18 @@ class StrictLines(ReceiveBuffer):
 
 
 class LingeringTransport:
-    """A transport whose end does not take the last answer away from a client that is still sending.
+    """A transport that closes without losing the last answer to a client that is still sending.
 
-    A socket that is closed while something unread is in it resets the connection, and a reset makes the client's system
-    throw away what the client has not read.  So only our half is closed, and what comes is thrown away, until the
-    client closes its half, or somebody aborts the connection.
+    Closing a socket with unread data resets the connection, and after a reset the client's system discards what the
+    client has not read.  So only our half is closed, and data is discarded until the client closes its half, or the
+    connection is aborted.
 
     Parameters
     ----------
     is_being_sent_to
         Whether the client may still be sending.
     linger
-        Called when only our half is closed; has to see to it that the wait ends.
+        Called when only our half is closed; it has to end the wait.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class LingeringTransport:
         return getattr(self._transport, name)
 
     def is_closing(self) -> bool:
-        """Whether nothing is written or read any more; what comes while it lingers is for nobody."""
+        """Whether nothing is written or read any more; data that arrives while it lingers is discarded."""
         return self._lingers or self._transport.is_closing()
 
     def close(self) -> None:
-        """Close the connection once all is written and, if the client is still sending, once that has ended."""
+        """Close the connection when all is written and the client has stopped sending."""
         if self.is_closing() or not self._is_being_sent_to():
             self._transport.close()
             return

@@ -1,7 +1,6 @@
-"""Limits on wrong tokens.
+"""Limits by address, never by the name of a team: nobody can lock out somebody else.
 
-They are by address and never by the name of a team, so nobody can lock out somebody else.  A right token always
-passes, however many wrong ones have come from its address: a whole campus may share one.
+A right token always passes, however many wrong tokens came from its address: a whole campus may share one address.
 """
 
 from __future__ import annotations
@@ -11,12 +10,14 @@ import threading
 import time
 from collections import OrderedDict
 
-_ADDRESSES = 10_000  # remembered at most; those that were seen longest ago are forgotten
-_IPV6_NETWORK = 64  # bits of an address that one customer has as a whole
+from fastapi import HTTPException, Request
+
+_ADDRESSES = 10_000  # the most that are remembered, least recently seen first out
+_IPV6_NETWORK = 64  # bits of an IPv6 network, which one customer has as a whole
 
 
 def network_of(address: str | None) -> str:
-    """The address, or its network if it is of IPv6; what is no address is ``"unknown"``."""
+    """An IPv4 address, or the network of an IPv6 address; ``"unknown"`` for any other text."""
     try:
         found = ipaddress.ip_address((address or "").partition("%")[0])
     except ValueError:
@@ -34,19 +35,19 @@ class Throttle:
     Parameters
     ----------
     per_hour
-        Capacity of a bucket, and how much of it leaks out in an hour.
+        The capacity of a bucket, which leaks out in an hour.
     """
 
     def __init__(self, per_hour: int) -> None:
         self._per_hour = per_hour
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # level, and when that was
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # level, and the time of that level
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._buckets)
 
     def spend(self, address: str | None) -> float:
-        """Count one time; returns 0, or, if the bucket is full, the seconds until there is room."""
+        """Count one request; returns 0, or the seconds until there is room if the bucket is full."""
         name, now = network_of(address), time.monotonic()
         leak = self._per_hour / 3600.0
         with self._lock:
@@ -57,3 +58,8 @@ class Throttle:
             if len(self._buckets) > _ADDRESSES:
                 self._buckets.popitem(last=False)
         return (level + 1 - self._per_hour) / leak if full else 0.0
+
+    def check(self, request: Request, what: str) -> None:
+        """Count a request; 429 if there are too many: `what` is, for example, "games have been begun"."""
+        if self.spend(request.client.host if request.client else None) > 0:
+            raise HTTPException(429, f"Too many {what} from your address; try again in a minute.")

@@ -3,7 +3,7 @@
 import threading
 from contextlib import contextmanager
 
-from pttt_ooc.arena.pages.answerer import Answering
+from pttt_ooc.arena.pages.answerer import ArenaAnswers
 from pttt_ooc.arena.pages.answerer_client import AskedArena
 from pttt_ooc.arena.pages.part import part_of
 from pttt_ooc.service.answerer import answer_all
@@ -17,7 +17,7 @@ def application(directory):
     """The application on the matches below a directory."""
     stopping = threading.Event()
     with listening() as (made, path):
-        thread = threading.Thread(target=answer_all, args=(made, Answering(directory), stopping))
+        thread = threading.Thread(target=answer_all, args=(made, ArenaAnswers(directory), stopping))
         thread.start()
         try:
             yield make_application(Shell("The arena", "", [part_of(AskedArena(Client(path, 300)))]))

@@ -5,7 +5,7 @@ import pytest
 
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import PLAYER, ArenaError
-from pttt_ooc.arena.kernels import minimax, ultimate_values
+from pttt_ooc.arena.kernels import search_control, ultimate_values
 from pttt_ooc.arena.kernels.alphabeta import WIN
 from tests.arena import naive_ultimate as naive
 from tests.arena.arena_kit import ULTIMATE, points, seated
@@ -21,7 +21,7 @@ def test_it_solves_ends_as_the_plain_rules_do():
         player.begin(seed)
         state = ULTIMATE.after(moves)
         move, own = player.choose(state), 1 + int(state[PLAYER])
-        value = int(player._control[minimax.VALUE])
+        value = int(player._control[search_control.VALUE])
         found = own if value > WIN - 1000 else 3 - own if value < 1000 - WIN else 3
         assert found == solved(position)
         position.make(*divmod(move, 9))

@@ -1,4 +1,4 @@
-"""The arena's pages beside the ones of other wings, in the one application."""
+"""The arena's pages beside other wings' pages in one application."""
 
 import json
 import re

@@ -61,6 +61,7 @@ def test_games_are_not_played_twice(tmp_path):
     assert len(run(match, tmp_path)) == 10
 
 
+@pytest.mark.slow
 def test_a_killed_match_goes_on(tmp_path):
     arguments = ["arena", "match", *FAST, "--games", "1000000", "-o", str(tmp_path), "--processes", "2"]
     code = f"from pttt_ooc.cli.commands import main; main({arguments!r})"
@@ -154,6 +155,7 @@ def test_what_an_agent_prints_disturbs_nothing(tmp_path):
     assert not any("forfeit" in game for game in games)
 
 
+@pytest.mark.slow
 def test_matches_that_cannot_be_are_sentences(tmp_path):
     for more, part in (
         ({"games": 0}, "at least one game"),

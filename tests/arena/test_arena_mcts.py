@@ -5,8 +5,8 @@ import pytest
 
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
-from pttt_ooc.arena.kernels import minimax
-from pttt_ooc.arena.kernels.mcts import growing, tree
+from pttt_ooc.arena.kernels import search_control
+from pttt_ooc.arena.kernels.mcts import tree, tree_kernels
 from pttt_ooc.arena.kernels.rng import generator
 from tests.arena import naive_ultimate as naive
 from tests.arena.arena_kit import ULTIMATE, points, seated
@@ -70,9 +70,9 @@ def test_a_win_in_one_is_taken_and_a_loss_in_one_avoided():
 
 
 def test_the_tree_is_kept_for_the_next_move():
-    kernels, first = growing(ULTIMATE.rules), tree(50_000)
+    kernels, first = tree_kernels(ULTIMATE.rules), tree(50_000)
     state, control = ULTIMATE.start(), np.zeros(8, dtype=np.int64)
-    control[minimax.NODE_LIMIT] = 20_000
+    control[search_control.NODE_LIMIT] = 20_000
     kernels.grow(first, state, generator(1), 0.7, control)
     assert first.visits[0] == 20_000
     child = max(range(1, 82), key=lambda node: first.visits[node])
@@ -104,7 +104,7 @@ def test_games_follow_from_the_seed():
     assert moves(1) == moves(1) != moves(2)
 
 
-def test_a_full_tree_goes_on_without_growing():
+def test_a_full_tree_goes_on_without_tree_kernels():
     player = seated("mcts:nodes=3000,room=100")
     player.begin(0)
     player.choose(ULTIMATE.start())

@@ -1,4 +1,4 @@
-"""The arena's pages: boards as they are drawn, matches, replays, and what is refused."""
+"""The arena's pages: boards as they are drawn, matches, replays, and refusals."""
 
 import asyncio
 import json
@@ -130,7 +130,7 @@ def test_a_replay_shows_each_position(pages, shelf):
     assert said == ("A draw." if row["winner"] == 2 else f"{agents[row['winner']]} wins.")
 
 
-def test_a_piece_of_the_page_is_enough_for_the_script(pages):
+def test_the_script_gets_a_piece_of_the_page(pages):
     text = pages.get("/arena/matches/replay?name=more/second&ply=5", headers={"HX-Request": "true"}).text
     assert "<html" not in text and text.count('class="cell ') == 81
 
@@ -168,7 +168,8 @@ def test_damaged_matches_are_sentences(tmp_path):
 
 
 def test_the_web_process_imports_no_numerics():
-    code = "import sys, pttt_ooc.arena.pages.web_process; print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
+    code = "import sys, pttt_ooc.arena.pages.part, pttt_ooc.web.local_process;"
+    code += "print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 
 
@@ -179,7 +180,7 @@ SMALL = {"rows": 3, "columns": 3, "need": 3, "seconds": "0.1"}
 
 
 class Person:
-    """Somebody with the cookies of one browser."""
+    """A person with one browser's cookies."""
 
     def __init__(self, client):
         self.client = client
@@ -226,7 +227,7 @@ def test_the_agent_may_begin_and_answers_bonus_moves(person):
     assert asked["me"] == "1" and len(asked["moves"].split(",")) == 1
 
 
-def test_back_leads_to_the_own_move_before(person):
+def test_back_undoes_the_last_move_of_the_person(person):
     asked = {"game": "mnk:3x3+need3", "agent": "random", "seconds": "0.1", "me": "1", "moves": "0,1,2,3"}
     text = person.client.get("/arena/play/game", params=asked).text
     assert "moves=0%2C1%2C2&" in text.replace('"', "&")
@@ -254,7 +255,7 @@ def test_the_script_gets_the_board_and_its_address(person):
         ({"first": "nobody"}, 400, "who moves first"),
     ],
 )
-def test_what_is_not_offered_is_refused(person, fields, status, sentence):
+def test_unknown_choices_are_refused(person, fields, status, sentence):
     answer = person.begin(**fields)
     if isinstance(answer, dict):  # the game begins, and is refused when it is looked at
         answer = person.client.get("/arena/play/game", params=one_each(answer))
@@ -282,7 +283,7 @@ def test_forms_of_other_sites_do_nothing(pages, person):
 
 
 def test_a_game_of_two_agents_comes_as_events(person, monkeypatch):
-    monkeypatch.setattr("pttt_ooc.arena.pages.watch_pages.PAUSE", 0)
+    monkeypatch.setattr("pttt_ooc.arena.pages.watch_pages.MOVE_SECONDS", 0)
     answer = person.post("/arena/watch", one="random", other="random", game="mnk", **SMALL)
     page = person.client.get(answer.headers["location"]).text
     address = re.search(r'data-events="([^"]+)"', page)[1].replace("&amp;", "&")
@@ -308,7 +309,7 @@ def test_a_game_of_two_agents_goes_on_without_scripts(person):
     assert made[0] == "4" and len(made) == 2
 
 
-def test_only_so_many_of_those_who_come_at_once_watch(pages, monkeypatch):
+def test_the_number_of_watched_games_is_limited(pages, monkeypatch):
     """All come before the first move is made; when they have gone, there is room again."""
     state = pages.app.state.arena
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.arena.agents.basic import Random
-from pttt_ooc.arena.agents.trained import Patterns
+from pttt_ooc.arena.agents.trained import PatternAgent
 from pttt_ooc.arena.games.base import PLAYER, RESULT, ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import line_patterns
@@ -60,7 +60,7 @@ def test_mirror_images_share_a_weight():
 
 @pytest.fixture(scope="module")
 def bot():
-    made = Patterns()
+    made = PatternAgent()
     made.take(NEAR, learning.train(NEAR, 6000, seed=1)[0])
     return made
 
@@ -69,6 +69,7 @@ def state_after(*moves):
     return NEAR.after(NEAR.read_move(move) for move in moves)
 
 
+@pytest.mark.slow
 def test_it_has_learnt_to_win_and_to_block(bot):
     four = state_after("0 0", "0 2", "1 0", "2 2", "2 0", "-1 2", "3 0", "3 2")
     assert int(four[PLAYER]) == 0 and bot.choose(four) in {NEAR.read_move("-1 0"), NEAR.read_move("4 0")}
@@ -83,6 +84,7 @@ def test_it_beats_random_play(bot):
     assert (won, lost, drawn) == (20, 0, 0)
 
 
+@pytest.mark.slow
 def test_training_follows_from_the_seed():
     runs = [learning.train(NEAR, 10, seed)[0].tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
@@ -111,11 +113,12 @@ def test_files_are_checked(tmp_path):
 def test_an_agent_plays_by_the_weights_of_its_file(tmp_path):
     weights = np.random.default_rng(8).normal(size=learning.PATTERNS)
     learning.save(tmp_path / "weights", NEAR, weights)
-    agent = Patterns(str(tmp_path / "weights"))
+    agent = PatternAgent(str(tmp_path / "weights"))
     agent.seat(NEAR)
     assert (agent._weights == weights).all()
 
 
+@pytest.mark.slow
 def test_the_command_trains_and_plays_a_table(tmp_path, capsys):
     for arguments in (
         ["train", "-i", "50", "--form", "infinite", "-n", "5", "--policies", str(tmp_path), "--no-play"],
@@ -125,6 +128,6 @@ def test_the_command_trains_and_plays_a_table(tmp_path, capsys):
         with pytest.raises(SystemExit, match="0"):
             commands.main(["arena", *arguments])
     assert "40 games in" in (out := capsys.readouterr().out) and "games won" in out
-    agent = Patterns(str(tmp_path / "weights"))
+    agent = PatternAgent(str(tmp_path / "weights"))
     agent.seat(NEAR)
     assert agent.choose(NEAR.start()) in NEAR.legal(NEAR.start())

@@ -7,7 +7,7 @@ from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.kernels import ultimate, ultimate_values
-from pttt_ooc.arena.kernels.qlearning import Learnt, qlearning
+from pttt_ooc.arena.kernels.qlearning import LearntValues, qlearning
 from pttt_ooc.arena.kernels.rng import generator
 from pttt_ooc.arena.kernels.transposition_table import mixed
 from pttt_ooc.arena.matches.runner import run
@@ -22,7 +22,7 @@ KERNELS = qlearning(ultimate, ultimate_values)
 
 
 def empty_table():
-    return Learnt(np.zeros(1 << 14, dtype=np.int64), np.zeros(1 << 14), np.zeros(0))
+    return LearntValues(np.zeros(1 << 14, dtype=np.int64), np.zeros(1 << 14), np.zeros(0))
 
 
 def value_of(learnt, state, move):

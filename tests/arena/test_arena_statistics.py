@@ -101,6 +101,7 @@ def test_ratings_of_one_who_wins_all_are_finite_and_strangers_are_refused():
         ratings(np.zeros((2, 2)))
 
 
+@pytest.mark.slow
 def test_the_sequential_test_is_wrong_as_rarely_as_it_says():
     draw, test = np.random.default_rng(6), Sequential(0.5, 0.6)
     for mean, right in ((0.5, "low"), (0.6, "high")):

@@ -6,7 +6,7 @@ import pytest
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import PLAYER, RESULT, ArenaError
 from pttt_ooc.arena.games.catalogue import game
-from pttt_ooc.arena.kernels import minimax
+from pttt_ooc.arena.kernels import search_control
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels import ultimate_learnt as learnt
 from pttt_ooc.arena.kernels.rng import generator
@@ -135,7 +135,9 @@ def test_a_drawn_end_has_the_value_of_a_draw(trained, tmp_path):
         if free <= 7 and solved(position) == 3:
             player.begin(seed)
             player.choose(ULTIMATE.after(moves))
-            assert player._control[minimax.VALUE] == round(learnt.SCALE * np.log(ultimate.DRAW / (1 - ultimate.DRAW)))
+            assert player._control[search_control.VALUE] == round(
+                learnt.SCALE * np.log(ultimate.DRAW / (1 - ultimate.DRAW))
+            )
             seen.add(position.to_move)
     assert len(seen) == 2
 

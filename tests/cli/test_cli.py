@@ -21,7 +21,7 @@ from pttt_ooc.aliases import TensorType
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
 from pttt_ooc.disk import memory
-from pttt_ooc.disk.commits import Current
+from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.disk.store import scratch_array
 from pttt_ooc.products.solution import write_solution
@@ -188,7 +188,7 @@ def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
         assert "Traceback" not in running.stderr.read()
 
 
-def test_the_index_is_made_once_and_told_about(pttt, tmp_path):
+def test_the_index_is_created_once_and_reported(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
     assert f"Building the index of {GAME} once" in first.err and len(first.err.splitlines()) == 1
@@ -197,14 +197,16 @@ def test_the_index_is_made_once_and_told_about(pttt, tmp_path):
     assert {file: file.stat().st_mtime_ns for file in place.rglob("*.json")} == stores
 
 
-def test_lost_products_are_made_anew(pttt, tmp_path):
+@pytest.mark.slow
+def test_lost_products_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
     (place / GAME / "none" / "views.zarr" / "zarr.json").unlink()
     assert pttt.ok("infosets", "--player", 0, data=place) == first
 
 
-def test_products_of_other_sources_are_made_anew(pttt, tmp_path):
+@pytest.mark.slow
+def test_products_of_other_sources_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
     first = pttt.ok("infosets", "--player", 0, data=place)
     file = place / GAME / "none" / "index.json"
@@ -245,6 +247,7 @@ def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symme
     assert not [file for file in data.rglob("tmp*")], "files of mapped arrays have no names"
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatch, symmetry):
     names, made = write_kind("directory", strategies(seed=5, symmetric=True), symmetry), {}
@@ -263,6 +266,7 @@ def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatc
     assert all(Path("whole", name).read_bytes() == Path("small", name).read_bytes() for name in files)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", TINY[:4])
 def test_uniform_against_uniform(pttt, name, symmetry):
@@ -372,7 +376,7 @@ def test_the_shape_of_tensors_tells_their_game(pttt, data):
 
 
 @pytest.mark.slow
-def test_the_value_that_a_solution_proves_is_used_wherever_it_is_at_hand(pttt, tmp_path):
+def test_the_value_from_a_solution_is_used(pttt, tmp_path):
     place = tmp_path / "made"
     before = pttt("evaluate", "uniform", "uniform", "--json", data=place).json
     assert before["exploitability_0"] is None
@@ -498,7 +502,7 @@ def test_an_interrupted_solve_continues(pttt, tmp_path, ending):
     arguments = ("solve", *endless, "--max-iterations", 10**9, "--max-minutes", 10**6, "--game", GAME, "--data", place)
 
     def committed():
-        return next((Current.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
+        return next((SnapshotRecord.read(file.parent).iteration for file in place.glob("*/*/work/*/CURRENT.json")), 0)
 
     with process(*arguments, cwd=tmp_path) as running:
         wait_until(committed, alive=lambda: running.poll() is None, told=lambda: "nothing was committed")
@@ -527,7 +531,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     done = pttt("solve", data=tmp_path)
     assert done.code == 130 and done.err.splitlines()[-1] == INTERRUPTED
     # The same in a stage of the workflow.
-    with pytest.raises(SystemExit) as end, stage_context.told(tmp_path / "log"):
+    with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         _interrupted_while_closing()
     assert end.value.code == 130 and capsys.readouterr().err.strip() == INTERRUPTED
     # And in a command that has no sentence of its own for it; a plain error stays what it is.
@@ -535,7 +539,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     with pytest.raises(SystemExit) as end:
         cli.main(["fsck", str(tmp_path)])
     assert end.value.code == 130
-    with pytest.raises(SystemExit) as end, stage_context.told(tmp_path / "log"):
+    with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         os.close(os.open(os.devnull, os.O_RDONLY) + 1000)
     assert end.value.code == 1
 

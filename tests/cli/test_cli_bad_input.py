@@ -102,6 +102,7 @@ def spoil(what):
 FAULTS = ("rows", "columns", "whole numbers", "sum", "negative", "nan", "infinite", "illegal")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("kind", ["zip", "npy"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_malformed_strategy(pttt, fault, kind):
@@ -229,7 +230,7 @@ def forbid_work(monkeypatch):
         (("export", "good.zarr", "--output", "out", "--infosets1", "0.zip"), ("0.zip", "no list of infosets")),
     ],
 )
-def test_headers_are_looked_at_before_any_work(pttt, monkeypatch, arguments, says):
+def test_headers_are_checked_before_any_work(pttt, monkeypatch, arguments, says):
     solution()
     solution_of_another_game()
     np.save("wide.npy", np.hstack([good(), good()]))
@@ -252,7 +253,7 @@ def test_headers_are_looked_at_before_any_work(pttt, monkeypatch, arguments, say
         (("validate", "odd.npy", "--player", 0), ("(3,), as no game has for player 0",)),
     ],
 )
-def test_headers_that_do_not_tell_the_game(pttt, monkeypatch, capsys, arguments, says):
+def test_headers_without_the_game(pttt, monkeypatch, capsys, arguments, says):
     solution()
     solution_of_another_game()
     np.save("odd.npy", np.ones(3))
@@ -266,7 +267,7 @@ def test_headers_that_do_not_tell_the_game(pttt, monkeypatch, capsys, arguments,
     assert all(part in err for part in says), err
 
 
-def test_a_file_that_says_strange_things_of_itself(pttt):
+def test_a_file_with_strange_headers(pttt):
     for name, attrs in (("list", [1, 2]), ("escape", "chess\x1b[2J\n"), ("bytes", np.bytes_(b"x"))):
         with h5py.File(f"{name}.h5", "w") as f:
             f.attrs["game"], f.attrs["format_version"] = attrs, [1, 1]
@@ -316,7 +317,7 @@ def test_a_malformed_file_of_infosets(pttt, fault):
     refused(pttt, *export, "--infosets0", "bad.txt", says=("bad.txt", *says))
 
 
-def test_a_file_of_infosets_that_is_not_there_or_not_needed(pttt):
+def test_a_missing_or_unneeded_file_of_infosets(pttt):
     refused(pttt, *EVALUATE, "--infosets0", "missing.txt", says=("missing.txt", "no such file"))
     refused(pttt, "export", solution(), "--output", "out", "--infosets1", "missing.txt", says=("missing.txt",))
     refused(pttt, *EVALUATE, "--infosets1", "list.txt", says=("uniform", "list.txt", "leave it out"))
@@ -448,6 +449,7 @@ def test_a_file_in_place_of_the_data_directory(pttt):
     refused(pttt, "infosets", "--player", 0, data=Path("old.zip"), says=("old.zip",))
 
 
+@pytest.mark.slow
 def test_a_damaged_index(pttt, tmp_path):
     """What is seen to have changed is made anew; a bit that a disk has changed, which the file's times hide, is not."""
     place = tmp_path / "elsewhere"
@@ -489,6 +491,7 @@ def test_a_closed_standard_output():
     assert done.stderr.decode() == "There is no standard output to write to: it is closed.\n"
 
 
+@pytest.mark.slow
 def test_a_name_that_is_no_text(pttt, data):
     name = b"b\xffd.zip"
     with open(name, "wb") as f:
@@ -499,7 +502,7 @@ def test_a_name_that_is_no_text(pttt, data):
     assert done.stdout.startswith(b"b\\udcffd.zip: valid")
 
 
-def test_the_real_command_tells_the_same(pttt, data):
+def test_the_real_command_prints_the_same(pttt, data):
     command = [sys.executable, "-m", "pttt_ooc.cli", "evaluate", "missing.zip", "uniform", "--game", GAME]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([*command, "--data", data], capture_output=True, text=True, env=environment)

@@ -35,6 +35,7 @@ def run(capsys, made, monkeypatch):
     return Runner(capsys, made[2].directory.parent.parent, GAME)
 
 
+@pytest.mark.slow
 def test_an_infoset_is_shown(run, made, tmp_path):
     _, path, solution, directory = made
     shown = run.ok("show", path, "|0*1.").out
@@ -108,17 +109,20 @@ def test_two_strategies_are_compared(run, made):
         ),
         (("show", "{tmp}", "|"), "{tmp}: This directory holds no solution; a strategy is a .zip, a .npy, an .h5"),
         (("show", "{data}", "|"), "{data}: This directory holds no solution; did you mean {directory}?"),
-        (("show", "uniform", "|"), "uniform may be for either player; say for whom by --player."),
+        (("show", "uniform", "|"), "uniform may be for either player; give the player by --player."),
         (("show", "{file}", "|", "--player", 1), "it fits player 0"),
         (("show", "{tmp}/none.zip", "|"), "There is no such file or directory"),
         (("show", "{file}", "|", "--player", 2), "'--player'"),
         (("best-response", "{file}", "--output", "{tmp}/reply.npy"), "the name must end with .zip."),
         (("best-response", "{file}", "--output", "{tmp}/a/reply.zip"), "there is no directory"),
-        (("best-response", "{directory}", "--output", "{tmp}/r.zip"), "may be for either player; say for whom"),
+        (("best-response", "{directory}", "--output", "{tmp}/r.zip"), "may be for either player; give the player"),
         (("best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
         (("best-response", "{bad}", "--output", "{tmp}/r.zip"), "row 0 (counted from 0), infoset '|': the sum is 0.0"),
         (("compare", "{file}", "{reply}"), "it fits player 1"),
-        (("compare", "uniform", "uniform"), "uniform and uniform may be for either player; say for whom by --player."),
+        (
+            ("compare", "uniform", "uniform"),
+            "uniform and uniform may be for either player; give the player by --player.",
+        ),
         (("compare", "{file}", "{file}", "--against", "{file}"), "it fits player 0"),
         (("compare", "{file}", "{file}", "--top", -1), "'--top'"),
     ],

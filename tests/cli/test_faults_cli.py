@@ -19,7 +19,7 @@ import pytest
 
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import Current, State
+from pttt_ooc.disk.commits import ResumableState, SnapshotRecord
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.manifests import FORMAT_VERSION, write_manifest
 from pttt_ooc.solving import solver as solve
@@ -96,11 +96,11 @@ class Pttt:
 
     @property
     def snapshot(self):
-        return self.work / "commits" / f"{Current.read(self.work).generation:08d}"
+        return self.work / "commits" / f"{SnapshotRecord.read(self.work).generation:08d}"
 
     def bits(self):
         """Of the final regrets, sums and strategies."""
-        return Current.read(self.work).checksums, digest(self.data / "solution.zarr")
+        return SnapshotRecord.read(self.work).checksums, digest(self.data / "solution.zarr")
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def goes_on(pttt, expected, least=HALF):
     """The last good commit is there, and an ordinary run goes on from it and ends with the right bits."""
     done = pttt.fsck()
     assert done.code == 0 and done.err == "" and "all is well" in done.out, done
-    saved = Current.read(pttt.work).iteration
+    saved = SnapshotRecord.read(pttt.work).iteration
     assert saved >= least
     done = pttt.solve()
     assert done.code == 0 and f"Continuing from iteration {saved}." in done.err, done
@@ -231,6 +231,7 @@ def test_a_disk_too_full_for_the_index(disk, expected):
     assert pttt.bits() == expected
 
 
+@pytest.mark.slow
 def test_a_read_only_directory(disk, expected):
     pttt = Pttt(disk.path)
     disk.read_only()
@@ -246,7 +247,7 @@ def test_a_read_only_directory(disk, expected):
 
 
 def test_a_disk_that_becomes_read_only(disk, expected):
-    pttt, commit = Pttt(disk.path), State.commit
+    pttt, commit = Pttt(disk.path), ResumableState.commit
 
     def committing(state, iteration, extra=None):
         if iteration == HALF + 2:
@@ -257,7 +258,7 @@ def test_a_disk_that_becomes_read_only(disk, expected):
     def failing(descriptor):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    done = pttt.solve(before=lambda: setattr(State, "commit", committing))
+    done = pttt.solve(before=lambda: setattr(ResumableState, "commit", committing))
     refused(done, f"Cannot commit iteration {HALF + 2} in data", "Read-only file system; choose a directory")
     assert goes_on(pttt, expected) == HALF + 1
 
@@ -342,10 +343,10 @@ def test_two_solvers(pttt, expected):
     arguments = map(str, ("solve", "--game", GAME, "--algorithm", pttt.algorithm, *endless))
     command = [sys.executable, "-m", "pttt_ooc.cli", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    before = Current.read(pttt.work)
+    before = SnapshotRecord.read(pttt.work)
     with subprocess.Popen(command, cwd=pttt.directory, env=environment, stderr=-1, text=True) as first:
         try:
-            going_on = lambda: Current.read(pttt.work).generation > before.generation  # noqa: E731
+            going_on = lambda: SnapshotRecord.read(pttt.work).generation > before.generation  # noqa: E731
             wait_until(going_on, alive=lambda: first.poll() is None, told=lambda: "the first run commits nothing")
             holder = rf"\(process {first.pid}, since \d\d:\d\d\); wait for it or stop it\.$"
             says = rf"^Another run is at work in data/{GAME}/full {holder}"
@@ -376,7 +377,7 @@ def test_a_clock_that_jumps(pttt, expected):
     for iterations, stamp in ((HALF + 1, 0.0), (HALF + 2, 2.0**32), (WHOLE, 1.0)):
         for file in [pttt.directory, *pttt.directory.rglob("*")]:
             os.utime(file, (stamp, stamp + chance.random()))
-        before = Current.read(pttt.work).iteration
+        before = SnapshotRecord.read(pttt.work).iteration
         done = pttt.solve(iterations, before=jumping)
         assert done.code == 0 and f"Continuing from iteration {before}." in done.err
         assert json.loads((pttt.data / "solve.json").read_text())["usage"]["seconds"] < 10 * PATIENCE

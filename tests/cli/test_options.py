@@ -1,9 +1,12 @@
 """The options of all commands: one meaning each; and how the commands are told of."""
 
+from typing import Annotated, NamedTuple
+
 import pytest
 import typer
 
 from pttt_ooc.cli.commands import app
+from pttt_ooc.options import spread
 from tests.kits.cli_runner import commands
 
 ROOT = typer.main.get_command(app)
@@ -28,7 +31,7 @@ def test_an_option_means_one_thing_in_all_commands(name):
     assert len({(metavar, told) for metavar, told, _, _ in found.values()}) == 1, found
 
 
-def test_what_is_written_is_named_by_one_option():
+def test_one_option_names_the_output():
     for command, (metavar, told, opts, _) in options("--output").items():
         what = "directory" if metavar == "DIR" else "file"
         assert told.startswith(f"The {what} to write") and opts == ["--output", "-o"], command
@@ -36,7 +39,7 @@ def test_what_is_written_is_named_by_one_option():
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_summaries_are_told_whole_in_eighty_columns(group, capsys, monkeypatch):
+def test_summaries_fit_eighty_columns(group, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         ROOT.main([*group.split(), "-h"], prog_name="pttt")
@@ -54,3 +57,23 @@ def test_every_command_has_short_and_long_help(command, capsys):
         assert not end.value.code
         shown.append(capsys.readouterr().out)
     assert shown[0] == shown[1] and shown[0].startswith(f"Usage: pttt {command} ")
+
+
+def test_fields_of_a_named_tuple_become_options():
+    taken = []
+
+    class Group(NamedTuple):
+        size: Annotated[int | None, typer.Option(help="Of all.")] = None
+        loud: bool = False
+
+    @spread
+    def command(first: str, *, group: Group, last: Annotated[float, typer.Option("--end")] = 2.0) -> None:
+        taken.append((first, group, last))
+
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    made = typer.main.get_command(app)
+    assert [one.name for one in made.params] == ["first", "size", "loud", "last"] and made.params[1].help == "Of all."
+    made.main(["a", "--size", "3", "--end", "4"], standalone_mode=False)
+    made.main(["b", "--loud"], standalone_mode=False)
+    assert taken == [("a", Group(3, False), 4.0), ("b", Group(None, True), 2.0)]

@@ -100,6 +100,7 @@ def test_the_schema_covers_a_wings_section():
             jsonschema.validate(wrong, schema)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [

@@ -37,7 +37,7 @@ def test_an_interrupt_while_modules_are_imported_shows_no_traceback(ignored):
     assert done.returncode == (0 if ignored else -signal.SIGINT) and done.stdout.startswith("pttt") == ignored
 
 
-def test_afterwards_an_interrupt_is_told(monkeypatch):
+def test_afterwards_an_interrupt_is_reported(monkeypatch):
     handlers = []
     monkeypatch.setattr(commands, "main", lambda: handlers.append(signal.getsignal(signal.SIGINT)))
     before = signal.getsignal(signal.SIGINT)

@@ -49,11 +49,11 @@ def course(tmp_path, client, solved):
     """A grader with two teams, and this wing beside it."""
     from fastapi.testclient import TestClient
 
-    from pttt_ooc.course.kinds.strategies.web_process import app_of
+    from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
     from pttt_ooc.course.models import Fact
 
     lab = Lab(tmp_path / "grader", solution=str(solved))
-    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
     with lab.database.writing() as session:
         session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
     for name in ("Team A", "Team B"):

@@ -28,7 +28,7 @@ from pttt_ooc.course.context import Grader
 from pttt_ooc.course.jobs import Judge
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
 from pttt_ooc.course.kinds.strategies.baseline import submit_baseline
-from pttt_ooc.course.settings import Settings, settings_text
+from pttt_ooc.course.settings import CourseSettings, settings_text
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.products.tensors import strategy_from_tensor, tensor_from_strategy
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
@@ -40,7 +40,8 @@ GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)
 # A process that the parent kills because it takes long to stop is a failure, but no busy machine is to cause it.
 SERVE = (
-    f"from pttt_ooc.web import processes; processes._GRACE = {PATIENCE}; from pttt_ooc.cli.commands import main; main()"
+    f"from pttt_ooc.service import processes; processes._STOP_SECONDS = {PATIENCE}; "
+    "from pttt_ooc.cli.commands import main; main()"
 )
 
 
@@ -86,7 +87,7 @@ def bearer(token):
 
 
 def make_settings(data, **changes):
-    settings = Settings(**{"game": GAME, "game_value": VALUE, "submissions_per_hour": 1000, **changes})
+    settings = CourseSettings(**{"game": GAME, "game_value": VALUE, "submissions_per_hour": 1000, **changes})
     data.mkdir(parents=True, exist_ok=True)
     (data / "settings.yaml").write_text(settings_text(settings))
     return settings

@@ -1,8 +1,8 @@
-"""Databases as versions before the present format made them."""
+"""Databases as version 0.1 made them."""
 
 from sqlalchemy import Column, Float, Integer, MetaData, String, Table, create_engine
 
-from pttt_ooc.course.models import Base
+from pttt_ooc.course.models import CourseTables
 from pttt_ooc.course.storage import upload_hash
 from tests.course.grader_kit import GAME
 
@@ -15,7 +15,7 @@ def make_format_1(url, names):
     Table("teams", old, *columns, Column("created_at", Float, nullable=False))
     _without_play(old)
     for table in ("entries", "facts"):
-        Base.metadata.tables[table].to_metadata(old)
+        CourseTables.metadata.tables[table].to_metadata(old)
     old.tables["submissions"].dialect_options["sqlite"]["autoincrement"] = False
     engine = create_engine(url)
     facts = [("game", GAME), ("format", 1), ("revision", 5.5)]
@@ -32,26 +32,9 @@ def make_format_1(url, names):
     engine.dispose()
 
 
-def make_format_2(url):
-    """Tables with the teams Uniform and Team A, and a submission of each."""
-    old = MetaData()
-    _without_play(old)
-    for table in ("teams", "sessions", "entries", "facts"):
-        Base.metadata.tables[table].to_metadata(old)
-    engine = create_engine(url)
-    teams = [{"id": n, "name": name, "key": name.lower(), "created_at": 1.5} for n, name in ((1, "Uniform"), (2, "A"))]
-    with engine.begin() as connection:
-        old.create_all(connection)
-        facts = [{"name": "game", "value": GAME}, {"name": "format", "value": 2}]
-        connection.execute(old.tables["facts"].insert(), facts)
-        connection.execute(old.tables["teams"].insert(), teams)
-        connection.execute(old.tables["submissions"].insert(), [_submission(n) for n in (1, 2)])
-    engine.dispose()
-
-
 def _without_play(old):
     """The table of submissions before any could be opened for play."""
-    now = Base.metadata.tables["submissions"]
+    now = CourseTables.metadata.tables["submissions"]
     columns = [column._copy() for column in now.columns if column.name != "open_to_play"]
     Table("submissions", old, *columns, sqlite_autoincrement=True)
 

@@ -172,7 +172,7 @@ def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
     async def refused(*arguments):
         raise HTTPException(status, "There is a reason, and it is told in a sentence.")
 
-    monkeypatch.setattr("pttt_ooc.course.pages.take_in", refused)
+    monkeypatch.setattr("pttt_ooc.course.pages.from_browser", refused)
     page = visit(full, "/submissions", "No uploads")
     choose(page, strategy_zip(0, 78))
     page.get_by_role("button", name="Upload").click()

@@ -505,7 +505,7 @@ def test_uploads_that_crawl_end(lab, monkeypatch):
         lab.grader.in_flight.begin(1) as flight,
         pytest.raises(Exception, match="too slow"),
     ):
-        asyncio.run(uploads.receive(request, lab.grader, lambda fields: None, flight))
+        asyncio.run(uploads.receive(request, lab.grader, uploads.strategies(lab.grader), lambda _: None, flight))
     assert not list(lab.storage.incoming.iterdir())
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.web import gate
 from pttt_ooc.web.protocol import Door
 from tests.course.grader_kit import GAME, bearer, form_token, pttt, strategy_zip
@@ -179,7 +179,9 @@ def directive(name):
 
 
 def test_sizes_and_times_are_those_of_the_grader():
-    assert int(directive("client_max_body_size").removesuffix("m")) << 20 >= Settings().max_upload_bytes + (1 << 20)
+    assert int(directive("client_max_body_size").removesuffix("m")) << 20 >= CourseSettings().max_upload_bytes + (
+        1 << 20
+    )
     count, size = directive("large_client_header_buffers").split()
     assert int(count) * (int(size.removesuffix("k")) << 10) <= gate._HEAD_BYTES
     assert float(directive("client_header_timeout").removesuffix("s")) <= Door(1, 1).head_seconds
@@ -212,7 +214,7 @@ def test_their_commands_exist(command, tmp_path, monkeypatch):
     )
     host = command[command.index("--host") + 1]
     assert pttt(*command).stdout.split()[1:] == ["None", host, "8080"]
-    assert Settings().game != GAME  # neither names one: the course's
+    assert CourseSettings().game != GAME  # neither names one: the course's
 
 
 def test_the_container_gets_what_it_copies():

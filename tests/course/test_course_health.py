@@ -56,7 +56,7 @@ def test_health_needs_a_database(lab, monkeypatch):
 
 
 def test_the_worker_beats_until_it_stops(tmp_path, monkeypatch):
-    monkeypatch.setattr(pulse, "_BEAT", 0.01)
+    monkeypatch.setattr(pulse, "_BEAT_SECONDS", 0.01)
     file = tmp_path / "alive"
     with pytest.raises(KeyboardInterrupt), Pulse(file).beating():
         Pulse(file).wait_for("x")

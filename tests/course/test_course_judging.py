@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from pttt_ooc.course import jobs, queue, worker
-from pttt_ooc.course.jobs import GAVE_UP, Stopped, judge_again
+from pttt_ooc.course import jobs, queue
+from pttt_ooc.course.jobs import GAVE_UP, judge_again
 from pttt_ooc.course.kinds.strategies import assessor
 from pttt_ooc.course.models import Entry, Submission
+from pttt_ooc.course.worker_process import Stopped, Work
+from pttt_ooc.service.pulse import Pulse, read_sign
 from pttt_ooc.solving.evaluation import evaluate
 from tests.course.grader_kit import GAME, VALUE, as_strategy, random_tensor, strategy_zip, zip_bytes
 from tests.kits.helpers import small_engine
@@ -127,6 +129,7 @@ def test_gradients_on_disk_are_used(lab, monkeypatch):
 # Broken off
 
 
+@pytest.mark.slow
 def test_a_job_that_is_stopped_runs_again(lab):
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     lab.stopping.set()
@@ -203,13 +206,13 @@ def test_an_upload_is_judged_within_half_a_second_of_polling(lab):
             clock.over = True
 
     clock = Clock(wait)
-    worker.judge_all(lab.judge, clock)
+    Work(Pulse(lab.storage.alive), clock, 5).repeat(lab.judge.judge_next)
     assert max(waits) < 0.5
 
 
 def test_a_database_that_is_away_for_a_while_stops_nobody(lab, monkeypatch):
     lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
-    really, waits = queue.next_up, []
+    really, waits, told = queue.next_up, [], []
 
     def next_up(session):
         if len(waits) < 2:
@@ -218,12 +221,14 @@ def test_a_database_that_is_away_for_a_while_stops_nobody(lab, monkeypatch):
 
     def wait(seconds):
         waits.append(seconds)
+        told.append(read_sign(lab.storage.alive).waits_for)
         clock.over = len(waits) == 3
 
     monkeypatch.setattr(queue, "next_up", next_up)
     clock = Clock(wait)
-    worker.judge_all(lab.judge, clock)
+    Work(Pulse(lab.storage.alive), clock, 5).repeat(lab.judge.judge_next)
     assert row(lab, 1).status == "Accepted" and waits[0] == waits[1] > waits[2]
+    assert told == ["the disk is away", "the disk is away", ""]
 
 
 def test_two_workers_by_mistake_give_one_verdict(lab):

@@ -5,10 +5,11 @@ import pytest
 from pttt_ooc.course import teams
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.strategies.assessor import Assessor
-from pttt_ooc.course.models import Team
+from pttt_ooc.course.models import Fact, Team
 from pttt_ooc.course.names import name_key
+from pttt_ooc.errors import GraderError
 from tests.course.grader_kit import GAME, Lab, make_settings, pttt, random_tensor, strategy_zip
-from tests.course.older_databases import make_format_1, make_format_2
+from tests.course.older_databases import make_format_1
 from tests.course.test_course_judging import entries, gradient_of, row, truth
 
 
@@ -112,16 +113,15 @@ def test_a_copy_of_format_1_is_restored(tmp_path, monkeypatch):
     database.close()
 
 
-def test_a_database_of_format_2_is_upgraded(tmp_path, capfd):
-    data = tmp_path / "grader"
-    make_settings(data)
-    make_format_2(f"sqlite:///{data / 'grader.sqlite'}")
-    lab = Lab(data)
-    assert "is upgraded from format 2 to 3" in capfd.readouterr().err
-    assert [row(lab, n).open_to_play for n in (1, 2)] == [False, False] and row(lab, 2).best
-    lab.close()
-    Lab(data).close()
-    assert not capfd.readouterr().err  # once
+@pytest.mark.parametrize("form", [0, 2, 4, None, "3"])
+def test_a_database_of_a_format_that_no_release_had_is_refused(tmp_path, form):
+    url = f"sqlite:///{tmp_path / 'grader.sqlite'}"
+    database = Database(url, GAME)
+    with database.writing() as session:
+        session.get(Fact, "format").value = form
+    database.close()
+    with pytest.raises(GraderError, match=f"has format {form}, but this version reads 1 and 3"):
+        Database(url, GAME)
 
 
 def test_a_failed_upgrade_changes_nothing(tmp_path, monkeypatch):

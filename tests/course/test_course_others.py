@@ -8,16 +8,15 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.arena.pages.answerer_client import AskedArena
 from pttt_ooc.arena.pages.part import part_of as arena_part
+from pttt_ooc.course.kinds.bots import parts as league
 from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
-from pttt_ooc.course.kinds.bots.parts import parts_of
 from pttt_ooc.course.kinds.bots.submissions import Bot
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies import parts as strategies
 from pttt_ooc.course.models import Submission
-from pttt_ooc.explore.games import Row as Game
+from pttt_ooc.explore.games import StrategyGame
 from pttt_ooc.service.wire import Client
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.smbc.pages.matches import Matches
-from pttt_ooc.smbc.pages.matches import Row as Match
+from pttt_ooc.smbc.pages.matches import Matches, MatchRow
 from pttt_ooc.smbc.pages.part import part_of as smbc_part
 from pttt_ooc.web import accounts
 from tests.course.grader_kit import Lab, bearer, form_token, strategy_zip
@@ -132,18 +131,18 @@ def course(tmp_path_factory):
     open_league(lab.data, LeagueSettings(time_limit=60, pools=(1,), qualify=(1,), marks=(10,), sandbox=False))
     nobody = Client(lab.data / "nobody", 1)
     matches = Matches(lab.data, AskedBot(nobody))
-    beside = [smbc_part(matches.bot, matches), arena_part(AskedArena(nobody)), *parts_of(lab.grader)]
-    lab.app = app_of(lab.grader, nobody, *beside)
+    beside = [smbc_part(matches.bot, matches), arena_part(AskedArena(nobody)), *league.parts_of(lab.grader)]
+    lab.app = strategies.app_of(lab.grader, *strategies.parts_of(lab.grader, nobody), *beside)
     for name in ("Team A", "Team B"):
         lab.team(name)
     number = lab.submit(lab.tokens["Team A"], 0, strategy_zip(0, 1))
     lab.run()
     owner, times = f"account:{lab.tokens['Team A'].partition('.')[0]}", {"started_at": time.time(), "changed_at": 1e12}
     played = {"rules": lab.settings.game, "opponent": "uniform", "opponent_name": "Uniform", "digest": "", "player": 0}
-    with lab.app.state.play.games._kept.writing() as session:
-        session.add(Game(id=GAME, owner=owner, attempts="", result=None, resigned=False, **played, **times))
-    with matches._kept.writing() as session:
-        session.add(Match(id=MATCH, owner=owner, solution="", match="{}", first=0, winner=None, **times))
+    with lab.app.state.play.games.store.database.writing() as session:
+        session.add(StrategyGame(id=GAME, owner=owner, attempts="", result=None, resigned=False, **played, **times))
+    with matches.store.database.writing() as session:
+        session.add(MatchRow(id=MATCH, owner=owner, solution="", match="{}", first=0, result=None, **times))
     bots = lab.app.state.league.bots
     bots.hand_in(int(owner.partition(":")[2]), "team1.py", CODE)
     with lab.database.reading() as session:
@@ -225,8 +224,8 @@ def test_the_team_itself_gets_what_is_its_own(course):
     assert client.get("/extreme/bots/1/file").content == CODE
     assert GAME in client.get("/play").text and "team1.py" in client.get("/extreme/hand-in").text
     assert browser(course).get("/api/extreme/bots", headers=bearer(course.tokens["Team B"])).json() == []
-    with course.app.state.play.games._kept.reading() as session:
-        kept = session.get(Game, GAME)
+    with course.app.state.play.games.store.database.reading() as session:
+        kept = session.get(StrategyGame, GAME)
     assert (kept.attempts, kept.resigned, kept.result) == ("", False, None)
     with course.app.state.league.bots._kept.reading() as session:
         assert session.query(Bot).count() == 1

@@ -7,7 +7,7 @@ from pttt_ooc.course import figures
 from pttt_ooc.course.caching import Cache
 from pttt_ooc.course.kinds.strategies import value
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.settings import Settings, read_settings, settings_text
+from pttt_ooc.course.settings import CourseSettings, read_settings, settings_text
 from pttt_ooc.course.settings import make_settings as settings_of
 from pttt_ooc.course.standings import leaderboard, matrix
 from pttt_ooc.errors import PtttError
@@ -93,6 +93,7 @@ def test_shades_go_from_one_side_to_the_other():
     assert figures.shade(1, 1, 0) == 0
 
 
+@pytest.mark.slow
 def test_submissions_are_listed_by_page_team_and_status(full):
     token = full.team("Team D")
     for seed in range(30):
@@ -324,7 +325,7 @@ def test_metrics_are_in_prometheus_format(full):
 
 def test_settings_are_written_and_read(tmp_path):
     made = settings_of(tmp_path, GAME)
-    assert read_settings(tmp_path) == made == settings_of(tmp_path) == Settings(game=GAME)
+    assert read_settings(tmp_path) == made == settings_of(tmp_path) == CourseSettings(game=GAME)
     with pytest.raises(PtttError, match=f"is for {GAME}, not for pttt-classical"):
         settings_of(tmp_path, "pttt-classical")
 
@@ -353,24 +354,27 @@ def test_wrong_settings_are_told(tmp_path, line, words):
 
 
 def test_every_setting_is_explained():
-    text = settings_text(Settings())
-    assert all(f"\n{name}: " in text and field.description in text for name, field in Settings.model_fields.items())
+    text = settings_text(CourseSettings())
+    assert all(
+        f"\n{name}: " in text and field.description in text for name, field in CourseSettings.model_fields.items()
+    )
 
 
 @pytest.mark.parametrize("name", ["pttt-abrupt", "pttt-classical", GAME])
 def test_shapes_of_tensors(name):
     expected = {"pttt-abrupt": (14482810, 8827459), "pttt-classical": (3683314, 2307355), GAME: (189, 107)}
-    assert Settings(game=name).infosets == expected[name]
+    assert CourseSettings(game=name).infosets == expected[name]
 
 
 def test_the_value_of_a_big_game_is_not_invented():
     with pytest.raises(PtttError, match="write it into settings.yaml as game_value"):
-        value.check_value_is_known(Settings(game="pttt-2x5k3-abrupt"))
-    assert value.told_value(Settings(game="pttt-2x5k3-abrupt", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
-    course = value.told_value(Settings(game="pttt-abrupt"))
+        value.check_value_is_known(CourseSettings(game="pttt-2x5k3-abrupt"))
+    assert value.told_value(CourseSettings(game="pttt-2x5k3-abrupt", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
+    course = value.told_value(CourseSettings(game="pttt-abrupt"))
     assert 0.5501 < course.interval[0] < course.interval[1] < 0.5503
 
 
+@pytest.mark.slow
 def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
     lab = Lab(tmp_path / "g", game_value=None)
     assert "getting ready" in lab.client.get("/").text
@@ -385,7 +389,7 @@ def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
 def test_another_value_puts_all_figures_right(full):
     value.find_value(full.settings, full.database, full.storage, 1)
     before = full.client.get("/api/history").json()
-    shifted = Settings(game=GAME, game_value=(VALUE[0] + 0.1, VALUE[1] + 0.1))
+    shifted = CourseSettings(game=GAME, game_value=(VALUE[0] + 0.1, VALUE[1] + 0.1))
     value.find_value(shifted, full.database, full.storage, 1)
     for old, new in zip(before, full.client.get("/api/history").json(), strict=True):
         shift = 0.1 if old["player"] == 0 else -0.1

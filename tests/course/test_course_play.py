@@ -50,6 +50,7 @@ def test_nobody_opens_what_is_anothers_or_not_accepted(filled):
     assert opened(filled) == []
 
 
+@pytest.mark.slow
 def test_those_who_run_the_grader_open_and_close(filled):
     data = ("--data", filled.data)
     assert pttt("grader", "open", filled.others, *data).returncode == 0 and opened(filled) == [filled.others]

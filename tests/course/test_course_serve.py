@@ -146,6 +146,7 @@ def test_commands_without_a_grader_say_so(server, tmp_path):
     assert not (tmp_path / "nothing").exists()
 
 
+@pytest.mark.slow
 def test_a_second_worker_is_refused(server):
     command = [sys.executable, "-m", "pttt_ooc.course.worker", str(server.data)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -287,6 +288,7 @@ def test_a_server_that_compiles_stops_at_once_and_leaves_no_process(tmp_path):
     server.close()
 
 
+@pytest.mark.slow
 def test_the_web_process_of_the_courses_game_imports_no_numerics(tmp_path):
     script = """
 import sys
@@ -307,6 +309,7 @@ assert grader.settings.shape(0) == (14482810, 9) and grader.settings.max_upload_
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_without_the_extra_all_else_works(tmp_path):
     """As after `make solve`: what the grader needs beyond the package is not there."""
     script = """

@@ -212,7 +212,7 @@ def test_a_stalled_upload_ends(lab, monkeypatch):
         headers = [(b"content-type", b"multipart/form-data; boundary=xyz")]
         request = Request({"type": "http", "method": "POST", "headers": headers}, never)
         with lab.grader.in_flight.begin(1) as flight, pytest.raises(Exception, match="Nothing has come"):
-            await uploads.receive(request, lab.grader, lambda fields: None, flight)
+            await uploads.receive(request, lab.grader, uploads.strategies(lab.grader), lambda fields: None, flight)
 
     asyncio.run(upload())
     assert nothing_was_kept(lab)

@@ -132,6 +132,7 @@ def test_progress_can_stop_the_reading(tmp_path):
             read(tmp_path, zip_bytes(np.asarray(uniform_tensor(0), order=order)), on_progress=stop)
 
 
+@pytest.mark.slow
 def test_bombs_take_neither_memory_nor_time(tmp_path):
     """In a process whose data may grow by 64 MB while it reads what would be 200 MB and more."""
     files = []
@@ -171,6 +172,7 @@ for name in sys.argv[1:]:
     assert len(done.stdout.splitlines()) == len(files)
 
 
+@pytest.mark.slow
 def test_all_of_them_sent_to_a_grader_get_their_verdicts(lab):
     """None is accepted, none stops the worker, and a good file is judged as ever afterwards."""
     token = lab.team("Vandals")

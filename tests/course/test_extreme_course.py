@@ -88,7 +88,7 @@ def told_of(course, number, team="Team A"):
 
 def rows(course):
     """What the database holds of the bots, by their numbers."""
-    with course.bots._kept.reading() as session:
+    with course.bots.database.reading() as session:
         return {bot.id: bot for bot in session.query(Bot)}
 
 
@@ -155,10 +155,10 @@ def test_the_teams_take_turns(course):
     assert sorted(bots, key=lambda number: course.bots.place(bots[number])) == [first, other, second, another, third]
     assert course.bots.claim()[0].id == first and course.bots.claim({first})[0].id == other
     assert course.bots.claim({first, other}) is None
-    course.bots.finish(first, status="Accepted")
+    course.bots.queue.update(first, status="Accepted")
     assert course.bots.claim({other})[0].id == second and course.bots.claim({other, second}) is None
-    course.bots.finish(second, status="Accepted")
-    course.bots.finish(other, status="Accepted")
+    course.bots.queue.update(second, status="Accepted")
+    course.bots.queue.update(other, status="Accepted")
     assert course.bots.place(bots[third]) == 0  # the other team had its verdict after this one's
     assert course.bots.claim()[0].id == third and course.bots.claim({third})[0].id == another
 
@@ -200,7 +200,7 @@ def test_a_machine_that_cannot_run_bots_rejects_none(course, monkeypatch):
         raise ExtremeError("No process can be made.")
 
     number = course.post("Team A", GOOD).json()["number"]
-    monkeypatch.setattr(worker.checking, "check", refuse)
+    monkeypatch.setattr(worker.bot_check, "check", refuse)
     for _ in range(5):
         with pytest.raises(ExtremeError):
             course.worker.check_next()
@@ -297,6 +297,7 @@ def now(minutes):
     return datetime.datetime.now(datetime.UTC) + datetime.timedelta(minutes=minutes)
 
 
+@pytest.mark.slow
 def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     other = GOOD.replace(b"[0]", b"[-1]")
     course.hand_in("Team A", GOOD)
@@ -330,6 +331,7 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     assert "4711" in by_token["printed"][1 - mine] and not by_token["printed"][mine]
 
 
+@pytest.mark.slow
 def test_a_tournament_goes_on_with_the_bots_with_which_it_began(course):
     for name in ("Team A", "Team B"):
         course.hand_in(name, GOOD)
@@ -339,7 +341,7 @@ def test_a_tournament_goes_on_with_the_bots_with_which_it_began(course):
     record = Record(course.league.tournament)
     assert len(record.state().played) == 0
     course.stopping.clear()
-    course.bots.finish(1, status="Rejected")
+    course.bots.queue.update(1, status="Rejected")
     course.lab.team("Team C")
     course.worker.play()
     assert len(record.state().played) == 2
@@ -352,6 +354,7 @@ def test_a_tournament_without_enough_teams_says_so(course):
         course.worker.play()
 
 
+@pytest.mark.slow
 def test_a_damaged_tournament_is_not_begun_again(course):
     for name in ("Team A", "Team B"):
         course.hand_in(name, GOOD)
@@ -432,6 +435,7 @@ def test_only_the_owner_can_read_what_was_handed_in(course):
     assert files and all(file.stat().st_mode & 0o077 == 0 for file in files)
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(tmp_path):
     script = """
 import sys

@@ -22,9 +22,9 @@ import pytest
 import zarr
 
 from pttt_ooc.disk import commits
-from pttt_ooc.disk.commits import Choice, State, fsck, latest
+from pttt_ooc.disk.commits import Choice, ResumableState, fsck, latest
 from pttt_ooc.disk.memory import virtual_array
-from pttt_ooc.disk.snapshot_record import Commit, Current
+from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord
 from pttt_ooc.disk.store import Array
 from pttt_ooc.errors import StoreError
 from tests.kits.disks import Disk
@@ -36,14 +36,14 @@ ARRAYS = {
 }
 
 
-def fill(state: State, iteration: int) -> None:
+def fill(state: ResumableState, iteration: int) -> None:
     """What the arrays hold at an iteration: different bits everywhere in each."""
     for i, name in enumerate(sorted(state.arrays)):
         array = state.arrays[name]
         array[...] = np.random.default_rng([iteration, i]).random(array.shape)
 
 
-def assert_holds(state: State, iteration: int) -> None:
+def assert_holds(state: ResumableState, iteration: int) -> None:
     assert state.iteration == iteration
     assert state.extra == ({"weight": iteration / 3} if iteration else {})
     for i, name in enumerate(sorted(ARRAYS)):
@@ -52,13 +52,13 @@ def assert_holds(state: State, iteration: int) -> None:
         assert np.array_equal(state.arrays[name], expected.astype(wanted.dtype)), name
 
 
-def commit(state: State, iteration: int) -> None:
+def commit(state: ResumableState, iteration: int) -> None:
     fill(state, iteration)
     state.commit(iteration, {"weight": iteration / 3})
 
 
 def committed(path: Path, iterations: int = 1, arrays: Mapping[str, Array] = ARRAYS) -> Path:
-    with State.open(path, arrays, "f") as state:
+    with ResumableState.open(path, arrays, "f") as state:
         for iteration in range(1, iterations + 1):
             commit(state, iteration)
     return path
@@ -95,7 +95,7 @@ def snapshots(path: Path) -> list[str]:
 
 def test_a_new_state_is_zero_and_uncommitted_work_is_lost(tmp_path: Path) -> None:
     for _ in range(2):
-        with State.open(tmp_path / "w", ARRAYS, "f") as state:
+        with ResumableState.open(tmp_path / "w", ARRAYS, "f") as state:
             assert_holds(state, 0)
             fill(state, 1)
     assert fsck(tmp_path / "w") == []
@@ -103,7 +103,7 @@ def test_a_new_state_is_zero_and_uncommitted_work_is_lost(tmp_path: Path) -> Non
 
 def test_resuming_goes_on_from_the_last_commit(tmp_path: Path) -> None:
     for last in range(4):
-        with State.open(tmp_path, ARRAYS, "f") as state:
+        with ResumableState.open(tmp_path, ARRAYS, "f") as state:
             assert_holds(state, last)
             commit(state, last + 1)
             assert_holds(state, last + 1)
@@ -115,7 +115,7 @@ def test_resuming_goes_on_from_the_last_commit(tmp_path: Path) -> None:
 def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path: Path) -> None:
     def run(path: Path, every: int) -> bytes:
         while True:
-            with State.open(path, ARRAYS, "f") as state:
+            with ResumableState.open(path, ARRAYS, "f") as state:
                 for iteration in range(state.iteration + 1, 9):
                     for array in state.arrays.values():
                         array += np.sin(array + iteration)
@@ -124,14 +124,14 @@ def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path:
                         break
                 else:
                     return b"".join(array.tobytes() for array in state.arrays.values())
-            with State.open(path, ARRAYS, "f") as state:
+            with ResumableState.open(path, ARRAYS, "f") as state:
                 fill(state, 3)  # work that is never committed
 
     assert run(tmp_path / "often", 1) == run(tmp_path / "never", 100)
 
 
 def test_commits_and_working_arrays_open_with_plain_zarr(tmp_path: Path) -> None:
-    with State.open(tmp_path, ARRAYS, "f") as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         commit(state, 1)
         for group in (tmp_path / "working", tmp_path / "commits" / "00000001"):
             root = zarr.open(group, mode="r")
@@ -142,9 +142,9 @@ def test_commits_and_working_arrays_open_with_plain_zarr(tmp_path: Path) -> None
 
 def test_maps_that_outlive_the_state_do_no_harm(tmp_path: Path) -> None:
     committed(tmp_path)
-    with State.open(tmp_path, ARRAYS, "f") as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         stale = state.arrays["reach/1"]
-    with State.open(tmp_path, ARRAYS, "f") as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         stale[:] = -1
         assert_holds(state, 1)
     with pytest.raises(ValueError, match="is closed"):
@@ -155,13 +155,13 @@ def test_time_stamps_do_not_matter(tmp_path: Path) -> None:
     committed(tmp_path, 2)
     for file in tmp_path.rglob("*"):
         os.utime(file, (2**32, 2**32))
-    with State.open(tmp_path, ARRAYS, "f") as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         assert_holds(state, 2)
         commit(state, 3)
 
 
 def test_extra_must_be_json_and_is_a_copy(tmp_path: Path) -> None:
-    with State.open(tmp_path, ARRAYS, "f") as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         with pytest.raises(TypeError):
             state.commit(1, {"x": object()})
         state.commit(1, {"x": [1]})
@@ -178,7 +178,7 @@ def test_kept_commits_stay_until_somebody_goes_on_from_them(tmp_path: Path) -> N
         return choose
 
     committed(tmp_path, 5)
-    with State.open(tmp_path, ARRAYS, "f", only(0)) as state:  # none: from the start
+    with ResumableState.open(tmp_path, ARRAYS, "f", only(0)) as state:  # none: from the start
         assert_holds(state, 0)
         assert [run.iteration for run in state.kept] == [5]
         assert state.nbytes == 300 * 7 * 8 + 500 * 4
@@ -187,31 +187,31 @@ def test_kept_commits_stay_until_somebody_goes_on_from_them(tmp_path: Path) -> N
         assert len(snapshots(tmp_path)) == 2
     assert not (tmp_path / "working").exists(), "it takes room and is worth nothing"
     assert fsck(tmp_path) == []
-    with State.open(tmp_path, ARRAYS, "f") as state:  # the newest, though another has come further
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:  # the newest, though another has come further
         assert_holds(state, 3)
         assert [run.iteration for run in state.kept] == [5]
-    with State.open(tmp_path, ARRAYS, "f", only(5)) as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f", only(5)) as state:
         assert_holds(state, 5)
         commit(state, 6)
-    with State.open(tmp_path, ARRAYS, "f", only(3)) as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f", only(3)) as state:
         assert_holds(state, 3)
         assert [run.iteration for run in state.kept] == [6]
     (tmp_path / "commits" / "00000009" / "reach/1/c/0").unlink()
     assert "00000009/reach/1/c/0 is missing" in fsck(tmp_path)[0]
-    with State.open(tmp_path, ARRAYS, "f", only(3)) as state:  # what is not gone on from need not be whole
+    with ResumableState.open(tmp_path, ARRAYS, "f", only(3)) as state:  # what is not gone on from need not be whole
         assert_holds(state, 3)
 
 
 def test_what_is_not_kept_is_deleted_by_the_next_commit_only(tmp_path: Path) -> None:
     committed(tmp_path, 5)
-    with State.open(tmp_path, ARRAYS, "f", lambda saved: (None, ())) as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f", lambda saved: (None, ())) as state:
         assert_holds(state, 0)
         assert len(snapshots(tmp_path)) == 1
-    with State.open(tmp_path, ARRAYS, "f") as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         assert_holds(state, 5)
-    with State.open(tmp_path, ARRAYS, "f", lambda saved: (None, ())) as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f", lambda saved: (None, ())) as state:
         commit(state, 1)
-    with State.open(tmp_path, ARRAYS, "f", lambda saved: latest(saved)) as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f", lambda saved: latest(saved)) as state:
         assert_holds(state, 1)
         assert not state.kept and snapshots(tmp_path) == ["00000006"]
 
@@ -246,14 +246,14 @@ def test_a_kill_at_every_step_of_a_commit(in_memory: Path) -> None:
     iteration, survived, k = 1, 0, 1
     committed(in_memory)
     while survived < 2:
-        with State.open(in_memory, ARRAYS, "f") as state:
+        with ResumableState.open(in_memory, ARRAYS, "f") as state:
             if k > 1 and state.iteration > iteration:
                 iteration += 1
             assert_holds(state, iteration)
             assert len(snapshots(in_memory)) == 1
             fill(state, iteration + 1)
 
-            def work(state: State = state, k: int = k, iteration: int = iteration) -> None:
+            def work(state: ResumableState = state, k: int = k, iteration: int = iteration) -> None:
                 die_at_step(k)
                 state.commit(iteration + 1, {"weight": (iteration + 1) / 3})
 
@@ -265,7 +265,7 @@ def test_a_kill_at_every_step_of_a_commit(in_memory: Path) -> None:
 def test_a_kill_at_every_write_halves_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(tmp_path)
     for block in range(1, 6):
-        with State.open(tmp_path, ARRAYS, "f") as state:
+        with ResumableState.open(tmp_path, ARRAYS, "f") as state:
             assert_holds(state, 1)
             fill(state, 2)
             monkeypatch.setattr(commits, "_BLOCK", 4096)
@@ -277,7 +277,7 @@ def test_a_kill_at_every_write_halves_the_block(tmp_path: Path, monkeypatch: pyt
                     os.kill(os.getpid(), signal.SIGKILL)
                 return zlib.crc32(data, value)
 
-            def work(state: State = state, crc: Callable[..., int] = crc) -> None:
+            def work(state: ResumableState = state, crc: Callable[..., int] = crc) -> None:
                 commits.zlib = type("zlib", (), {"crc32": staticmethod(crc)})  # type: ignore[assignment]
                 state.commit(2)
 
@@ -297,10 +297,10 @@ def test_a_kill_at_every_step_of_creating_and_resuming(in_memory: Path) -> None:
 
             def work(path: Path = path, k: int = k) -> None:
                 die_at_step(k)
-                State.open(path, ARRAYS, "f")
+                ResumableState.open(path, ARRAYS, "f")
 
             survived = not was_killed(in_child(work))
-            with State.open(path, ARRAYS, "f") as state:
+            with ResumableState.open(path, ARRAYS, "f") as state:
                 assert_holds(state, iterations)
             shutil.rmtree(path)
             k += 1
@@ -317,7 +317,7 @@ def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
     while runs < 30 or iteration <= 30:
 
         def solver(seconds: float = chance.uniform(1e-6, six)) -> None:
-            with State.open(work, ARRAYS, "f") as state:
+            with ResumableState.open(work, ARRAYS, "f") as state:
                 signal.setitimer(signal.ITIMER_PROF, seconds)
                 while True:
                     commit(state, state.iteration + 1)
@@ -325,7 +325,7 @@ def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
         _, status = os.waitpid(in_child(solver), 0)
         assert status == signal.SIGPROF
         assert fsck(work) == []
-        with State.open(work, ARRAYS, "f") as state:
+        with ResumableState.open(work, ARRAYS, "f") as state:
             assert state.iteration >= iteration
             iteration = state.iteration
             assert_holds(state, iteration)
@@ -357,7 +357,7 @@ def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypat
         told.append(f"deleted {path.name}")
         rmtree(path, **options)
 
-    with State.open(tmp_path, ARRAYS, "f") as state:
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         monkeypatch.setattr(os, "fsync", watched_fsync)
         monkeypatch.setattr(os, "replace", watched_replace)
         monkeypatch.setattr(shutil, "rmtree", watched_rmtree)
@@ -375,7 +375,7 @@ def test_a_power_cut_finds_a_new_work_directory(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "fsync", watched)
     path = tmp_path / "new" / "work" / "w"
-    State.open(path, ARRAYS, "f").close()
+    ResumableState.open(path, ARRAYS, "f").close()
     assert synced == [tmp_path, path.parent.parent, path.parent, path / "CURRENT.json.tmp", path, path.parent]
 
 
@@ -385,8 +385,9 @@ def test_a_power_cut_finds_a_new_work_directory(tmp_path: Path, monkeypatch: pyt
 
 def test_a_second_solver_is_refused(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; import numpy as np; from pttt_ooc.disk.commits import State\n"
-        "with State.open(Path(sys.argv[1]), {'a': np.zeros(2)}, 'f'): print('open', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; import numpy as np; from pttt_ooc.disk.commits import ResumableState\n"
+        "with ResumableState.open(Path(sys.argv[1]), {'a': np.zeros(2)}, 'f'):\n"
+        "    print('open', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     root = Path(commits.__file__).parents[1]
@@ -394,15 +395,15 @@ def test_a_second_solver_is_refused(tmp_path: Path) -> None:
         assert first.stdout and first.stdout.readline() == "open\n"
         sentence = rf"at work on {tmp_path} \(process {first.pid}, since \d\d:\d\d\); wait for it or stop it"
         with pytest.raises(StoreError, match=sentence):
-            State.open(tmp_path, {"a": virtual_array(2, "f8")}, "f")
+            ResumableState.open(tmp_path, {"a": virtual_array(2, "f8")}, "f")
         with pytest.raises(StoreError, match=sentence):
             fsck(tmp_path)
         first.kill()
     with (
-        State.open(tmp_path, {"a": virtual_array(2, "f8")}, "f"),
+        ResumableState.open(tmp_path, {"a": virtual_array(2, "f8")}, "f"),
         pytest.raises(StoreError, match=f"process {os.getpid()}"),
     ):
-        State.open(tmp_path, {"a": virtual_array(2, "f8")}, "f")
+        ResumableState.open(tmp_path, {"a": virtual_array(2, "f8")}, "f")
 
 
 def test_another_fingerprint_or_other_arrays_are_refused_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -415,8 +416,8 @@ def test_another_fingerprint_or_other_arrays_are_refused_and_nothing_is_lost(tmp
         (more, "f", "holds arrays of other names"),
     ):
         with pytest.raises(StoreError, match=sentence):
-            State.open(tmp_path, arrays, fingerprint)
-    with State.open(tmp_path, ARRAYS, "f") as state:
+            ResumableState.open(tmp_path, arrays, fingerprint)
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         assert_holds(state, 1)
 
 
@@ -426,7 +427,7 @@ def test_another_format_version_is_refused(tmp_path: Path) -> None:
     content = json.loads(file.read_text())
     file.write_text(json.dumps({**content, "format_version": 0}))
     with pytest.raises(StoreError, match="CURRENT.json is of format version 0.*delete the work directory"):
-        State.open(tmp_path, ARRAYS, "f")
+        ResumableState.open(tmp_path, ARRAYS, "f")
     assert len(fsck(tmp_path)) == 1
 
 
@@ -450,7 +451,7 @@ def test_a_damaged_array_is_named(tmp_path: Path, harm: Callable[[Path], None]) 
     harm(file)
     sentence = rf"regret/0/1.*{file}.*; delete the work directory {tmp_path} to start anew\.$"
     with pytest.raises(StoreError, match=sentence):
-        State.open(tmp_path, ARRAYS, "f")
+        ResumableState.open(tmp_path, ARRAYS, "f")
     (problem,) = fsck(tmp_path)
     with pytest.raises(StoreError, match=sentence):
         raise StoreError(problem)
@@ -461,7 +462,7 @@ def test_a_damaged_description_is_found(tmp_path: Path, name: str) -> None:
     file = committed(tmp_path) / "commits" / "00000001" / name
     file.write_text(file.read_text().replace('"data_type"', '"data-type"'))
     with pytest.raises(StoreError, match=r"is damaged: its description .*zarr.json cannot be read .*delete the work"):
-        State.open(tmp_path, ARRAYS, "f")
+        ResumableState.open(tmp_path, ARRAYS, "f")
     assert len(fsck(tmp_path)) == 1
 
 
@@ -484,7 +485,7 @@ def test_every_flipped_bit_of_the_record_is_found(tmp_path: Path) -> None:
             assert json.loads(bad) == content  # white space
         except (ValueError, AssertionError):
             with pytest.raises(StoreError, match="CURRENT.json"):
-                Current.read(tmp_path)
+                SnapshotRecord.read(tmp_path)
     file.write_bytes(good)
     assert fsck(tmp_path) == []
 
@@ -492,7 +493,7 @@ def test_every_flipped_bit_of_the_record_is_found(tmp_path: Path) -> None:
 def test_a_lost_record_is_not_taken_for_a_new_state(tmp_path: Path) -> None:
     (committed(tmp_path) / "CURRENT.json").unlink()
     with pytest.raises(StoreError, match=r"CURRENT.json, the record of the last commit, is missing; delete the work"):
-        State.open(tmp_path, ARRAYS, "f")
+        ResumableState.open(tmp_path, ARRAYS, "f")
     assert len(fsck(tmp_path)) == 1
 
 
@@ -504,7 +505,7 @@ def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: D
     path, ballast = small_disk.path / "w", small_disk.path / "ballast"
     arrays = {"a": virtual_array(30_000, "f8"), "b": virtual_array(1000, "f8")}
     sentence = rf"Cannot commit iteration 2 in {path}: No space left.*; free some space"
-    with State.open(path, arrays, "f") as state:
+    with ResumableState.open(path, arrays, "f") as state:
         fill(state, 1)
         state.commit(1)
         expected = state.arrays["a"].tobytes()
@@ -514,7 +515,7 @@ def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: D
             state.commit(2)
         assert state.iteration == 1 and snapshots(path) == ["00000001"]
     assert fsck(path) == []
-    with State.open(path, arrays, "f") as state:
+    with ResumableState.open(path, arrays, "f") as state:
         assert state.iteration == 1 and state.arrays["a"].tobytes() == expected
         fill(state, 2)
         with pytest.raises(StoreError, match=sentence):
@@ -522,24 +523,25 @@ def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: D
         ballast.unlink()
         state.commit(2)
         expected = state.arrays["a"].tobytes()
-    with State.open(path, arrays, "f") as state:
+    with ResumableState.open(path, arrays, "f") as state:
         assert state.iteration == 2 and state.arrays["a"].tobytes() == expected
     with pytest.raises(StoreError, match="No space left"):
-        State.open(small_disk.path / "v", {"a": virtual_array(100_000, "f8")}, "f")
+        ResumableState.open(small_disk.path / "v", {"a": virtual_array(100_000, "f8")}, "f")
 
 
 def test_a_read_only_disk(small_disk: Disk) -> None:
     path = committed(small_disk.path / "w")
-    state = State.open(path, ARRAYS, "f")
+    state = ResumableState.open(path, ARRAYS, "f")
     state.close()
     small_disk.read_only()
     with pytest.raises(StoreError, match=f"Cannot open the work directory {path}: Read-only file system; choose"):
-        State.open(path, ARRAYS, "f")
+        ResumableState.open(path, ARRAYS, "f")
     with pytest.raises(StoreError, match="Read-only file system; choose a directory that can be written to"):
-        State.open(small_disk.path / "new", ARRAYS, "f")
+        ResumableState.open(small_disk.path / "new", ARRAYS, "f")
     assert fsck(path) == []
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("call", ["fsync", "replace", "mkdir", "open"])
 def test_any_call_that_fails_in_a_commit_leaves_a_whole_state(
     in_memory: Path, monkeypatch: pytest.MonkeyPatch, call: str
@@ -547,7 +549,7 @@ def test_any_call_that_fails_in_a_commit_leaves_a_whole_state(
     original = getattr(os, call)
     for k in range(50):
         path = committed(in_memory / str(k))
-        with State.open(path, ARRAYS, "f") as state:
+        with ResumableState.open(path, ARRAYS, "f") as state:
             fill(state, 2)
             calls = iter(range(1000))
 
@@ -565,7 +567,7 @@ def test_any_call_that_fails_in_a_commit_leaves_a_whole_state(
                 assert str(error).endswith(": Input/output error.")
             monkeypatch.undo()
         assert fsck(path) == []
-        with State.open(path, ARRAYS, "f") as state:
+        with ResumableState.open(path, ARRAYS, "f") as state:
             assert_holds(state, state.iteration)
             assert failed or state.iteration == 2
             commit(state, 3)
@@ -576,7 +578,7 @@ def test_any_call_that_fails_in_a_commit_leaves_a_whole_state(
 
 def test_committing_can_be_tried_again_whatever_sync_failed(in_memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fsync = os.fsync
-    with State.open(in_memory, ARRAYS, "f") as state:
+    with ResumableState.open(in_memory, ARRAYS, "f") as state:
         for k in range(50):
             calls = iter(range(1000))
 
@@ -597,5 +599,5 @@ def test_committing_can_be_tried_again_whatever_sync_failed(in_memory: Path, mon
             assert len(snapshots(in_memory)) == 1
         last = state.iteration
         assert k > 10
-    with State.open(in_memory, ARRAYS, "f") as state:
+    with ResumableState.open(in_memory, ARRAYS, "f") as state:
         assert_holds(state, last)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from pttt_ooc.disk.memory import MemoryNeeds, furnished, in_memory, leaves, room_for, virtual_array, with_leaves
+from pttt_ooc.disk.memory import MemoryNeeds, arrays_within, buffer_for, in_memory, leaves, virtual_array, with_leaves
 from pttt_ooc.errors import MemoryBudgetError
 
 
@@ -113,9 +113,9 @@ def test_without_a_limit_everything_is_in_memory():
 def test_trees_take_turns_in_a_room():
     small = (virtual_array(3, np.int8), virtual_array((2, 5), np.float64))
     large = Both(virtual_array(100, np.float32), virtual_array(1, np.int64))
-    room = in_memory(room_for(small, large))
-    assert room.nbytes == 448 + 64 and room_for().nbytes == 0
-    one, other = furnished(room, small), furnished(room, large)
+    room = in_memory(buffer_for(small, large))
+    assert room.nbytes == 448 + 64 and buffer_for().nbytes == 0
+    one, other = arrays_within(room, small), arrays_within(room, large)
     assert [(a.shape, a.dtype) for a in (*one, *other)] == [(a.shape, a.dtype) for a in (*small, *large)]
     assert all((a.ctypes.data - room.ctypes.data) % 64 == 0 for a in (*one, *other))
     assert not np.shares_memory(*one) and not np.shares_memory(*other) and np.shares_memory(one[0], other.large)

@@ -170,7 +170,7 @@ def test_no_command_writes_over_a_file_that_is_there(run, name):
         ("export", "out/player1-infosets.txt", ("run", "--infosets1", "out/player1-infosets.txt", "--output", "out")),
         ("extreme match", "bot.py", ("random", "bot.py", "--log", "bot.py")),
         ("arena train-patterns", "policies/one", ("--against", "policies", "--output", "policies/one")),
-        ("grader backup", "course/settings.yaml", ("course/settings.yaml",)),
+        ("grader backup", "grader/settings.yaml", ("grader/settings.yaml",)),
     ],
 )
 def test_no_command_writes_over_what_it_reads(run, name, read, arguments):
@@ -209,7 +209,7 @@ def test_directories_of_results_hold_nothing_else(tmp_path):
         runner.run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path, 1)
     entries = [tournament.Entry(f"t{n}", f"T{n}", f"t{n}.py", b"") for n in range(2)]
     with pytest.raises(ExtremeError, match=r"holds marks.csv of something else"):
-        tournament.settle(tmp_path, entries, tournament.Settings((Stage("final", 1, 1, 1),), 0, Conditions()))
+        tournament.settle(tmp_path, entries, tournament.TournamentSettings((Stage("final", 1, 1, 1),), 0, Conditions()))
     (tmp_path / "lock").unlink()
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 

@@ -8,8 +8,8 @@ import pytest
 
 from pttt_ooc.disk import resources, store
 from pttt_ooc.disk.resources import MB, anonymous_bytes, cores, measured, peak_rss_bytes
+from pttt_ooc.imports import PACKAGE
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.stages.provenance import PACKAGE
 from pttt_ooc.sweep.engine import Engine
 from tests.kits.patience import wait_until
 
@@ -69,6 +69,7 @@ ONLY_ON_LINUX = {
 }
 
 
+@pytest.mark.slow
 def test_what_other_systems_lack_is_asked_for_in_one_place_each():
     found = set()
     for file in PACKAGE.rglob("*.py"):

@@ -8,8 +8,8 @@ import pytest
 
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.explore import jobs
-from pttt_ooc.explore.answers import Answering
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.explore.answers import StrategyAnswers
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.service.answerer import answer_all
 from pttt_ooc.service.wire import Client, listening
 from pttt_ooc.stages import solve
@@ -50,7 +50,7 @@ def answering(directory, indices, game=GAME, **options):
     with (
         pytest.MonkeyPatch.context() as patch,
         listening() as (made, path),
-        closing(Answering(directory, game, indices, **options)) as found,
+        closing(StrategyAnswers(directory, game, indices, **options)) as found,
     ):
         patch.setattr(jobs, "subprocess", quick_preparer)
         thread = threading.Thread(target=answer_all, args=(made, found, stopping))
@@ -68,4 +68,4 @@ def answering(directory, indices, game=GAME, **options):
 def uniform_profile(game=GAME):
     """The profile of two uniform strategies, made in this process."""
     index = full_index(game)
-    return Profile.prepare(*(uniform_strategy(index, p, "float64") for p in (0, 1)), small_engine(game))
+    return PreparedProfile.prepare(*(uniform_strategy(index, p, "float64") for p in (0, 1)), small_engine(game))

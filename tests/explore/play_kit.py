@@ -1,4 +1,4 @@
-"""Shared by the tests of playing: opponents in this process, and the application with nothing else in it."""
+"""Shared by the tests of playing: opponents in this process, and an application for them alone."""
 
 import random
 import re
@@ -51,7 +51,7 @@ class Uniform:
 
 
 class Browser:
-    """Somebody who plays, with the cookies of one browser."""
+    """A person who plays, with one browser's cookies."""
 
     def __init__(self, app):
         self.client = TestClient(app, base_url="http://play", raise_server_exceptions=False, follow_redirects=False)
@@ -88,6 +88,6 @@ def application(games, **options):
 
 
 def rows(games):
-    """All that is kept of games."""
-    with games._kept.reading() as session:
+    """All rows of games."""
+    with games.store.database.reading() as session:
         return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]

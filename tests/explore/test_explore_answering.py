@@ -1,6 +1,5 @@
-"""An answerer that is stopped while it gets ready."""
+"""An answerer that is stopped while it starts."""
 
-import logging
 import os
 import signal
 import socket
@@ -12,7 +11,7 @@ from pttt_ooc.service import answerer
 
 @pytest.fixture(autouse=True)
 def untouched(monkeypatch):
-    """Signals as before, and nobody who watches this process's parent."""
+    """Restores signals, and keeps this process's parent unwatched."""
     monkeypatch.setattr(answerer, "watch_parent", lambda: None)
     monkeypatch.setattr(answerer, "start_logging", lambda name: None)
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -23,7 +22,7 @@ def untouched(monkeypatch):
 
 def ended(make):
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(SystemExit) as end:
-        answerer.answer_until_stopped(str(listening.detach()), make, logging.getLogger("test"))
+        answerer.answer_until_stopped(str(listening.detach()), make)
     return end.value.code
 
 
@@ -35,7 +34,7 @@ def compiler_stopped():
         raise RuntimeError("no compiled object yet") from None
 
 
-def test_a_stop_amid_a_compilation_is_no_error():
+def test_a_stop_during_compilation_is_no_error():
     assert ended(compiler_stopped) == 0
 
 
@@ -44,4 +43,4 @@ def test_an_error_of_the_compiler_is_one():
         raise RuntimeError("no compiled object yet")
 
     with socket.create_server(("127.0.0.1", 0)) as listening, pytest.raises(RuntimeError):
-        answerer.answer_until_stopped(str(listening.detach()), fails, logging.getLogger("test"))
+        answerer.answer_until_stopped(str(listening.detach()), fails)

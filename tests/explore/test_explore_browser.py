@@ -5,12 +5,12 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.grader_kit import Lab, strategy_zip
@@ -39,7 +39,7 @@ def url(solved, prepared):
     """The pages on a local solution."""
     rules, sources = local_sources([str(solved)], None)
     with answering(prepared, solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
         with served(make_application(Shell("Explored", rules.name, [part]))) as url:
             yield url
 
@@ -54,7 +54,7 @@ def course(solved, prepared, tmp_path_factory):
             session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
         lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
         lab.run()
-        with served(app_of(lab.grader, client)) as lab.url:
+        with served(app_of(lab.grader, *parts_of(lab.grader, client))) as lab.url:
             yield lab
         lab.close()
 
@@ -241,7 +241,7 @@ def test_pages_are_accessible(open_page, name):
     assert_accessible(page, f"explore-{name}")
 
 
-def test_the_page_that_waits_is_accessible_and_says_how_far_it_is(open_page, monkeypatch):
+def test_the_waiting_page_is_accessible_and_shows_progress(open_page, monkeypatch):
     waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
     monkeypatch.setattr("pttt_ooc.explore.profiles.Profiles.find", lambda self, pair: waiting)
     page = open_page("/explore?at=|0*", ready=False)
@@ -279,7 +279,7 @@ def test_squares_can_be_hit_with_a_finger(open_page, width):
     assert len(boxes) == 6 and min(min(box["width"], box["height"]) for box in boxes) >= 44
 
 
-def test_nothing_moves_for_those_who_want_no_motion(open_page):
+def test_reduced_motion_stops_animations(open_page):
     page = open_page("/explore?at=|0*&square=3", reduced_motion="reduce")
     style = "getComputedStyle(e)"
     moves = f"{style}.transitionDuration !== '0s' || {style}.animationName !== 'none'"

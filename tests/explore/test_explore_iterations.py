@@ -7,17 +7,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
+from pydantic import TypeAdapter
 
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
 from pttt_ooc.explore.solver_runs import with_run
-from pttt_ooc.explore.sources import Fixed, Source
+from pttt_ooc.explore.sources import FixedSources, Source
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.library.values import best_response
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.profile import Profile, size_on_disk, symmetry_of
+from pttt_ooc.questions.profile import PreparedProfile, size_on_disk, symmetry_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.numbers import decimals, gap, probability
 from pttt_ooc.stages.directories import SNAPSHOTS
@@ -39,7 +40,7 @@ def solved(tmp_path_factory):
 def pages(solved, tmp_path_factory):
     rules, sources = local_sources([str(solved)], None)
     with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
         with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
             made.answering = client.answering
             yield made
@@ -53,7 +54,7 @@ def profile_of(solved, first, second):
     """The profile of two strategies, by the library; names, or strategies."""
     pair = [strategy_of(one, p) if isinstance(one, str) else one for p, one in enumerate((first, second))]
     symmetry = symmetry_of(*pair)
-    return Profile.prepare(*pair, engine_of(RULES, symmetry))
+    return PreparedProfile.prepare(*pair, engine_of(RULES, symmetry))
 
 
 def shown(page):
@@ -161,7 +162,7 @@ def test_a_solution_whose_stage_has_not_finished_has_no_snapshots(solved, tmp_pa
         source = Source("solution", "S", str(tmp_path), "d")
         assert with_run(source) == source
     found = with_run(Source("solution", "S", str(solved), "d"))
-    assert Source.of_record(json.loads(json.dumps(found, default=vars))) == found
+    assert TypeAdapter(Source).validate_json(json.dumps(found, default=vars)) == found
     assert [one.iteration for one in found.snapshots][:-1] == kept(solved)
     assert len({one.digest for one in found.snapshots}) == len(found.snapshots)
 
@@ -209,6 +210,7 @@ def test_a_best_response_and_a_strategy_are_kept_apart(pages):
     assert len(keys) == 4 and profiles.key(pair) in keys
 
 
+@pytest.mark.slow
 def test_both_players_may_reply_to_each_other(pages, solved):
     pair = [{"name": str(solved), "digest": "x", "best": True}, {"name": str(solved), "digest": "x", "best": True}]
 
@@ -224,7 +226,7 @@ def test_prepared_snapshots_keep_within_the_budget_of_profiles(solved, tmp_path)
     rules, sources = local_sources([str(solved)], None)
     one = size_on_disk(profile_of(solved, str(solved), str(solved)).strategies, engine_of(RULES, "full").index)
     with answering(tmp_path, solved.parent.parent, budget=2 * one + one // 2) as client:
-        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
         with TestClient(make_application(Shell("Explored", rules.name, [part]))) as pages:
             for iteration in (1, 2, 4):
                 assert ready(pages, f"/explore?iteration={iteration}").status_code == 200

@@ -9,16 +9,16 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.mirror_merge import merged
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.show.numbers import decimals, probability
 from pttt_ooc.web.application import make_application
@@ -52,7 +52,7 @@ def client(solved, tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(client, solved, mine):
     rules, sources = local_sources([str(solved), str(mine)], None)
-    part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
     with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
         yield made
 
@@ -61,7 +61,7 @@ def pages(client, solved, mine):
 def profile(solved, mine):
     """Of the strategy that is not symmetric against uniform play."""
     pair = Strategy.read(str(mine), 0, RULES), Strategy.uniform(RULES, 1)
-    return Profile.prepare(*pair, engine_of(RULES, "none"))
+    return PreparedProfile.prepare(*pair, engine_of(RULES, "none"))
 
 
 ASKED = "first=f1&second=uniform"
@@ -165,6 +165,7 @@ def test_the_merged_board_shows_a_class_on_its_first_square(pages, profile):
     assert rows == [("0, 2, 3, 5", probability(corners)), ("1, 4", probability(middles))]
 
 
+@pytest.mark.slow
 def test_json_of_a_snapshot_a_best_response_and_another_strategy(pages):
     offered = told(pages, ASKED)["offered"]
     assert [one["key"] for one in offered] == ["solution", "f1", "uniform"]
@@ -188,7 +189,7 @@ def test_what_is_refused_is_json_too(pages):
     assert pages.get("/api/explore", headers={"Authorization": "Bearer x"}).status_code == 404, "there are no accounts"
 
 
-def test_what_is_being_prepared_is_said(pages, monkeypatch):
+def test_progress_of_a_preparation_is_reported(pages, monkeypatch):
     waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
     monkeypatch.setattr("pttt_ooc.explore.profiles.Profiles.find", lambda self, pair: waiting)
     answer = pages.get(f"/api/explore?{ASKED}")
@@ -208,6 +209,7 @@ def test_the_interface_is_described(pages):
 # In a grader
 
 
+@pytest.mark.slow
 def test_only_its_own_team_reads_a_submission(course):
     number = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     course.run()
@@ -232,7 +234,7 @@ def test_only_its_own_team_reads_a_submission(course):
         assert f"s{number}" in [one["key"] for one in own_offers.json()["offered"]]
 
 
-def test_best_responses_to_what_is_open_can_be_played_against(course):
+def test_people_can_play_against_best_responses_to_open_submissions(course):
     closed = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     opened = course.submit(course.tokens["Team B"], 0, strategy_zip(0, 2))
     course.run()

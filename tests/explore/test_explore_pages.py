@@ -1,4 +1,4 @@
-"""The page Explore without a browser: what it shows, where it leads, and what it refuses."""
+"""The page Explore without a browser: contents, links, and refusals."""
 
 import asyncio
 import json
@@ -17,17 +17,17 @@ import pytest
 from fastapi.testclient import TestClient
 
 import pttt_ooc
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.course.models import Fact, Submission
 from pttt_ooc.errors import PtttError
 from pttt_ooc.explore import jobs, profiles
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources, structures_of
+from pttt_ooc.explore.local_sources import local_sources, structures_of
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed, Source, uniform
+from pttt_ooc.explore.sources import FixedSources, Source, uniform
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.service.wire import BusyError, Client, ImpossibleError, RefusedError, listening, packed, received
+from pttt_ooc.service.wire import BusyError, Client, RefusedError, listening, packed, received
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.grader_kit import GAME, Lab, pttt, random_tensor, strategy_zip
@@ -45,7 +45,7 @@ def client(solved, prepared):
 def pages(client, solved):
     """The pages on a local solution, as `pttt explore` serves them."""
     rules, sources = local_sources([str(solved)], None)
-    part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
     with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
         yield made
 
@@ -204,6 +204,7 @@ def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infoset
 # Whose strategies
 
 
+@pytest.mark.slow
 def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
     mine = course.submit(course.tokens["Team A"], 0, strategy_zip(0, 1))
     waiting = course.submit(course.tokens["Team A"], 1, strategy_zip(1, 1))
@@ -242,7 +243,7 @@ def test_a_team_may_look_at_its_own_submissions_and_at_no_others(course):
 
 def test_a_grader_without_a_solution_offers_what_there_is(tmp_path, client):
     lab = Lab(tmp_path / "grader")
-    application = TestClient(app_of(lab.grader, client))
+    application = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)))
     page = ready(application, "/explore")
     assert re.findall(r'<option value="(\w+)"', page.text)[:1] == ["uniform"]
     lab.close()
@@ -252,7 +253,7 @@ def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, clien
     """What the workflow has solved is found beside the grader, as after `make solve` and `make serve`."""
     monkeypatch.chdir(tmp_path)
     lab = Lab(tmp_path / "grader")
-    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
     lab.sign_in(lab.tokens["Team A"])
     with lab.database.writing() as session:
@@ -308,7 +309,7 @@ def test_a_team_sees_where_its_own_submission_loses(course):
 
 def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
     lab = Lab(tmp_path / "grader")
-    lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+    lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
     lab.run()
     lab.sign_in(lab.tokens["Team A"])
@@ -321,15 +322,16 @@ def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
 # The answerer, and what it prepares
 
 
+@pytest.mark.slow
 def test_web_processes_import_no_numerics():
-    web = "pttt_ooc.course.kinds.strategies.web_process, pttt_ooc.explore.web_process, pttt_ooc.cli.webserver"
+    web = "pttt_ooc.course.kinds.web_process, pttt_ooc.explore.part, pttt_ooc.web.local_process"
     code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"
 
 
-def test_the_command_starts_its_processes_without_what_takes_long_to_import(solved):
-    code = "import sys; from pttt_ooc.explore.local_server import local_sources;"
+def test_the_command_starts_its_processes_without_slow_imports(solved):
+    code = "import sys; from pttt_ooc.explore.local_sources import local_sources;"
     code += "print(local_sources(sys.argv[1:], None)[0].name);"
     code += "print(sorted({'numba', 'zarr', 'fastapi', 'sqlalchemy'} & set(sys.modules)))"
     command = [sys.executable, "-c", code, str(solved)]
@@ -337,12 +339,15 @@ def test_the_command_starts_its_processes_without_what_takes_long_to_import(solv
     assert done.stdout.splitlines() == [GAME, "[]"], done.stderr
 
 
-def test_what_is_prepared_is_answered_without_zarr(solved, client, prepared, pages):
+@pytest.mark.slow
+def test_prepared_profiles_are_read_without_zarr(solved, client, prepared, pages):
     assert "board1" in ready(pages).text
     _, sources = local_sources([str(solved)], None)
     question = {"ask": "infoset", "pair": [sources[0].as_record()] * 2, "player": 0, "infoset": "|", "square": None}
-    code = "import json, sys; from pathlib import Path; from pttt_ooc.explore.answers import Answering;"
-    code += "found = Answering(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).answer(json.loads(sys.argv[4]));"
+    code = "import json, sys; from pathlib import Path; from pttt_ooc.explore.answers import StrategyAnswers;"
+    code += (
+        "found = StrategyAnswers(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).answer(json.loads(sys.argv[4]));"
+    )
     code += "print('numbers' in found, 'zarr' in sys.modules)"
     command = [sys.executable, "-c", code, str(prepared), GAME, str(solved.parent.parent), json.dumps(question)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
@@ -353,15 +358,15 @@ def ask(client, **question):
     return asyncio.run(client.ask(**question))
 
 
-def test_an_answerer_outlives_nonsense(client):
+def test_an_answerer_survives_malformed_questions(client):
     for data in (b"", b"\0\0\0\5nope!", b"\xff\xff\xff\xff", packed({})[:-1], packed({"ask": "nothing"})):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(client._path))
             connection.sendall(data)
     pair = [uniform().as_record()] * 2
-    with pytest.raises(ImpossibleError, match="twice") as caught:
+    with pytest.raises(RefusedError, match="twice") as caught:
         ask(client, what="infoset", pair=pair, player=0, infoset="|0*0*", square=None)
-    assert caught.value.nearest == "|0*"
+    assert caught.value.details == {"nearest": "|0*"}
 
 
 def test_without_an_answer_in_time_a_sentence_says_so():
@@ -370,7 +375,7 @@ def test_without_an_answer_in_time_a_sentence_says_so():
         with pytest.raises(BusyError):
             ask(Client(path, 0.2), what="infoset")
         assert time.monotonic() - begun < PATIENCE
-        part = part_of(Explorer(named_game(GAME), Client(path, 0.2), Fixed((uniform(),))))
+        part = part_of(Explorer(named_game(GAME), Client(path, 0.2), FixedSources((uniform(),))))
         answer = TestClient(make_application(Shell("Explored", GAME, [part]))).get("/explore")
         assert answer.status_code == 503 and "try again" in answer.text
         connection, _ = made.accept()
@@ -379,7 +384,7 @@ def test_without_an_answer_in_time_a_sentence_says_so():
         ask(Client(Path("/nonexistent"), 5), what="infoset")
 
 
-def test_what_cannot_be_prepared_says_why(client, tmp_path):
+def test_a_failed_preparation_says_why(client, tmp_path):
     path = tmp_path / "broken.zip"
     path.write_bytes(b"this is no zip")
     pair = [{"name": str(path), "digest": "broken"}, uniform().as_record()]
@@ -396,7 +401,7 @@ def test_what_cannot_be_prepared_says_why(client, tmp_path):
 
 def test_pages_tell_what_could_not_be_prepared_and_what_to_do(client, solved, tmp_path):
     gone = Source("gone", "Gone", str(tmp_path / "gone.zip"), "gone")
-    part = part_of(Explorer(named_game(GAME), client, Fixed((gone, uniform()))))
+    part = part_of(Explorer(named_game(GAME), client, FixedSources((gone, uniform()))))
     with TestClient(make_application(Shell("Explored", GAME, [part]))) as made:
         answer = ready(made, "/explore?first=gone&second=uniform&at=|0*")
     assert answer.status_code == 503
@@ -406,12 +411,12 @@ def test_pages_tell_what_could_not_be_prepared_and_what_to_do(client, solved, tm
     assert 'id="board1"' not in answer.text
 
 
-def test_only_so_many_preparations_wait():
+def test_the_number_of_waiting_preparations_is_limited():
     made = jobs.Jobs()
     sleeping = ["-c", "import sys; sys.stdin.read()"]
     try:
         assert made.want("first", sleeping)["ahead"] == 0
-        for n in range(1, jobs._WAITING + 1):
+        for n in range(1, jobs._MOST_WAITING + 1):
             assert made.want(str(n), sleeping)["ahead"] == n
         assert made.want("3", sleeping)["ahead"] == 3  # it is in the queue already
         with pytest.raises(jobs.TooManyError):
@@ -420,7 +425,7 @@ def test_only_so_many_preparations_wait():
         made.close()
 
 
-def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
+def test_a_failed_preparation_is_reported_and_may_be_retried(monkeypatch):
     made = jobs.Jobs()
     try:
         dying = ["-c", "import os; os.kill(os.getpid(), 9)"]
@@ -432,14 +437,14 @@ def test_a_preparation_that_dies_is_told_of_and_may_be_tried_again(monkeypatch):
                 return "without saying why" in str(error)
 
         wait_until(failed)
-        monkeypatch.setattr(jobs, "_FORGOTTEN", 0.0)
+        monkeypatch.setattr(jobs, "_RETRY_SECONDS", 0.0)
         assert made.want("x", ["-c", "print('{\"done\": true}')"])["ahead"] == 0
         wait_until(lambda: not made._jobs)
     finally:
         made.close()
 
 
-def test_profiles_that_were_used_longest_ago_make_room(tmp_path):
+def test_least_recently_used_profiles_are_deleted(tmp_path):
     for n, name in enumerate(("oldest", "middle", "latest", "new", "unfinished", "abandoned")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "array").write_bytes(bytes(10_000))
@@ -462,7 +467,7 @@ def test_profiles_that_were_used_longest_ago_make_room(tmp_path):
     assert left(12_000, 12_000) == {"new", "unfinished"}
 
 
-def test_the_budget_is_kept_to_when_strategies_are_prepared(solved, tmp_path):
+def test_preparations_respect_the_budget(solved, tmp_path):
     pairs = [[{"name": str(solved), "digest": str(n)}, uniform().as_record()] for n in range(2)]
     with answering(tmp_path, solved.parent.parent) as client:
 
@@ -496,7 +501,7 @@ def test_the_command_refuses_what_it_cannot_show(tmp_path, solved):
 
 
 @pytest.mark.parametrize("command", ["explore", "serve"])
-def test_a_file_of_games_that_is_damaged_is_told_of_before_anything_is_served(command, tmp_path, solved):
+def test_a_damaged_database_of_games_is_reported_before_the_start(command, tmp_path, solved):
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "play.sqlite").write_text("no database" * 1000)
@@ -506,13 +511,14 @@ def test_a_file_of_games_that_is_damaged_is_told_of_before_anything_is_served(co
     assert len(done.stderr.splitlines()) == 1 and not done.stdout
 
 
-def test_structures_are_taken_from_beside_a_solution(solved, tmp_path):
+def test_structures_beside_a_solution_are_used(solved, tmp_path):
     rules = named_game(GAME)
     assert structures_of(solved, rules, tmp_path) == solved.parent.parent
     assert structures_of(solved / "runs" / "other", rules, tmp_path) == solved.parent.parent
     assert structures_of(tmp_path, rules, Path("data")) == Path("data")
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_it_is_stopped(solved, tmp_path):
     import signal
     import urllib.error

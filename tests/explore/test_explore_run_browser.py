@@ -3,16 +3,16 @@
 import re
 
 import pytest
-from tests.explore.test_explore_browser import asked, open_page  # noqa: F401
 
 from pttt_ooc.explore.explorer import Explorer
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.course.test_course_accessibility import CONTRAST
 from tests.explore.answerer_kit import answering, solve_game
+from tests.explore.test_explore_browser import asked, open_page  # noqa: F401
 from tests.kits.browsing import (
     WIDTHS,
     assert_accessible,
@@ -35,7 +35,7 @@ def url(tmp_path_factory):
     solved = solve_game(tmp_path_factory.mktemp("solved"), snapshot_every=2)
     rules, sources = local_sources([str(solved)], None)
     with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, Fixed(tuple(sources))))
+        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
         with served(make_application(Shell("Explored", rules.name, [part]))) as url:
             yield url
 

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from pttt_ooc.explore import play
-from pttt_ooc.explore.answerer_client import Asked
+from pttt_ooc.explore.answerer_client import AskedOpponents
 from pttt_ooc.explore.explorer import Explorer
 from pttt_ooc.explore.games import Games
-from pttt_ooc.explore.local_server import local_sources
+from pttt_ooc.explore.local_sources import local_sources
 from pttt_ooc.explore.part import part_of
-from pttt_ooc.explore.sources import Fixed
+from pttt_ooc.explore.sources import FixedSources
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from tests.explore.answerer_kit import answering
@@ -36,8 +36,8 @@ def url(solved, prepared, tmp_path_factory):
     rules, sources = local_sources([str(solved)], None)
     kept = tmp_path_factory.mktemp("kept")
     with answering(prepared, solved.parent.parent) as client:
-        games = Games(kept, Asked(rules, client, lambda: sources))
-        parts = [part_of(Explorer(rules, client, Fixed(tuple(sources)))), play.part_of(games)]
+        games = Games(kept, AskedOpponents(rules, client, lambda: sources))
+        parts = [part_of(Explorer(rules, client, FixedSources(tuple(sources)))), play.part_of(games)]
         with served(make_application(Shell("Explored", rules.name, parts))) as url:
             yield url
         games.close()
@@ -152,7 +152,7 @@ def test_a_whole_game_by_touch_on_a_phone(open_page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth") and page.errors == []
 
 
-def test_an_attempt_in_another_tab_is_told(open_page):
+def test_an_attempt_in_another_tab_is_reported(open_page):
     page = open_page()
     begin(page)
     other = page.context.new_page()
@@ -186,7 +186,7 @@ def test_a_resigned_game_and_a_game_without_scripts(open_page):
     sync_api.expect(page.locator("#attempts")).to_have_count(1)
 
 
-def test_motion_is_reduced_where_it_is_asked_for(open_page):
+def test_reduced_motion_is_respected(open_page):
     names = []
     for wanted in ("no-preference", "reduce"):
         page = open_page(reduced_motion=wanted)

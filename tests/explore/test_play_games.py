@@ -1,4 +1,4 @@
-"""Games against strategies: what is kept, what is refused, what is told."""
+"""Games against strategies: storage, refusals, and views."""
 
 import os
 import random
@@ -9,11 +9,10 @@ import pytest
 from sqlalchemy import text
 
 from pttt_ooc.errors import PlayError, StoreError
-from pttt_ooc.explore import games as games_module
 from pttt_ooc.explore.opponents import Opponent
 from pttt_ooc.explore.player_view import key_of
 from pttt_ooc.explore.results import drawn
-from pttt_ooc.play import quotas
+from pttt_ooc.play import game_store
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import tic_tac_toe
 from pttt_ooc.rules.play import replay
@@ -30,7 +29,7 @@ def games(tmp_path):
 
 
 def rows(games):
-    with games._kept.reading() as session:
+    with games.store.database.reading() as session:
         return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]
 
 
@@ -46,8 +45,8 @@ def first_legal(seat):
 
 @pytest.mark.parametrize("name", [GAME, "mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_game_is_the_referee_s_history(tmp_path, name, player):
-    """What the person is told at every attempt is what a referee who sees everything says."""
+def test_a_game_agrees_with_the_referee(tmp_path, name, player):
+    """The person's view after every attempt agrees with a referee who sees everything."""
     games = make_games(tmp_path, Uniform(name), seed=3)
     for _ in range(20):
         seat = games.begin(ME, "uniform", player)
@@ -119,9 +118,9 @@ def test_a_file_that_is_no_database_gets_a_sentence_and_stays(tmp_path):
     assert file.read_bytes() == before
 
 
-def test_damage_that_is_met_later_gets_a_sentence(games):
+def test_later_damage_gets_a_sentence(games):
     games.begin(ME, "uniform", 0)
-    with games._kept.writing() as session:
+    with games.store.database.writing() as session:
         session.connection().exec_driver_sql("DROP TABLE games")
     with pytest.raises(StoreError, match="no such table"):
         games.listed(ME, finished=False)
@@ -156,7 +155,7 @@ def test_attempts_that_are_refused_change_nothing(games):
     assert "no such opponent" in refused(games, 404, ME, "nobody", 0, do="begin")
 
 
-def test_of_attempts_at_the_same_moment_one_counts(tmp_path):
+def test_one_of_simultaneous_attempts_counts(tmp_path):
     """All have read the game before the first one is written."""
     opponents, together = Uniform(), threading.Barrier(6)
     games = make_games(tmp_path, opponents)
@@ -182,7 +181,7 @@ def test_of_attempts_at_the_same_moment_one_counts(tmp_path):
     games.close()
 
 
-def test_a_resigned_game_is_lost_and_told(games):
+def test_a_resigned_game_is_lost_and_shown(games):
     seat = games.attempt(ME, games.begin(ME, "uniform", 0).id, 0, 0)
     seat = games.resign(ME, seat.id, 1)
     assert (seat.result, seat.resigned, seat.legal) == (-1, True, ())
@@ -190,7 +189,7 @@ def test_a_resigned_game_is_lost_and_told(games):
     assert games.tallies(ME)[0].losses == 1
 
 
-def test_an_opponent_that_changes_is_not_gone_on_with(tmp_path):
+def test_a_game_does_not_continue_against_a_changed_opponent(tmp_path):
     opponents = Uniform()
     games = make_games(tmp_path, opponents)
     seat = games.begin(ME, "uniform", 0)
@@ -201,21 +200,21 @@ def test_an_opponent_that_changes_is_not_gone_on_with(tmp_path):
 
 
 def test_a_person_has_a_limited_number_of_games(games, monkeypatch):
-    monkeypatch.setattr(quotas, "UNDER_WAY", 3)
+    monkeypatch.setattr(game_store, "UNDER_WAY", 3)
     seats = [games.begin(ME, "uniform", 0) for _ in range(3)]
     assert "3 games under way" in refused(games, 429, ME, "uniform", 0, do="begin")
     games.begin(OTHER, "uniform", 0)
     games.resign(ME, seats[1].id, 0)
     games.begin(ME, "uniform", 0)
-    monkeypatch.setattr(games_module, "MOST_VISITORS_GAMES", 5)
+    monkeypatch.setattr(games.store, "_most", 5)
     assert "no room" in refused(games, 429, OTHER, "uniform", 0, do="begin")
     games.begin("account:1", "uniform", 0)
 
 
-def test_what_a_visitor_has_left_long_ago_is_forgotten(tmp_path):
+def test_old_games_of_visitors_are_deleted(tmp_path):
     games = make_games(tmp_path)
     kept = [games.begin(owner, "uniform", 0).id for owner in ("account:1", ME, OTHER)]
-    with games._kept.writing() as session:
+    with games.store.database.writing() as session:
         session.execute(text("UPDATE games SET changed_at = 1000 WHERE owner != :me"), {"me": ME})
     games.close()
     games = make_games(tmp_path)
@@ -223,6 +222,7 @@ def test_what_a_visitor_has_left_long_ago_is_forgotten(tmp_path):
     games.close()
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_mean_of_many_games_is_the_exact_value(in_memory, player):
     """Uniform play against the uniform opponent, and a fixed strategy against it."""

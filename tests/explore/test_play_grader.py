@@ -1,4 +1,4 @@
-"""Play beside a grader: whom people meet there, to whom games belong, and what a look back says."""
+"""Play beside a grader: opponents, owners of games, and reviews."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.course import submissions
-from pttt_ooc.course.kinds.strategies.web_process import app_of
+from pttt_ooc.course.kinds.strategies.parts import app_of, parts_of
 from pttt_ooc.library.strategies import Strategy
 from pttt_ooc.library.values import best_response, evaluate
 from pttt_ooc.service.wire import Client
@@ -21,7 +21,7 @@ def course(solved, prepared, tmp_path_factory):
     """A grader with this wing, a solution, and a submission of either player by two teams."""
     lab = Lab(tmp_path_factory.mktemp("grader"), solution=str(solved))
     with answering(prepared, solved.parent.parent) as client:
-        lab.client = TestClient(app_of(lab.grader, client), base_url="http://grader")
+        lab.client = TestClient(app_of(lab.grader, *parts_of(lab.grader, client)), base_url="http://grader")
         for n, name in enumerate(("Team A", "Team B")):
             lab.team(name)
             lab.submit(lab.tokens[name], n, strategy_zip(n, 1 + n))
@@ -52,7 +52,8 @@ def play_out(course, address):
     return page
 
 
-def test_only_what_a_team_has_opened_can_be_played_against(course):
+@pytest.mark.slow
+def test_people_play_only_against_opened_submissions(course):
     offered = r'name="opponent" value="(\w+)"'
     assert re.findall(offered, course.client.get("/play").text) == ["solution", "uniform"]
     refused = begin(course, "s1", 1)
@@ -88,7 +89,7 @@ def test_games_of_a_team_are_the_team_s(course):
     course.client.cookies.clear()
 
 
-def test_the_expectations_and_the_values_of_a_look_back_are_exact(course):
+def test_expectations_and_values_of_a_review_are_exact(course):
     submissions.open_to_play(course.database, 1, True)
     address = begin(course, "s1", 1).headers["location"]
     page = play_out(course, address)
@@ -109,7 +110,7 @@ def test_the_expectations_and_the_values_of_a_look_back_are_exact(course):
     assert float(lost[1]) == pytest.approx(sum(map(float, each)), abs=1e-3)
 
 
-def test_games_are_in_a_backup_and_come_back(course, tmp_path):
+def test_games_are_backed_up_and_restored(course, tmp_path):
     address = begin(course, "uniform", 0).headers["location"]
     page = course.client.get(address).text
     copy, again = tmp_path / "copy.tar", tmp_path / "again"
@@ -117,7 +118,9 @@ def test_games_are_in_a_backup_and_come_back(course, tmp_path):
     play_out(course, address)  # what comes later is not in it
     assert pttt("grader", "restore", copy, "--data", again).returncode == 0
     restored = Lab(again)
-    restored.client = TestClient(app_of(restored.grader, Client(tmp_path / "nobody")), base_url="http://grader")
+    restored.client = TestClient(
+        app_of(restored.grader, *parts_of(restored.grader, Client(tmp_path / "nobody"))), base_url="http://grader"
+    )
     restored.client.cookies = course.client.cookies
     without = re.compile(r'name="form_token" value="\w+"')
     assert without.sub("", restored.client.get(address).text) == without.sub("", page)
@@ -136,7 +139,7 @@ def test_a_backup_with_damaged_games_is_refused(course, tmp_path):
     assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "copy.tar").exists()
 
 
-def test_by_json_a_token_is_a_team_and_a_session_is_none(course):
+def test_in_json_a_token_is_a_team_and_a_session_is_not(course):
     """Programs of a team go on with its games; nobody else does, and a page in a browser cannot act for it."""
     a, b = ({"Authorization": f"Bearer {course.tokens[name]}"} for name in ("Team A", "Team B"))
     course.client.cookies.clear()

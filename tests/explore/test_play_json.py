@@ -1,4 +1,4 @@
-"""Play as JSON: what programs are told, and that nobody can make it tell or do anything else."""
+"""Play as JSON: answers, and attacks that reveal and change nothing."""
 
 import json
 import random
@@ -34,7 +34,7 @@ def play_out(client, game, choose=min):
     return game
 
 
-def test_a_game_is_played_and_gone_through(games, app):
+def test_a_game_is_played_and_reviewed(games, app):
     me = program(app)
     lobby = me.get(PLAY).json()
     assert lobby["opponents"] == [{"key": k, "name": k.title(), "you_play": [0, 1]} for k in ("uniform", "other")]
@@ -82,7 +82,7 @@ def test_pages_and_json_show_the_same_games(app):
     assert "You have resigned" in me.get(f"/play/{first}").text
 
 
-def test_others_games_are_not_there(app):
+def test_games_of_others_are_hidden(app):
     me, other = program(app), program(app)
     game = begin(me)
     begin(other)
@@ -98,9 +98,10 @@ def test_others_games_are_not_there(app):
     assert me.get(f"{PLAY}/{game['id']}").json() == game
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_game_under_way_tells_nothing_but_the_infoset(in_memory, name, player):
+def test_an_open_game_reveals_only_the_infoset(in_memory, name, player):
     """Whatever the opponent has done, the answers are the same byte for byte if the player's infoset is."""
     games = make_games(in_memory, Uniform(name), seed=7)
     me, answers, hidden = program(application(games)), {}, {}
@@ -124,6 +125,7 @@ def test_a_game_under_way_tells_nothing_but_the_infoset(in_memory, name, player)
     games.close()
 
 
+@pytest.mark.slow
 def test_a_thousand_hostile_requests_change_nothing(games, app):
     """Forged, replayed, out of turn, of others, of other sites, malformed: the table stays as it is."""
     rng = random.Random(4)
@@ -218,7 +220,7 @@ def test_too_many_games_from_an_address_are_refused(games, app):
     assert answer.status_code == 429 and "Too many games" in answer.json()["error"] and len(rows(games)) == 2
 
 
-def test_while_an_opponent_is_prepared_a_program_is_told_how_far(games, app):
+def test_progress_of_a_preparation_is_json(games, app):
     def prepare(opponent):
         raise PreparingError(opponent, "values", 0.5, 2)
 

@@ -1,4 +1,4 @@
-"""The pages on which people play: what they tell, and that nobody can make them tell or do anything else."""
+"""The pages on which people play: answers, and attacks that reveal and change nothing."""
 
 import random
 import re
@@ -22,7 +22,7 @@ def play_out(browser, id, choose=min):
     return made
 
 
-def test_a_game_is_played_and_gone_through_without_scripts(games, app):
+def test_a_game_is_played_and_reviewed_without_scripts(games, app):
     me = Browser(app)
     assert "Your results" not in me.get("/play").text
     id = me.begin(player=1)
@@ -52,7 +52,7 @@ def test_an_htmx_request_gets_the_table_only(app):
     assert again.text.strip() == '<p class="bad">Attempt 1 of this game has been made already; nothing has changed.</p>'
 
 
-def test_others_games_are_not_there(app):
+def test_games_of_others_are_hidden(app):
     me, other = Browser(app), Browser(app)
     id = me.begin()
     other.begin()
@@ -78,9 +78,10 @@ def test_the_cookie_is_secret_and_kept_as_a_hash_only(games, app):
         assert stranger.get(answer.headers["location"]).status_code == 404
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_pages_tell_nothing_but_the_infoset(in_memory, name, player):
+def test_pages_reveal_only_the_infoset(in_memory, name, player):
     """Whatever the opponent has done, the page is the same byte for byte if the player's infoset is."""
     games = make_games(in_memory, Uniform(name), seed=7)
     me, pages, hidden = Browser(application(games)), {}, {}
@@ -104,6 +105,7 @@ def test_pages_tell_nothing_but_the_infoset(in_memory, name, player):
     games.close()
 
 
+@pytest.mark.slow
 def test_a_thousand_hostile_requests_change_nothing(games, app):
     """Forged, replayed, out of turn, of others, of other sites, malformed: the table stays as it is."""
     rng = random.Random(4)

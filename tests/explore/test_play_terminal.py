@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.explore.local_opponents import Here, Pair
+from pttt_ooc.explore.local_opponents import LocalOpponents, Pair
 from pttt_ooc.explore.solver_runs import with_run
 from pttt_ooc.explore.sources import Source
 from pttt_ooc.explore.terminal_explore import explore
@@ -71,6 +71,7 @@ def test_a_whole_game_on_a_terminal(terminal):
     )
 
 
+@pytest.mark.slow
 def test_exploring_on_a_terminal(terminal):
     shell = terminal("explore", "--terminal", "uniform", "--game", GAME)
     assert "value 0.5501, with the best response from here on 0.8667" in shell.until(r" >")
@@ -117,7 +118,7 @@ def test_either_player_plays_its_best_response_and_keeps_doing_so_on_the_other_b
     assert "Player 0 is best response to uniform, player 1 is best response to uniform." in told.replace("\n", " ")
 
 
-def test_mirror_images_are_told_together(monkeypatch, pair):
+def test_mirror_images_are_merged_on_the_terminal(monkeypatch, pair):
     _, told = say(monkeypatch, "m\n0*\nb\nm\nq\n", explore, pair, 0)
     apart, first, after, again = re.split(r"^Player 0 \(.\): ", told, flags=re.MULTILINE)[1:]
     assert "=" not in apart and "Mirror images" not in apart  # the first infoset is its own image
@@ -130,6 +131,7 @@ def test_mirror_images_are_told_together(monkeypatch, pair):
     assert re.search(r"^     5 ", after, re.MULTILINE) and "given |0*" in after
 
 
+@pytest.mark.slow
 def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
     solved = prepared(tmp_path, GAME, "full")
     solve.run(GAME, "full", SolveConfig(target_nashconv=0, max_iterations=9, snapshot_every=2), solved, 2)
@@ -154,7 +156,7 @@ def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
 
 
 def test_playing_against_a_best_response(monkeypatch, pair):
-    found = Here(pair.with_reply(1), 1)
+    found = LocalOpponents(pair.with_reply(1), 1)
     assert found.opponent.name == "best response to uniform"
     reply = best_response(Strategy.uniform(pair.game, 0))
     assert found.probabilities(found.opponent, "|0.") == pytest.approx(reply["|0."].tolist())
@@ -186,7 +188,7 @@ class Stopped(io.StringIO):
 @pytest.mark.parametrize(("kind", "code"), [(io.StringIO, 0), (Stopped, 130)])
 @pytest.mark.parametrize("lines", ["", "4\n", "4\nr\n", "r\ny\n", "r\ny\n1\n", "?\nx\n"])
 def test_every_prompt_of_a_game_can_be_left(monkeypatch, pair, lines, kind, code):
-    ended, told = say(monkeypatch, kind(lines), play, Here(pair, 1))
+    ended, told = say(monkeypatch, kind(lines), play, LocalOpponents(pair, 1))
     assert ended == code and "Traceback" not in told
     assert told.rstrip().endswith(".")
 
@@ -198,21 +200,22 @@ def test_every_prompt_of_exploring_can_be_left(monkeypatch, pair, lines, kind, c
     assert ended == code and told.endswith("Goodbye.\n")
 
 
-def test_hostile_lines_get_a_sentence_each(monkeypatch, pair):
+def test_malformed_lines_get_a_sentence_each(monkeypatch, pair):
     rng = random.Random(1)
     lines = ["".join(rng.choice("0123456789*.|sbx \t-é☃\x1b\0") for _ in range(rng.randrange(12))) for _ in range(150)]
     lines = [line for line in lines if not line.strip() or not any(line.strip() == word for word in "qr")]
-    for what, arguments in ((play, (Here(pair, 1),)), (explore, (pair, 0))):
+    for what, arguments in ((play, (LocalOpponents(pair, 1),)), (explore, (pair, 0))):
         ended, told = say(monkeypatch, "\n".join(lines) + "\n" + "9" * 5000 + "\n", what, *arguments)
         assert ended == 0 and "Traceback" not in told
 
 
 def test_the_value_of_what_is_printed_at_the_end(monkeypatch, pair):
-    _, told = say(monkeypatch, "r\ny\nn\nr\ny\nq\n", play, Here(pair, 1))
+    _, told = say(monkeypatch, "r\ny\nn\nr\ny\nq\n", play, LocalOpponents(pair, 1))
     assert "Won 0, drawn 0, lost 2; mean −1.000 (standard error 0.000)." in told
     assert "the best response 0.86667, uniform 0.55012." in told
 
 
+@pytest.mark.slow
 def test_a_terminal_without_colours_and_unicode_can_be_used(terminal):
     done = subprocess.run(
         [sys.executable, "-c", MAIN, "play", "--terminal", "uniform", "--game", GAME],

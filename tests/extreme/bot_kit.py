@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from pttt_ooc.extreme.bot_programs import Program, program
+from pttt_ooc.extreme.bot_programs import BotProgram, program
 from pttt_ooc.extreme.match import check_walls
 from pttt_ooc.extreme.walls import ExtremeError
 
@@ -39,4 +39,4 @@ def read(text, file="team1.py"):
 
 
 def bot(body=FIRST, before="", init="pass", file="team1.py"):
-    return Program(file, bot_text(body, before, init, file[0].upper() + file[1:-3]), (3,), "a test says so")
+    return BotProgram(file, bot_text(body, before, init, file[0].upper() + file[1:-3]), (3,), "a test says so")

@@ -6,7 +6,7 @@ import random
 from pttt_ooc.extreme.bot_process import Conditions
 from pttt_ooc.extreme.league import Stage
 from pttt_ooc.extreme.referee import FLAGS, PLAYERS, WHOLE, Referee
-from pttt_ooc.extreme.tournament import Entry, Settings, settle
+from pttt_ooc.extreme.tournament import Entry, TournamentSettings, settle
 from pttt_ooc.extreme.tournament_record import Record
 
 SMALL = (Stage("semi-final", 2, 2, 10), Stage("final", 1, 1, 10))
@@ -53,7 +53,7 @@ def log_of(pairing, seed, forfeits=False, secret="secret"):
 def begin(directory, keys, stages=SMALL, names=None, seed=4):
     """A tournament that has not been played yet."""
     entries = [Entry(key, (names or {}).get(key, key), f"{key}.py", f"# {key}\n".encode()) for key in keys]
-    settle(directory, entries, Settings(stages, seed, Conditions(time_limit=0.2)))
+    settle(directory, entries, TournamentSettings(stages, seed, Conditions(time_limit=0.2)))
     return Record(directory)
 
 

@@ -294,6 +294,7 @@ def test_a_crash_of_the_interpreter_forfeits():
     assert lost(match) and "SIGSEGV" in match.detail
 
 
+@pytest.mark.slow
 def test_endless_recursion_forfeits():
     match = attack("import sys; sys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf()", time_limit=2)
     assert lost(match)
@@ -483,7 +484,9 @@ def test_a_file_is_read_behind_walls(monkeypatch):
     one = program("team1.py", content)
     assert one.pythons == (2,) and "print(1)" in one.text and "+        print(1)" in one.changes
     ((scripts, _, most, walls),) = seen
-    assert walls and [path.name for path in scripts] == ["reader.py", "runner.py"] and most["RLIMIT_CPU"][0] <= 21
+    assert (
+        walls and [path.name for path in scripts] == ["source_reader.py", "runner.py"] and most["RLIMIT_CPU"][0] <= 21
+    )
 
 
 def test_a_reader_that_the_machine_ends_is_started_again(monkeypatch):

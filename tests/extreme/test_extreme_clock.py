@@ -81,6 +81,7 @@ def test_a_bot_that_never_answers_is_asked_once_and_gets_its_limit():
         assert questions == [1] and "it was kept waiting for" in raised.value.detail
 
 
+@pytest.mark.slow
 def test_a_bot_that_computes_less_than_its_limit_is_kept_waiting_at_no_cost():
     with busy(4), watched(COMPUTE.format(seconds=0.3) + "    " + FIRST, time_limit=0.6) as (process, questions):
         answer, spent = process.ask(REQUEST)

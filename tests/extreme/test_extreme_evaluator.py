@@ -53,6 +53,7 @@ def test_the_board_is_plain_lists_in_tuples():
     assert set(vars(board)) == {"big_boards_status", "small_boards_status"}  # copies and pickles know no more
 
 
+@pytest.mark.slow
 def test_games_by_the_board_are_those_of_the_bitboards_and_of_the_plain_implementation():
     extreme = by_name("extreme")
     moves, plies, _, results, scores = random_games(40, 11)
@@ -146,7 +147,7 @@ def test_an_opening_is_made_for_the_players():
 
 
 def test_an_opening_against_the_rules_is_a_sentence(capsys):
-    for moves, words in (("0.0.0,0.8.8", "(0, 8, 8) cannot be its move 2"), ("0.0", "'0.0' in --moves is no move")):
+    for moves, words in (("0.0.0,0.8.8", "(0, 8, 8) cannot be move 2"), ("0.0", "'0.0' in --moves is no move")):
         code, _, err = run(capsys, "match", "random", "random", "--no-sandbox", "--moves", moves)
         assert code == 1 and words in err
 

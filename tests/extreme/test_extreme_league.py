@@ -15,7 +15,7 @@ import pytest
 from pttt_ooc.cli import commands
 from pttt_ooc.extreme import cores, display, league, tournament
 from pttt_ooc.extreme.league import COURSE, Pairing, Score, Stage
-from pttt_ooc.extreme.match import Match
+from pttt_ooc.extreme.match import BotMatch
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
 from tests.extreme.bot_kit import bot_text, walls_missing
@@ -251,7 +251,7 @@ class Instant:
         if self.breaks_off in [one.name for one in programs]:
             raise MachineError("SIGKILL.")
         self.cores.append(conditions.core)
-        return Match((programs[0].name, programs[1].name), "P1", "WON", points=(86, 0))
+        return BotMatch((programs[0].name, programs[1].name), "P1", "WON", points=(86, 0))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The tournament's pages: what they show against the logs, what is kept from whom, and the same as JSON and CSV."""
+"""The tournament's pages compared with its logs, who sees what, and the same as JSON and CSV."""
 
 import csv
 import io
@@ -14,12 +14,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.extreme import analysis, curves
-from pttt_ooc.extreme.analyst import look_again_and_again
+from pttt_ooc.extreme.analyst import evaluate_matches
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
-from pttt_ooc.extreme.pages.web_process import app_of
+from pttt_ooc.extreme.pages.part import parts
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
 from tests.extreme.match_kit import begin, log_of, made, play_on
 from tests.extreme.naive_extreme import Game
 from tests.kits.patience import PATIENCE
@@ -29,7 +31,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    monkeypatch.setattr(shown_module, "FRESH", 0.0)
+    monkeypatch.setattr(shown_module, "FRESH_SECONDS", 0.0)
     shown_module._read.cache_clear()
 
 
@@ -39,6 +41,10 @@ def over(tmp_path_factory):
     record = made(tmp_path_factory.mktemp("made") / "t")
     curves.write_curve(record, record.state().played[0].pairing, curves.Analyst(nodes=200))
     return record
+
+
+def app_of(directory):
+    return make_application(Shell("Extreme TicTacToe", "", parts(str(directory))))
 
 
 @pytest.fixture
@@ -160,17 +166,17 @@ class Stopping:
         return None
 
 
-def test_the_analyst_looks_at_each_match_once_and_passes_over_a_damaged_one(tmp_path, monkeypatch):
+def test_the_analyst_evaluates_each_match_once_and_skips_a_damaged_one(tmp_path, monkeypatch):
     record = play_on(begin(tmp_path / "t", ["a", "b"], stages=(SMALL_FINAL,)))
     first, second = (played.pairing for played in record.state().played)
     log = json.loads(record.log(first).read_text())
     log["moves"][2]["cell"] = log["moves"][1]["cell"]
     record.log(first).write_text(json.dumps(log))
     monkeypatch.setattr("pttt_ooc.extreme.analyst.Analyst", lambda: curves.Analyst(nodes=50))
-    look_again_and_again(record.directory, Stopping(200))
+    evaluate_matches(record.directory, Stopping(200))
     assert not record.curve(first).exists() and record.curve(second).exists()
     before = record.curve(second).stat().st_mtime_ns
-    look_again_and_again(record.directory, Stopping(200))
+    evaluate_matches(record.directory, Stopping(200))
     assert record.curve(second).stat().st_mtime_ns == before
 
 
@@ -226,7 +232,7 @@ def test_a_match_is_shown_at_every_ply_as_the_rules_have_it(over, client):
     assert f"Move {len(log['moves'])} of {len(log['moves'])}" in beyond
 
 
-def test_the_curve_is_shown_where_somebody_has_looked(over, client):
+def test_the_curve_of_an_analysed_match_is_shown(over, client):
     first, second = over.state().played[:2]
     shown = client.get(f"/extreme/matches/{first.pairing.name}?ply=3").text
     told = json.loads(over.curve(first.pairing).read_text())["chances"]
@@ -257,7 +263,7 @@ def test_what_bots_say_is_text(over, client):
     assert page.count("says &lt;i&gt;secret") == 2 and "<i>secret" not in page
 
 
-def test_a_team_is_told_all_of_its_matches(over, client):
+def test_a_team_sees_all_of_its_matches(over, client):
     facts = client.get("/api/extreme/teams/team1").json()
     mine = [one for one in over.state().played if "team1" in (one.pairing.first, one.pairing.second)]
     assert {one["name"] for one in facts["matches"]} == {one.pairing.name for one in mine}
@@ -276,7 +282,7 @@ def test_a_team_is_told_all_of_its_matches(over, client):
     assert client.get("/extreme/teams/nobody").status_code == 404
 
 
-def test_everything_is_there_as_csv(over, client):
+def test_everything_is_available_as_csv(over, client):
     state = over.state()
     found = rows(client.get("/extreme/standings.csv").text)
     assert [(r["team"], int(r["score"])) for r in found] == [(r.team, r.score) for t in state.tables for r in t.rows]
@@ -299,13 +305,16 @@ def test_no_cell_of_a_table_is_a_formula(tmp_path):
     assert {row["name"] for row in rows(text)} == {"'=1+1", "fine"}
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(over):
     script = """
 import sys
 from pathlib import Path
-from pttt_ooc.extreme.pages.web_process import app_of
+from pttt_ooc.extreme.pages.part import parts
+from pttt_ooc.web.application import make_application
+from pttt_ooc.web.shell import Shell
 from fastapi.testclient import TestClient
-client = TestClient(app_of(Path(sys.argv[1])))
+client = TestClient(make_application(Shell("Extreme TicTacToe", "", parts(sys.argv[1]))))
 name = client.get("/api/extreme/matches").json()[0]["match"]
 for page in ("standings", "matches", f"matches/{name}", "teams/team0"):
     assert client.get(f"/extreme/{page}").status_code == 200

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import extreme as series
 from benchmarks import extreme_twin
 from pttt_ooc.extreme.bot_programs import program, read_program
-from pttt_ooc.extreme.match import Match
+from pttt_ooc.extreme.match import BotMatch
 from pttt_ooc.extreme.referee import FLAGS, Referee
 from pttt_ooc.extreme.runner import START, BigBoard
 
@@ -71,7 +71,7 @@ def test_an_opening_is_by_the_rules_and_the_same_for_a_pair():
     ],
 )
 def test_a_forfeit_is_told_apart(winner, message, points, side, result):
-    assert series.result(Match(("a", "b"), winner, message, points=points), side) == result
+    assert series.result(BotMatch(("a", "b"), winner, message, points=points), side) == result
 
 
 def test_only_forfeits_of_the_example_count_as_won():
@@ -103,6 +103,7 @@ def test_a_series_goes_on_with_its_log_and_refuses_that_of_another(monkeypatch, 
         run("--games", "6", "--strong", "2")
 
 
+@pytest.mark.slow
 def test_the_twin_makes_the_moves_of_the_example():
     """For as many positions as the example has time for, from the empty board to games that are nearly over."""
     class_of = {}

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.rules.game import Game
 from pttt_ooc.sweep.engine import Engine
@@ -43,7 +43,7 @@ def profile_of(game, symmetry):
     """A profile of these strategies, in memory."""
     engine = engine_of(game, symmetry)
     both = [as_strategy(engine.index, player, table) for player, table in enumerate(tables_of(game, symmetry))]
-    return Profile.prepare(*both, engine)
+    return PreparedProfile.prepare(*both, engine)
 
 
 def infosets(game):

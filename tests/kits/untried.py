@@ -4,7 +4,7 @@ from collections import Counter
 
 NEEDS = {
     # what is in the reason of a skipped test: (what was not tried, Debian's packages, what `make` installs)
-    "chromium": ("in a browser", "chromium fonts-dejavu-core", ""),
+    "chromium": ("in a browser", "chromium-headless-shell fonts-dejavu-core", ""),
     "playwright": ("in a browser", "", "make env"),
     "axe_": ("of accessibility", "", "make env"),
     "nginx": ("behind nginx", "nginx-light openssl", ""),

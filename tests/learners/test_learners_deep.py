@@ -130,6 +130,7 @@ def test_advantages_are_the_sums_of_their_definition():
         assert found[k] == pytest.approx(total, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_loss_of_policy_gradients_is_its_formula():
     """Compared with a loop over decisions in plain numbers."""
     squares, rng = 6, np.random.default_rng(2)
@@ -155,6 +156,7 @@ def test_the_loss_of_policy_gradients_is_its_formula():
     assert float(gradient.loss(network, batch, 0.3, 0.4, 0.1)) == pytest.approx(total / 3, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_optimiser_is_adam():
     """The first steps against the paper's formulas, in plain numbers; long gradients are clipped."""
     network = {"weights/0": jnp.array([1.0, -2.0]), "biases/0": jnp.array([0.5])}

@@ -105,7 +105,7 @@ def test_a_killed_growth_leaves_the_state_before(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("pttt_ooc.disk.commits.State.commit", killed)
+            patch.setattr("pttt_ooc.disk.commits.ResumableState.commit", killed)
             checkpoints.save(2, {"numbers": np.arange(4)}, {"size": 4})
     with Checkpoints(tmp_path, "print") as checkpoints:
         assert checkpoints.latest()[1] == {"size": 2}
@@ -137,6 +137,7 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
         np.testing.assert_array_equal(found[0][p].probabilities, found[1][p].probabilities)
 
 
+@pytest.mark.slow
 def test_a_result_is_a_solution_for_all_commands(tmp_path, capsys):
     def pttt(*arguments):
         with pytest.raises(SystemExit) as end:

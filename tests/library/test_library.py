@@ -1,9 +1,10 @@
-"""What `import pttt_ooc` gives: games, strategies, solutions, values, algorithms step by step; and what it refuses."""
+"""The public API: games, strategies, solutions, values, algorithms step by step; and refused arguments."""
 
 import json
 import random
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import numpy as np
@@ -85,10 +86,10 @@ def test_sets_that_contain_others_are_left_out():
     [
         (lambda: pttt.tic_tac_toe(3, 4, 3), "Game pttt-3x4k3-abrupt: a board of 3 x 4 squares; a game has 1 to 10."),
         (lambda: pttt.tic_tac_toe(2, 3, 4), "on a board of 2 x 3 squares nobody can have 4 in a row."),
-        (lambda: pttt.tic_tac_toe(2, 3, 0), "A player wins with 0 in a row, but the number must be a whole one, at "),
+        (lambda: pttt.tic_tac_toe(2, 3, 0), "A player wins with 0 in a row, but k must be a whole number, at "),
         (lambda: pttt.tic_tac_toe(2.0, 3, 2), "A board has whole numbers of rows and columns, not 2.0 and 3."),
         (lambda: pttt.tic_tac_toe(2, 3, 2, "abrubt"), "no turn rule is called 'abrubt'; choose from abrupt, classical"),
-        (lambda: pttt.tic_tac_toe(2, 3, 3, name=NAME), f"There is a game of other rules that is called {NAME}; "),
+        (lambda: pttt.tic_tac_toe(2, 3, 3, name=NAME), f"The name {NAME} belongs to a game with other rules; "),
         (lambda: pttt.tic_tac_toe(2, 3, 3, name="../x"), "A game cannot be called '../x'; use letters, digits, dots "),
         (lambda: pttt.placement_game(1, 2, ([{0, 2}], [])), "Player 0 wins with (0, 2), but a winning set has one or "),
         (lambda: pttt.placement_game(1, 2, ([{0}], [[]])), "Player 1 wins with (), but a winning set has one or more"),
@@ -111,12 +112,12 @@ def test_games_that_are_refused(call, sentence):
         lambda game: pttt.Strategy.from_tensor(game, 0, None),
     ],
 )
-def test_what_is_no_game(call):
+def test_values_that_are_no_games(call):
     assert refused("GameError", call, NAME).endswith(f"pttt.game('{NAME}') gives the game.")
-    assert refused("GameError", call, None).startswith("A game is wanted, not a NoneType;")
+    assert refused("GameError", call, None).startswith("Expected a game, found a NoneType;")
 
 
-def test_a_game_of_ones_own_is_solved_like_a_named_one():
+def test_a_custom_game_is_solved_like_a_named_one():
     own = replace(GAME, name="own-game")
     mine, named = (pttt.solve(game, max_iterations=20, target_nashconv=0) for game in (own, GAME))
     assert mine[0].probabilities.tobytes() == named[0].probabilities.tobytes() and mine.game is own
@@ -128,7 +129,7 @@ def test_a_game_of_ones_own_is_solved_like_a_named_one():
 
 @pytest.mark.parametrize("name", [*TINY, SETUP])
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_function_becomes_a_strategy_that_says_the_same(name, player):
+def test_a_function_becomes_the_same_strategy(name, player):
     game = named_game(name)
     rows = table(game, player)
     mine = pttt.Strategy.from_function(game, player, rows.__getitem__)
@@ -142,7 +143,7 @@ def test_a_function_becomes_a_strategy_that_says_the_same(name, player):
     assert mine.probabilities == pytest.approx(wanted, abs=1e-15)
 
 
-def test_a_symmetric_strategy_says_the_same_in_either_layout():
+def test_a_symmetric_strategy_is_the_same_in_both_layouts():
     rows = table(GAME, 0, symmetric=True)
     folded = pttt.Strategy.of(as_strategy(small_engine(NAME, "full").index, 0, rows))
     assert "kept up to symmetry" in repr(folded) and "symmetry" not in repr(folded.unfolded)
@@ -179,7 +180,7 @@ def test_policies_that_are_refused(policy, sentence):
     assert sentence in refused("StrategyError", pttt.Strategy.from_function, GAME, 0, policy)
 
 
-def test_a_policy_that_breaks_is_told_as_it_is():
+def test_an_exception_in_a_policy_is_not_hidden():
     def broken(text):
         raise ZeroDivisionError
 
@@ -188,11 +189,11 @@ def test_a_policy_that_breaks_is_told_as_it_is():
 
 
 @pytest.mark.parametrize("player", [2, -1, "0", None, 0.5])
-def test_players_that_are_not_there(player):
+def test_invalid_players_are_refused(player):
     assert "players are 0 and 1" in refused("ConfigError", pttt.Strategy.uniform, GAME, player)
 
 
-def test_files_hold_what_is_saved(tmp_path):
+def test_files_hold_the_saved_strategy(tmp_path):
     mine = strategy(GAME, 1)
     shuffled = mine.infosets()
     random.Random(0).shuffle(shuffled)
@@ -215,7 +216,7 @@ def test_files_hold_what_is_saved(tmp_path):
     assert (tmp_path / "default.txt").read_text().split() == mine.infosets()
 
 
-def test_files_of_a_game_of_ones_own(tmp_path):
+def test_files_of_a_custom_game(tmp_path):
     game = replace(pttt.tic_tac_toe(1, 3, 2), name="own-row")
     mine = pttt.Strategy.uniform(game, 0)
     file = mine.save(tmp_path / "mine.zip")
@@ -273,7 +274,7 @@ def test_values_that_are_refused():
     other = pttt.Strategy.uniform(named_game(TINY[0]), 1)
     assert f"but another one is for {TINY[0]}" in refused("StrategyError", pttt.evaluate, mine, other)
     assert "player 0 is wanted" in refused("StrategyError", pttt.evaluate, theirs, mine)
-    assert "A strategy is wanted, not a str" in refused("StrategyError", pttt.evaluate, mine, "uniform")
+    assert "Expected a strategy, found a str" in refused("StrategyError", pttt.evaluate, mine, "uniform")
     assert "from -1 to 1, not 2" in refused("ConfigError", pttt.evaluate, mine, theirs, 2)
     assert "the second one is player 1's" in refused("StrategyError", pttt.compare, mine, theirs)
     assert "opponent's strategy is player 0's too" in refused("StrategyError", pttt.compare, mine, mine, mine)
@@ -321,7 +322,8 @@ def test_a_strategy_does_not_differ_from_itself():
 # Solutions
 
 
-def test_a_solution_on_disk_is_the_one_in_memory(tmp_path):
+@pytest.mark.slow
+def test_a_solution_on_disk_equals_the_one_in_memory(tmp_path):
     settings = {"algorithm": "dcfr", "target_nashconv": 0, "max_iterations": 30}
     rows = []
     mine = pttt.solve(GAME, **settings, on_progress=rows.append)
@@ -339,7 +341,7 @@ def test_a_solution_on_disk_is_the_one_in_memory(tmp_path):
     assert again.rows == kept.rows and again[1]["|"].tolist() == kept[1]["|"].tolist() and len(list(again)) == 2
 
 
-def test_a_solution_goes_on_from_where_it_stopped(tmp_path):
+def test_a_solve_resumes_where_it_stopped(tmp_path):
     own = replace(pttt.tic_tac_toe(1, 4, 2), name="own-row")
     settings = {"target_nashconv": 0, "symmetry": "none"}
     first = pttt.solve(own, **settings, max_iterations=8, directory=tmp_path)
@@ -358,7 +360,7 @@ def test_settings_that_are_refused(tmp_path):
     assert "symmetry is 'half'" in refused("ConfigError", pttt.solve, GAME, symmetry="half")
     assert "target_nashconv is -1" in refused("ConfigError", pttt.solve, GAME, target_nashconv=-1)
     rule = pttt.Rule(lambda t, p: pttt.Coefficients(1, 1))
-    assert "leave out directory" in refused("ConfigError", pttt.solve, GAME, rule, directory=tmp_path)
+    assert "omit directory" in refused("ConfigError", pttt.solve, GAME, rule, directory=tmp_path)
     assert "no such directory" in refused("StoreError", pttt.load, tmp_path / "none")
     assert "This directory holds no solution; " in refused("StrategyFileError", pttt.load, tmp_path)
     (tmp_path / "file").touch()
@@ -369,17 +371,18 @@ def test_settings_that_are_refused(tmp_path):
 @pytest.mark.slow
 def test_a_big_game_is_kept_on_disk_and_read_from_there(tmp_path, monkeypatch):
     monkeypatch.setattr(structures, "BIG", 1)
-    monkeypatch.setattr(structures, "_kept", structures._Kept(tmp_path))
+    monkeypatch.setattr(structures, "_cache", structures._Cache(tmp_path))
     mine, theirs = (pttt.Strategy.uniform(GAME, player) for player in (0, 1))
     found = pttt.evaluate(mine.unfolded, theirs)
     assert {path.name for path in (tmp_path / NAME).iterdir()} == {"full", "none"}
     assert found.best_response_0 == pytest.approx(0.866667, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_solution_brings_its_own_structure(tmp_path, monkeypatch):
     pttt.solve(GAME, max_iterations=3, directory=tmp_path / "data")
     monkeypatch.setattr(structures, "BIG", 1)
-    monkeypatch.setattr(structures, "_kept", structures._Kept(tmp_path / "elsewhere"))
+    monkeypatch.setattr(structures, "_cache", structures._Cache(tmp_path / "elsewhere"))
     solution = pttt.load(tmp_path / "data" / NAME / "full")
     assert pttt.evaluate(*solution).nashconv == solution.nashconv
     assert solution[0]["|"].sum() == pytest.approx(1)
@@ -387,7 +390,7 @@ def test_a_solution_brings_its_own_structure(tmp_path, monkeypatch):
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    monkeypatch.setattr(structures, "_kept", structures._Kept())
+    monkeypatch.setattr(structures, "_cache", structures._Cache())
     found = []
     for threads in (1, 2):
         pttt.configure(threads=threads)
@@ -411,8 +414,8 @@ def test_steps_are_those_of_a_solve():
 
 
 @pytest.mark.parametrize("algorithm", ["cfr", "dcfr", "pcfr+", "sapdcfr+"])
-def test_the_current_strategies_are_what_the_regrets_ask_for(algorithm):
-    """By the textbook's walk over histories; and the plan that the next iteration starts from."""
+def test_the_current_strategies_follow_from_the_regrets(algorithm):
+    """Compared with the textbook's walk over histories; and the plan that the next iteration starts from."""
     run = pttt.iterate(GAME, algorithm, symmetry="none", precision="float64", updates="simultaneous")
     regrets = [{text: [0.0] * 6 for text in naive.infosets(GAME, p)} for p in (0, 1)]
     strategies = [naive.uniform(GAME, p) for p in (0, 1)]
@@ -436,14 +439,14 @@ def updated(algorithm, t, regrets, newest):
     return found
 
 
-def test_a_rule_of_ones_own_is_the_rule_that_it_spells_out():
+def test_a_custom_rule_equals_the_built_in_rule_that_it_copies():
     def plus(t, parameters):
         return pttt.Coefficients(discount_positive=1, discount_negative=1, floor=True, predict=True, look_ahead=1)
 
     mine = pttt.solve(GAME, pttt.Rule(plus, gamma=2, predicts=True), max_iterations=20, target_nashconv=0)
     named = pttt.solve(GAME, "pcfr+", max_iterations=20, target_nashconv=0)
     assert mine[0].probabilities.tobytes() == named[0].probabilities.tobytes()
-    assert mine.facts["algorithm"] == "a rule of one's own"
+    assert mine.facts["algorithm"] == "a custom rule"
 
 
 @pytest.mark.parametrize(
@@ -468,3 +471,18 @@ def test_averages_are_copies():
     kept = before.probabilities.copy()
     next(run)
     assert before.probabilities.tobytes() == kept.tobytes() != run.average[0].probabilities.tobytes()
+
+
+def test_solutions_and_profiles_print_themselves_in_notebooks(tmp_path):
+    solution = pttt.solve(GAME, "dcfr", target_nashconv=0, max_iterations=7, directory=tmp_path / "a&b")
+    table = ElementTree.fromstring(solution._repr_html_())
+    cells = {row[0].text: row[1].text for row in table.iter("tr")}
+    assert table.findtext("caption") == f"Solution of {NAME}"
+    assert (cells["algorithm"], cells["iterations"]) == ("dcfr", "7") and float(cells["NashConv"]) > 0
+    assert cells["directory"] == str(tmp_path / "a&b" / NAME / "full")
+    table = ElementTree.fromstring(pttt.profile(*solution)._repr_html_())
+    cells = {row[0].text: row[1].text for row in table.iter("tr")}
+    found = pttt.evaluate(*solution)
+    assert table.findtext("caption") == f"Profile of {NAME}" and cells["directory"] == "in memory"
+    assert float(cells["value for player 0"]) == pytest.approx(found.value, abs=1e-6)
+    assert float(cells["best response of player 1"]) == pytest.approx(found.best_response_1, abs=1e-6)

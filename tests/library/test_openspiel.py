@@ -1,4 +1,4 @@
-"""The bridge to OpenSpiel, both ways: its policies evaluated by us, our strategies played there."""
+"""The bridge to OpenSpiel in both directions: its policies evaluated here, our strategies played there."""
 
 import random
 
@@ -44,7 +44,7 @@ def start(spiel, game):
 
 
 @pytest.mark.parametrize("name", EARLY + LATE)
-def test_states_have_the_infosets_that_our_rules_give_them(spiel, name):
+def test_states_have_the_infosets_of_our_rules(spiel, name):
     game, rng = named_game(name), random.Random(name)
     for _ in range(40):
         state, history = start(spiel, game), naive.History.start(game)
@@ -65,6 +65,7 @@ def test_every_infoset_has_a_state(spiel, name, player):
         assert state.legal_actions() == naive.legal_squares(game, text)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", EARLY)
 def test_deep_infosets_of_the_whole_game_have_states(spiel, name):
     game, rng = named_game(name), random.Random(name)
@@ -82,15 +83,15 @@ def test_an_infoset_that_no_history_leads_to(spiel):
     assert "No history leads to '|0.'" in refused("StrategyError", openspiel.state_at, game, 0, "|0.")
     for text in ("0*", "|0", "|a*", "|0*x"):
         assert "is no infoset of player 0" in refused("StrategyError", openspiel.state_at, game, 0, text)
-    late = named_game(LATE[0])  # whose setup the text does not begin with
+    late = named_game(LATE[0])  # the text does not begin with its setup
     assert "'|8*' is no infoset of player 1" in refused("StrategyError", openspiel.state_at, late, 1, "|8*")
-    # A failure keeps the turn, so that player 1 has placed one mark by then, and not two.
+    # A failure keeps the turn, so player 1 has placed only one mark by then.
     classical = named_game("pttt-classical")
     assert "No history leads" in refused("StrategyError", openspiel.state_at, classical, 0, "|0*1.2.")
 
 
 def mirrored(strategy):
-    """A policy of OpenSpiel that looks its probabilities up by OpenSpiel's own text of the information state."""
+    """A policy of OpenSpiel that looks up probabilities by OpenSpiel's text of the information state."""
     from open_spiel.python.policy import Policy
 
     class ByText(Policy):
@@ -138,7 +139,7 @@ def test_our_strategies_have_the_same_value_there(spiel, name):
 
 
 def test_our_strategy_plays_there(spiel):
-    """Against a policy of theirs, sampled: the mean of many games is the exact value, to within five deviations."""
+    """Against a policy of OpenSpiel: the mean of many random games is the exact value, within five deviations."""
     from open_spiel.python.policy import UniformRandomPolicy
 
     game, rng = named_game(LATE[0]), np.random.default_rng(3)
@@ -157,14 +158,14 @@ def test_our_strategy_plays_there(spiel):
     assert abs(np.mean(outcomes) - exact) < 5 * np.std(outcomes) / np.sqrt(len(outcomes))
 
 
-def test_what_is_refused(spiel):
+def test_invalid_arguments_are_refused(spiel):
     small, late, classical = (named_game(name) for name in ("mini-2x3k2-abrupt", *LATE))
     mine = pttt.Strategy.uniform(late, 0)
     assert "nine squares and three in a row" in refused("GameError", pttt.Strategy.uniform(small, 0).to_openspiel)
-    assert "not a str" in refused("StrategyError", pttt.Strategy.from_openspiel, late, 0, "uniform")
-    assert "both players in one game" in refused("StrategyError", mine.to_openspiel, mine)
+    assert "found a str" in refused("StrategyError", pttt.Strategy.from_openspiel, late, 0, "uniform")
+    assert "the other player's, in the same game" in refused("StrategyError", mine.to_openspiel, mine)
     other = pttt.Strategy.uniform(classical, 1)
-    assert "both players in one game" in refused("StrategyError", mine.to_openspiel, other)
+    assert "the other player's, in the same game" in refused("StrategyError", mine.to_openspiel, other)
     state = start(spiel, late)
     policy = mine.to_openspiel()
     if state.current_player() == 0:

@@ -10,6 +10,7 @@ from pttt_ooc.structure.index import build_index
 from tests.kits.helpers import FILE_GAME, FILE_GAMES, compiled, default_texts, full_index
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
 @pytest.mark.parametrize("game", FILE_GAMES)
 def test_default_file_is_the_sorted_list(tmp_path, game, player):

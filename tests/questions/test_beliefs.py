@@ -36,7 +36,7 @@ def all_histories(game, player, strategy):
 
 
 def expected(game, player, histories):
-    """What the histories of an infoset say: reach, marks, empty squares, boards, orders and numbers of attempts."""
+    """Beliefs from the histories of an infoset: reach, marks, empty squares, boards, orders and numbers of attempts."""
     reached = sum(reach for reach, _, _ in histories)
     boards, orders, attempts = defaultdict(float), defaultdict(float), defaultdict(float)
     marks, empty = np.zeros(game.squares), np.zeros(game.squares)
@@ -92,7 +92,7 @@ def test_beliefs_are_those_of_all_histories(name, player, symmetry):
 @pytest.mark.parametrize("rule", ["abrupt", "classical"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_symmetries_that_do_not_commute(player, rule):
-    """On a square board whose games are long, so that one mirror image follows another."""
+    """On a square board with long games, in which symmetries are composed."""
     game = Game("long", 2, 2, ((0b1111,), (0b1111,)), rule)
     engine, table = Engine.of_game(game, "full", threads=1), random_table(game, 1 - player, random.Random(1), 0, True)
     strategy, histories = as_strategy(engine.index, 1 - player, table), all_histories(game, player, table)
@@ -100,8 +100,8 @@ def test_symmetries_that_do_not_commute(player, rule):
         check(game, player, text, beliefs(engine.index, strategy, player, text, 100, 100), histories[text])
 
 
-def test_where_all_probabilities_are_0_attempts_are_alike():
-    """As the engine and the format of files take them."""
+def test_attempts_are_equally_likely_where_all_probabilities_are_zero():
+    """As in the engine and in files."""
     index = small_engine("mini-2x3k2-abrupt").index
     strategy, zeros = (uniform_strategy(index, 1, np.float64) for _ in range(2))
     zeros.probabilities[:] = 0
@@ -124,7 +124,7 @@ def test_an_example_by_hand():
     assert found.opponent_attempts == {2: 1}
 
 
-def test_where_the_opponent_never_comes_all_histories_count_alike():
+def test_histories_count_equally_where_the_opponent_has_no_reach():
     name = "mini-2x3k3-abrupt-after-1"
     game, index = named_game(name), small_engine(name).index
     table = {text: [0.0] * game.squares for text in naive.infosets(game, 1)}
@@ -144,7 +144,7 @@ def test_single_precision_probabilities_are_scaled_to_sum_to_1():
         assert one.reached == pytest.approx(other.reached, abs=1e-15)
 
 
-def test_what_cannot_be_asked_is_refused():
+def test_invalid_questions_are_refused():
     index = small_engine("mini-2x3k2-abrupt").index
     with pytest.raises(StrategyError, match="player 1's in mini-2x3k2-abrupt"):
         beliefs(index, uniform_strategy(index, 1), 1, "|")

@@ -1,4 +1,4 @@
-"""What follows an attempt and what came before it, compared with a walk over histories."""
+"""Outcomes of attempts and earlier infosets, compared with a walk over histories."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_outcomes_are_those_of_a_walk_over_histories(game, symmetry):
                 assert one.probability == pytest.approx(mass / reached, nan_ok=True, **EXACT)
                 shares = [ends[name] / (mass or np.nan) for name in ENDS]
                 given = [getattr(one, name) for name in ENDS]
-                # Masses are sums that are divided by a small one: rounding shows in the last digits.
+                # Sums are divided by a small number: rounding shows in the last digits.
                 assert given == pytest.approx(shares, nan_ok=True, abs=1e-11), (text, one)
                 ended += ends["wins"] > 0
                 never += not one.decides
@@ -59,7 +59,7 @@ def test_a_square_that_cannot_be_attempted_is_refused():
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
-def test_earlier_infosets_are_the_beginnings_of_a_text(game):
+def test_earlier_infosets_are_prefixes_of_the_text(game):
     index = profile_of(game, "full").index
     for player, text in infosets(game):
         first = len(naive.setup_text(game, player))

@@ -1,4 +1,4 @@
-"""The histories of an infoset, compared with a walk that tries everything; more of them than small games have."""
+"""The histories of an infoset, compared with an exhaustive walk, on games larger than the smallest ones."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from pttt_ooc.structure.orders import order_counts
 
 
 def rules_of(game, player):
-    """A player without an index: what a walk needs that takes no probabilities."""
+    """A player's tables without an index, for walks without probabilities."""
     none = read_only(np.zeros(0, np.int64))
     numbers = (game.squares, game.setup_mask(player), np.array(game.winning_sets[player], np.int64))
     group = np.arange(game.squares)[None, :]
@@ -20,7 +20,7 @@ def rules_of(game, player):
 
 
 def every_history(game, player, own):
-    """The opponent's attempts in each history in which `player` makes its own ones, with these outcomes, and moves."""
+    """The opponent's attempts in each history in which `player` makes the given attempts and is to move."""
     found, pending = [], [(start(game), 0)]
     while pending:
         history, done = pending.pop()
@@ -47,7 +47,7 @@ def every_history(game, player, own):
         ("classical", 1, [(4, False), (0, True), (5, False), (7, True)], 1),
     ],
 )
-def test_histories_are_those_of_a_walk_that_tries_everything(rule, player, own, least):
+def test_histories_equal_an_exhaustive_walk(rule, player, own, least):
     game = named_game(f"pttt-{rule}")
     attempts = Attempts(np.array([square for square, _ in own]), sum(1 << square for square, placed in own if placed))
     side, part = rules_of(game, 1 - player), own_part(game, player, attempts)

@@ -15,7 +15,7 @@ EXACT = {"abs": 1e-12, "rel": 0}
 
 
 def row(game, values):
-    """An array over squares: NaN where nothing is given."""
+    """An array over squares, NaN by default."""
     return np.array([values.get(square, np.nan) for square in range(game.squares)])
 
 

@@ -1,4 +1,4 @@
-"""Infosets as people type them: all that are possible are read, and for all others the nearest one is found."""
+"""Typed infosets: all possible ones are read, and for all others the nearest one is found."""
 
 import random
 
@@ -19,7 +19,7 @@ def text_of(attempts):
 
 
 def nearest(known, text):
-    """The longest beginning of a well-formed text that is an infoset; else the shortest infoset."""
+    """The longest prefix of a well-formed text that is an infoset; else the shortest infoset."""
     attempts = naive.attempts(text)
     beginnings = [text_of(attempts[:n]) for n in range(len(attempts) + 1)]
     possible = [beginning for beginning in beginnings if beginning in known]
@@ -27,7 +27,7 @@ def nearest(known, text):
 
 
 def mutated(game, text, rng):
-    """The text with another square, another outcome, an attempt more, or two attempts exchanged."""
+    """The text with another square, another outcome, one more attempt, or two attempts exchanged."""
     attempts = naive.attempts(text)
     at = rng.randrange(len(attempts) + 1)
     attempt = (rng.randrange(game.squares), rng.random() < 0.5)

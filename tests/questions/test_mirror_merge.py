@@ -1,4 +1,4 @@
-"""Infosets together with their mirror images, compared with a walk over the histories of all of them."""
+"""Merged mirror images, compared with a walk over the histories of all of them."""
 
 import math
 from collections import defaultdict
@@ -32,7 +32,7 @@ def shares(weights):
 
 
 class Walked:
-    """What holds at an infoset and its images, from the histories of each of them."""
+    """Numbers of an infoset and its images, from the histories of each."""
 
     def __init__(self, game, player, text, tables, known):
         self.game, self.player, self.opponent = game, player, tables[1 - player]
@@ -44,7 +44,7 @@ class Walked:
         self.weights = shares(next((w for w in kinds if sum(w) > 0), [1.0] * len(self.group)))
 
     def mean(self, of_image):
-        """The mean of what a function says of each image, given its number; NaN only if nothing counts."""
+        """The weighted mean of a function of each image's number; NaN only if all weights are zero."""
         told = [(w, of_image(n)) for n, w in enumerate(self.weights) if w > 0]
         return sum(w * value for w, value in told)
 
@@ -65,7 +65,7 @@ class Walked:
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(("game", "symmetry"), [case for case, _ in MIRRORED], ids=[name for _, name in MIRRORED])
-def test_mirror_images_are_told_together(game, symmetry):
+def test_mirror_images_are_merged(game, symmetry):
     profile, tables = profile_of(game, symmetry), tables_of(game, symmetry)
     for player in (0, 1):
         known = naive_questions.answers(game, player, tables)
@@ -126,7 +126,7 @@ def check_beliefs(found, walked):
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
-def test_what_follows_is_told_together(symmetry):
+def test_outcomes_are_merged(symmetry):
     game = named_game("mini-2x3k2-abrupt")
     profile, tables = profile_of(game, symmetry), tables_of(game, symmetry)
     for player in (0, 1):
@@ -175,8 +175,8 @@ def test_squares_that_mirror_each_other_make_a_class():
     assert merged(profile, 0, "|0*").classes == ((1,), (2,), (3,), (4,), (5,))
 
 
-def test_boards_that_are_equally_likely_come_by_their_squares():
-    """However they are found: which of them are left out must not depend on that."""
+def test_equally_likely_boards_are_sorted_by_their_squares():
+    """The order of the search must not decide which boards are left out."""
     likely = [Board(1, 8, 0.25), Board(1, 2, 0.25), Board(2, 1, 0.25), Board(1, 4, 0.125), Board(0, 8, 0.125)]
     for given in (likely, likely[::-1]):
         one = Beliefs(0, "|", 1.0, np.zeros(6), np.ones(6), tuple(given), {1: 1.0})
@@ -190,6 +190,6 @@ def test_boards_that_are_equally_likely_come_by_their_squares():
         assert listed == [[(1, 2), (1, 8)], [(1, 2), (1, 8), (2, 1), (0, 8)], [(1, 2), (1, 8), (2, 1), (0, 8), (1, 4)]]
 
 
-def test_what_is_no_infoset_is_refused():
+def test_invalid_infosets_are_refused():
     with pytest.raises(ImpossibleInfosetError):
         merged(profile_of(named_game("mini-2x3k2-abrupt"), "none"), 0, "|0*0*")

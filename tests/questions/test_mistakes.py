@@ -21,7 +21,7 @@ ALL = 10**6
 
 
 def naive_losses(game, player, own, opponent, reference=None):
-    """For each infoset that the opponent lets the game come to: what is lost there, and what by each attempt."""
+    """For each infoset that the opponent's strategy reaches: the loss there, and the loss of each attempt."""
     found, by_attempt = {}, {}
 
     def settle(arrivals):
@@ -164,7 +164,7 @@ def test_a_planted_mistake_comes_first(equilibrium, player):
 
 
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k3-abrupt-after-1", "mini-2x3k3-classical-after-1"])
-def test_few_are_the_first_of_many(name):
+def test_a_short_list_is_the_beginning_of_a_long_one(name):
     engine, rng = small_engine(name), random.Random(name)
     one, other = (as_strategy(engine.index, p, random_table(engine.index.game, p, rng, 0)) for p in (0, 1))
     many = find_mistakes(one, other, engine, (0, 0), ALL)
@@ -197,8 +197,8 @@ def test_views_with_too_many_orders_are_ranked_without_symmetry(monkeypatch):
     assert sum(one.loss for one in merged.infosets) == pytest.approx(merged.total, abs=1e-12)
 
 
-def test_weights_that_are_all_zero_stand_for_uniform_play():
-    """As everywhere else; single precision is scaled to sum to 1."""
+def test_zero_weights_mean_uniform_play():
+    """As everywhere; single precision is scaled to sum to 1."""
     engine = small_engine("mini-2x3k2-abrupt")
     strategies = [uniform_strategy(engine.index, 0, dtype) for dtype in (np.float64, np.float32, np.float64)]
     strategies[2].probabilities[:] = 0

@@ -1,4 +1,4 @@
-"""Profiles: what is in them, whole or not there, one for each pair of strategies."""
+"""Profiles: their contents, complete or absent, one for each pair of strategies."""
 
 import random
 import time
@@ -13,7 +13,7 @@ from pttt_ooc.disk.memory import leaves
 from pttt_ooc.errors import ConfigError, MemoryBudgetError, StoreError, StrategyError
 from pttt_ooc.questions import profile as module
 from pttt_ooc.questions.infoset import numbers
-from pttt_ooc.questions.profile import Profile, best_response_of, name_of, symmetry_of
+from pttt_ooc.questions.profile import PreparedProfile, best_response_of, name_of, symmetry_of
 from pttt_ooc.solving.best_response import best_response
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.structure import strategy as core
@@ -26,7 +26,7 @@ GAME = GAMES[1]
 
 @pytest.fixture
 def both():
-    """Two strategies, symmetric and kept so."""
+    """Two strategies that are kept up to symmetry."""
     return profile_of(GAME, "full").strategies
 
 
@@ -43,11 +43,11 @@ def test_a_profile_has_the_evaluation_and_the_best_responses(game, symmetry):
 
 
 def test_on_disk_it_is_the_same_as_in_memory(both, tmp_path):
-    there = Profile.prepare(*both, engine_of(GAME, "full"), tmp_path / "profiles")
+    there = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path / "profiles")
     memory = profile_of(GAME, "full")
     for name, array in leaves(memory.players).items():
         stored = leaves(there.players)[name]
-        if not name.endswith("choices"):  # these mean nothing where the player does not decide
+        if not name.endswith("choices"):  # arbitrary where the player does not decide
             assert stored.tobytes() == array.tobytes() and stored.dtype == array.dtype
         assert not stored.flags.writeable and not array.flags.writeable
     assert replace(there.evaluation, seconds=0) == replace(memory.evaluation, seconds=0)
@@ -56,10 +56,10 @@ def test_on_disk_it_is_the_same_as_in_memory(both, tmp_path):
 
 
 def test_it_is_computed_once(both, tmp_path, monkeypatch):
-    first = Profile.prepare(*both, engine_of(GAME, "full"), tmp_path)
+    first = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path)
     monkeypatch.delattr(module, "_compute")
-    again = Profile.prepare(*both, engine_of(GAME, "full"), tmp_path)
-    opened = Profile.open(first.directory, first.index)
+    again = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path)
+    opened = PreparedProfile.open(first.directory, first.index)
     assert again.directory == opened.directory == first.directory
     assert again.evaluation == opened.evaluation == first.evaluation
 
@@ -83,27 +83,27 @@ def test_names_differ_where_anything_differs(both):
     assert name_of(copies, index) == names[0]
 
 
-def test_what_is_interrupted_leaves_nothing(both, tmp_path, monkeypatch):
+def test_an_interruption_leaves_no_profile(both, tmp_path, monkeypatch):
     def fail(player, *rest):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(module, "_compute_player", fail)
-        Profile.prepare(*both, engine_of(GAME, "full"), tmp_path)
+        PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
-    assert Profile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory.is_dir()
+    assert PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory.is_dir()
 
 
-def test_what_a_kill_leaves_is_no_profile(both, tmp_path):
-    path = Profile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory
+def test_leftovers_of_a_kill_are_no_profile(both, tmp_path):
+    path = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory
     path.rename(path.with_name(path.name + ".wip"))  # as before the last step
     with pytest.raises(StoreError, match="missing"):
-        Profile.open(path, both[0].index)
-    assert Profile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory == path
+        PreparedProfile.open(path, both[0].index)
+    assert PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory == path
     assert not path.with_name(path.name + ".wip").exists()
 
 
-def test_of_two_that_want_the_same_profile_one_computes_it(both, tmp_path, monkeypatch):
+def test_one_of_two_threads_computes_the_profile(both, tmp_path, monkeypatch):
     computed, compute = [], module._compute
 
     def slowly(*arguments):
@@ -112,50 +112,50 @@ def test_of_two_that_want_the_same_profile_one_computes_it(both, tmp_path, monke
 
     monkeypatch.setattr(module, "_compute", slowly)
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda _: Profile.prepare(*both, engine_of(GAME, "full"), tmp_path), range(2)))
+        found = list(pool.map(lambda _: PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path), range(2)))
     assert len(computed) == 1 and found[0].evaluation == found[1].evaluation
 
 
 def test_another_index_is_refused(both, tmp_path):
-    path = Profile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory
+    path = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory
     with pytest.raises(StoreError, match="symmetry full, not of mini-2x3k2-abrupt with symmetry none"):
-        Profile.open(path, engine_of(GAME, "none").index)
+        PreparedProfile.open(path, engine_of(GAME, "none").index)
     with pytest.raises(StoreError, match="not of mini-2x2k2-abrupt"):
-        Profile.open(path, engine_of(GAMES[0], "full").index)
+        PreparedProfile.open(path, engine_of(GAMES[0], "full").index)
     with pytest.raises(StoreError, match="is called mini-2x3k2-abrupt too"):
-        Profile.open(path, replace(engine_of(GAMES[0], "full").index, game=GAME))
+        PreparedProfile.open(path, replace(engine_of(GAMES[0], "full").index, game=GAME))
 
 
 def test_a_damaged_profile_is_refused(both, tmp_path):
-    path = Profile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory
+    path = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path).directory
     chunk = next((path / "1" / "values").rglob("0"))
     chunk.write_bytes(chunk.read_bytes()[:-8])
     with pytest.raises(StoreError, match="damaged"):
-        Profile.open(path, both[0].index)
+        PreparedProfile.open(path, both[0].index)
 
 
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_made(both, tmp_path):
     with pytest.raises(MemoryBudgetError, match="raise memory_mb"):
-        Profile.prepare(*both, engine_of(GAME, "full"), tmp_path, memory_mb=100)
+        PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path, memory_mb=100)
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_with_the_smallest_budget_it_is_the_same(both, tmp_path):
-    small = Profile.prepare(*both, engine_of(GAME, "full"), tmp_path, memory_mb=256)
+def test_the_smallest_budget_gives_the_same_profile(both, tmp_path):
+    small = PreparedProfile.prepare(*both, engine_of(GAME, "full"), tmp_path, memory_mb=256)
     for name, array in leaves(profile_of(GAME, "full").players).items():
         assert name.endswith("choices") or leaves(small.players)[name].tobytes() == array.tobytes()
 
 
 @pytest.mark.parametrize("folded", [(0,), (1,), (0, 1)])
-def test_folded_strategies_are_unfolded_where_the_other_is_not_symmetric(folded):
-    """In each layout the answers are those of the tables."""
+def test_folded_strategies_are_unfolded_if_the_other_is_not_symmetric(folded):
+    """In each layout the answers equal the tables."""
     whole, symmetric = engine_of(GAME, "none"), tables_of(GAME, "full")
     plain = [random_table(GAME, player, random.Random(player)) for player in (0, 1)]
     tables = tuple(symmetric[p] if p in folded else plain[p] for p in (0, 1))
     index = engine_of(GAME, "full").index
     both = [as_strategy(index if p in folded else whole.index, p, tables[p]) for p in (0, 1)]
     assert symmetry_of(*both) == ("full" if folded == (0, 1) else "none")
-    profile = Profile.prepare(*both, whole)
+    profile = PreparedProfile.prepare(*both, whole)
     for player in (0, 1):
         for text, here in naive_questions.answers(GAME, player, tables).items():
             found = numbers(profile, player, text)
@@ -163,17 +163,19 @@ def test_folded_strategies_are_unfolded_where_the_other_is_not_symmetric(folded)
             assert found.best_action_values[list(found.legal)] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def test_strategies_that_do_not_fit_are_refused(both):
+def test_mismatched_strategies_are_refused(both):
     first, second = both
     with pytest.raises(StrategyError, match="player 0's"):
-        Profile.prepare(first, first, engine_of(GAME, "full"))
+        PreparedProfile.prepare(first, first, engine_of(GAME, "full"))
     whole = profile_of(GAME, "none").strategies
     with pytest.raises(StrategyError, match="symmetry none"):
-        Profile.prepare(first, whole[1], engine_of(GAME, "full"))
+        PreparedProfile.prepare(first, whole[1], engine_of(GAME, "full"))
     with pytest.raises(StrategyError, match="player 1's"):
-        Profile.prepare(second, first, engine_of(GAME, "none"))
+        PreparedProfile.prepare(second, first, engine_of(GAME, "none"))
     with pytest.raises(StrategyError, match="shape"):
-        Profile.prepare(core.Strategy(first.index, 0, first.probabilities[:-1]), second, engine_of(GAME, "full"))
+        PreparedProfile.prepare(
+            core.Strategy(first.index, 0, first.probabilities[:-1]), second, engine_of(GAME, "full")
+        )
 
 
 # ---------------------------------------------------------------------------------------------
@@ -200,8 +202,8 @@ def test_the_library_prepares_strategies_of_any_layout(both, tmp_path):
         assert profile.play(5) == profile.play(np.random.default_rng(5))
 
 
-def test_the_library_refuses_what_is_no_pair(both):
-    with pytest.raises(StrategyError, match="A strategy is wanted, not a str"):
+def test_the_library_refuses_invalid_pairs(both):
+    with pytest.raises(StrategyError, match="Expected a strategy, found a str"):
         pttt.profile("mine.zip", both[1])
     with pytest.raises(StrategyError, match="for mini-2x3k2-abrupt, but another one is for mini-2x2k2-abrupt"):
         pttt.profile(both[0], profile_of(GAMES[0], "full").strategies[1])

@@ -1,4 +1,4 @@
-"""Games by chance: as often as exact values say."""
+"""Random games: their frequencies equal exact values."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ PLAYED = 3000
 
 
 @pytest.mark.parametrize(("name", "symmetry"), [("mini-2x3k2-abrupt", "full"), ("mini-2x3k2-classical", "none")])
-def test_infosets_and_payoffs_come_as_often_as_exact_values_say(name, symmetry):
+def test_infosets_and_payoffs_have_the_exact_frequencies(name, symmetry):
     game = GAMES[NAMES.index(name)]
     profile, rng = profile_of(game, symmetry), np.random.default_rng(1)
     counts, payoffs = {}, []
@@ -45,7 +45,7 @@ def test_rows_are_the_strategy(game, symmetry):
             assert row_at(strategy, text) == pytest.approx(table[text], abs=1e-15)
 
 
-def test_rows_are_scaled_and_alike_where_all_probabilities_are_zero():
+def test_rows_are_scaled_and_uniform_where_all_probabilities_are_zero():
     index = engine_of(GAMES[1], "none").index
     rows = {text: [0.0] * 6 for text in naive.infosets(GAMES[1], 0)}
     rows["|"] = [1.0, 0, 0, 0, 0, 3.0]
@@ -55,7 +55,7 @@ def test_rows_are_scaled_and_alike_where_all_probabilities_are_zero():
 
 
 class Fixed:
-    """Gives a number that was chosen, instead of one by chance."""
+    """Gives a fixed number instead of a random one."""
 
     def __init__(self, number):
         self.number = number
@@ -72,7 +72,7 @@ def test_the_choice_follows_the_probabilities_from_the_first_square_to_the_last(
     strategy = as_strategy(index, 0, rows)
     drawn = [0.0, 0.2499, 0.25, 0.7499, 0.75, np.nextafter(1, 0)]
     assert [choose(strategy, "|", Fixed(number)) for number in drawn] == [1, 1, 3, 3, 4, 4]
-    # Six sixths add up to less than 1; the last square is chosen all the same.
+    # Six sixths sum to less than 1; the last square is still chosen.
     uniform = as_strategy(index, 0, {text: [0.0] * 6 for text in rows})
     assert choose(uniform, "|", Fixed(np.nextafter(1, 0))) == 5
 

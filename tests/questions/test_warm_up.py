@@ -1,4 +1,4 @@
-"""After the warm-up, no question has to compile anything, or to load compiled code."""
+"""After the warm-up, no question compiles anything or loads compiled code."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from pttt_ooc.questions.beliefs import beliefs
 from pttt_ooc.questions.continuations import following
 from pttt_ooc.questions.infoset import numbers
 from pttt_ooc.questions.sampled_games import row_at
-from pttt_ooc.questions.profile import Profile
+from pttt_ooc.questions.profile import PreparedProfile
 from pttt_ooc.library.structures import engine_of
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.structure.strategy import uniform_strategy
@@ -29,8 +29,8 @@ warm_up()
 game = named_game("mini-2x3k2-classical")
 engine = engine_of(game, sys.argv[1])
 given = (uniform_strategy(engine.index, p, dtype) for p, dtype in enumerate(sys.argv[2:4]))
-made = Profile.prepare(*given, engine, Path(sys.argv[4]))
-profile = Profile.open(made.directory, engine.index)
+made = PreparedProfile.prepare(*given, engine, Path(sys.argv[4]))
+profile = PreparedProfile.open(made.directory, engine.index)
 before = loaded()
 for player, infosets in enumerate([("|", "|0*"), ("|", "|0*", "|0.1*")]):
     for infoset in infosets:
@@ -46,7 +46,7 @@ print(len(before), {name: n for name, n in loaded().items() if n != before[name]
 @pytest.mark.parametrize(
     ("symmetry", "first", "second"), [("full", "float32", "float64"), ("none", "float64", "float32")]
 )
-def test_questions_find_all_compiled(symmetry, first, second, tmp_path):
+def test_questions_compile_nothing(symmetry, first, second, tmp_path):
     command = [sys.executable, "-c", ASKING, symmetry, first, second, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     kernels, late = done.stdout.split(maxsplit=1)

@@ -1,4 +1,4 @@
-"""Runs next to each other: where their results are, and what the report says of them."""
+"""Several runs: where their results are, and how the report compares them."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.errors import ConfigError, StoreError
-from pttt_ooc.show.comparison import RunFacts, common_gap, compared
+from pttt_ooc.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.show.pictures import comparison_figure, figure_bytes
 from pttt_ooc.stages import comparison, directories
 from pttt_ooc.stages.stage_context import stage
@@ -44,23 +44,25 @@ def test_runs_work_at_the_same_time_but_not_while_the_index_is_made(tmp_path):
                 pass
 
 
-def test_the_gap_that_all_have_reached():
+def test_the_common_gap_is_one_that_all_runs_reached():
     runs = [facts("a", [0.5, 0.02, 0.03]), facts("b", [0.2, 0.1, 0.05, 0.01])]
     assert common_gap(runs) == 0.02
-    table = compared(runs)
+    table = comparison_rows(runs)
     assert [row["reached"]["iteration"] for row in table] == [20, 40]
     assert [row["last"]["nashconv"] for row in table] == [0.03, 0.01]
     assert common_gap([facts("a", []), runs[0]]) is None
-    assert compared([facts("a", [])])[0]["reached"] == {}
+    assert comparison_rows([facts("a", [])])[0]["reached"] == {}
 
 
 def test_settings_in_words():
     told = {"alpha": 1.5, "beta": 0.0, "restart_average": None, "updates": "alternating"}
-    assert compared([facts("a", [1], **told)])[0]["settings"] == "alpha 1.5, beta 0"
-    assert compared([facts("a", [1], **{**told, "updates": "simultaneous"})])[0]["settings"].endswith(", simultaneous")
+    assert comparison_rows([facts("a", [1], **told)])[0]["settings"] == "alpha 1.5, beta 0"
+    assert comparison_rows([facts("a", [1], **{**told, "updates": "simultaneous"})])[0]["settings"].endswith(
+        ", simultaneous"
+    )
 
 
-def test_every_run_has_a_line_and_a_name():
+def test_every_run_has_a_curve_and_a_name():
     curves = {f"run{i}": facts("", [1.0, 0.5 / (i + 1)]).rows for i in range(7)}
     svg = figure_bytes(comparison_figure(curves, "iteration"), "svg").decode()
     assert all(f">run{i}<" in svg for i in range(7))
@@ -68,7 +70,7 @@ def test_every_run_has_a_line_and_a_name():
 
 
 def solved(directory, gap):
-    """A directory of results, as the stage "solve" leaves it, as far as a comparison reads it."""
+    """A directory of results with the files of the stage "solve" that a comparison reads."""
     with stage("solve", directory, ["convergence.jsonl"]) as told:
         row = {"iteration": 1, "seconds": 1.0, "nashconv": gap}
         (directory / "convergence.jsonl").write_text(json.dumps(row) + "\n")
@@ -77,7 +79,7 @@ def solved(directory, gap):
     return json.loads((directory / "solve.json").read_text())
 
 
-def test_what_is_read_of_other_runs(tmp_path):
+def test_facts_are_read_from_other_runs(tmp_path):
     own = solved(tmp_path / "runs/a", 0.1)
     other = solved(tmp_path, 0.2)
     runs, read = comparison.read_comparison(tmp_path / "runs/a", ["a", "default"], own)

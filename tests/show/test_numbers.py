@@ -1,4 +1,4 @@
-"""Numbers, times and sizes as people read them."""
+"""Numbers, times and sizes as text."""
 
 import pytest
 
@@ -15,7 +15,9 @@ def test_intervals_are_rounded_outward():
     assert interval([0.549996, 0.550311], 5) == "[0.54999, 0.55032]"
     assert interval([0.550111, 0.550218], 6) == "[0.550111, 0.550218]"
     assert interval([-0.1234567, -0.1], 3) == "[−0.124, −0.100]"
-    assert interval([0.55016677769, 0.55016677774], 6) == "[0.550166777690, 0.550166777740]"  # told as narrow as it is
+    assert (
+        interval([0.55016677769, 0.55016677774], 6) == "[0.550166777690, 0.550166777740]"
+    )  # enough decimals for its width
     assert interval([0.55016677, 0.55016697], 6) == "[0.55016677, 0.55016697]"
     assert interval([0.5, 0.5], 3) == "[0.500, 0.500]" and interval([0.5, 0.5 + 1e-15], 3)[:5] == "[0.50"
 
@@ -56,6 +58,6 @@ def test_probabilities_never_look_certain():
     assert [probability(p) for p in near] == ["0", "1", "<0.0001", "0.0001", "0.2500", "0.9999", ">0.9999"]
 
 
-def test_things_listed_in_a_sentence():
+def test_items_in_a_sentence():
     assert [listed(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
     assert listed(["a", "b", "c"], "or") == "a, b or c"

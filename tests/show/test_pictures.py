@@ -1,4 +1,4 @@
-"""The report's pictures: what they show, label by label and point by point."""
+"""The report's pictures: their labels and points."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_board_of_an_infoset_numbers_legal_squares_only() -> None:
     assert [t for t in texts if "." in t] == ["0.02", "0.42", "0.03", "0.01", "0.41", "0.02", "0.09"]
 
 
-def test_a_view_without_probabilities_has_empty_squares_and_a_tint_where_it_is_asked_for() -> None:
+def test_a_board_without_probabilities_has_empty_squares_and_requested_tints() -> None:
     axes = Figure().add_axes((0, 0, 1, 1))
     draw_board(axes, GAME, 0, "|0*1*4.", highlighted=(0, 4))
     assert [text.get_text() for text in axes.texts] == [str(square) for square in range(9)]

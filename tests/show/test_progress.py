@@ -1,4 +1,4 @@
-"""Progress lines, and the estimate of the time that is left."""
+"""Progress lines, and the estimate of the remaining time."""
 
 import io
 
@@ -13,7 +13,7 @@ def event(iteration, elapsed, gap, speed=10.0):
 
 
 def events_of(gap, pace=0.1, last=100):
-    """Evaluations of a run whose gap is a function of the iteration, each of which takes `pace` seconds."""
+    """Evaluations of a run whose gap is a function of the iteration; each iteration takes `pace` seconds."""
     return [event(t, pace * t, gap(t)) for t in (1, 2, 4, 8, 12, 25, 50, last)]
 
 
@@ -27,8 +27,8 @@ def test_time_left_follows_the_power_law():
     assert seconds_left(events, 0.0, 200, 1e9) == pytest.approx((10, 10))
 
 
-def test_time_left_is_a_range_where_estimates_differ():
-    """The gap shrinks faster and faster: as since iteration 4, as since 12, as since 50."""
+def test_time_left_is_a_range_if_estimates_differ():
+    """The gap shrinks faster and faster: estimates from iterations 4, 12 and 50 differ."""
     slow = events_of(lambda t: t**-0.5 if t < 12 else 12**0.5 / t)
     least, most = seconds_left(slow, 0.02, 10**9, 1e9)
     assert 0 < least < most < 4 * least
@@ -49,12 +49,12 @@ def test_time_left_with_a_gap_that_does_not_shrink(gaps):
     assert seconds_left(events, 0.001, 10**9, 3600)[1] == pytest.approx(3590)
 
 
-def test_the_pace_counts_evaluations_and_savings():
+def test_the_pace_includes_evaluations_and_saving():
     events = [event(t, 3 * t, 10 / t, speed=10.0) for t in (1, 2, 4, 8, 12, 25, 50, 100)]
     assert seconds_left(events, 0.01, 150, 1e9) == pytest.approx((150, 150))
 
 
-def test_lines_where_there_is_no_terminal(tmp_path):
+def test_lines_without_a_terminal(tmp_path):
     stream, log = io.StringIO(), tmp_path / "log"
     with Progress(0.01, 1000, 60, log, stream) as progress:
         progress.note("Starting from the first iteration.")
@@ -95,7 +95,7 @@ def part(what, share, size=0, elapsed=300.0):
     return {"what": what, "share": share, "bytes": size, "elapsed_seconds": elapsed}
 
 
-def test_a_long_iteration_has_lines_now_and_then(tmp_path, clock):
+def test_a_long_iteration_prints_lines_at_intervals(tmp_path, clock):
     stream, log = io.StringIO(), tmp_path / "log"
     with Progress(0.01, 1000, 60, log, stream) as progress:
         for now, event_ in (
@@ -117,7 +117,7 @@ def test_a_long_iteration_has_lines_now_and_then(tmp_path, clock):
     assert log.read_text() == stream.getvalue()
 
 
-def test_iterations_without_evaluations_have_lines_now_and_then(clock):
+def test_iterations_without_evaluations_print_lines_at_intervals(clock):
     stream = io.StringIO()
     with Progress(0.01, 1000, 60, None, stream) as progress:
         progress(event(10, 1.0, 0.1))
@@ -129,7 +129,7 @@ def test_iterations_without_evaluations_have_lines_now_and_then(clock):
     ]
 
 
-def test_a_bar_on_a_terminal_if_it_takes_long(clock):
+def test_long_work_has_a_bar_on_a_terminal(clock):
     stream = Terminal()
     with Progress(0.0, 1000, 60, None, stream) as progress:
         shown = []
@@ -148,7 +148,7 @@ def test_a_bar_on_a_terminal_if_it_takes_long(clock):
         ]
 
 
-def test_shares_of_long_work_are_told_now_and_then(tmp_path, monkeypatch, capsys):
+def test_shares_of_long_work_are_printed_at_intervals(tmp_path, monkeypatch, capsys):
     clock = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     shares = Shares(tmp_path / "log", seconds=10)

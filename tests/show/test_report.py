@@ -1,4 +1,4 @@
-"""The report: same bytes, nothing from outside, the numbers in their places."""
+"""The report: the same bytes, self-contained, with the right numbers."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_contains_the_numbers(html: str) -> None:
     assert "make solve" in html and "make env" not in html
 
 
-def test_what_was_measured_is_on_a_page_of_its_own(html: str) -> None:
+def test_measurements_are_on_a_separate_page(html: str) -> None:
     measured = render_measurements(sample())
     for words in ("1 min 20 s", "1 h 02 min", "1\u202f180 MB", "2.4.0", "seconds of iterations"):
         assert words in measured and words not in html

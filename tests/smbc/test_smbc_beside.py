@@ -1,4 +1,4 @@
-"""The wing's pages beside those of other wings, in the one application of `pttt explore` and `pttt serve`."""
+"""The wing's pages beside other wings' pages, in `pttt explore` and `pttt serve`."""
 
 import json
 import re
@@ -13,12 +13,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from pttt_ooc.cli.wings import found_match
 from pttt_ooc.course import serve
-from pttt_ooc.course.settings import Settings
 from pttt_ooc.errors import StoreError
-from pttt_ooc.smbc.pages.matches_file import MATCHES
+from pttt_ooc.service.local_server import processes_behind
 from pttt_ooc.smbc.solve import STORE
+from pttt_ooc.smbc.wing import MATCHES, found_match
 from tests.course.grader_kit import GAME, SERVE, make_settings, pttt
 from tests.explore.answerer_kit import solve_game
 from tests.kits.browsing import assert_accessible, in_browser, pages_of
@@ -48,7 +47,7 @@ def serving(*arguments, **options):
             _, told = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, told
         names = {line.get("child") for line in map(json.loads, told.splitlines())}
-        assert "answerer of secret goals" in names and not any('"died"' in line for line in told.splitlines()), told
+        assert "smbc answerer" in names and not any('"died"' in line for line in told.splitlines()), told
 
 
 def text(url):
@@ -89,27 +88,24 @@ def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
 def test_a_grader_is_served_with_the_match_of_the_workflow(results, tmp_path, monkeypatch):
     """Its processes, without starting them."""
 
-    def served(data, game, host, port, make_web):
-        with make_web(data, Settings(game=GAME)) as web:
-            _, wing, wings, answerer = web.module
-            address, kept = json.loads(wings)["secret goals"]
-            told.append((web, wing, kept, Path(answerer).is_socket(), Path(address).is_socket()))
-
     told = []
-    monkeypatch.setattr(serve, "serve", served)
+    monkeypatch.setattr(serve, "serve", lambda data, game, host, port, pages: told.append(pages(data)))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "smbc").symlink_to(results / "smbc")
     assert pttt("serve", "--data", "grader").returncode == 0
     assert pttt("serve", "--data", "grader", "--secret-goals", results / "smbc").returncode == 0
-    for web, *others in told:
-        assert others == ["grader", "grader", True, True]
-        assert [child.name for child in web.others] == ["answerer", "answerer of secret goals"]
-    assert (tmp_path / "grader" / MATCHES).exists() and len(told) == 2
+    for [one], match in zip(told, ("data/smbc", str(results / "smbc")), strict=True):
+        assert one.name == "smbc" and one.parts[1:] == ("grader",) and one.answerer[1:] == (match,)
+        with processes_behind([one]) as (children, parts):
+            [[_, address, kept]] = json.loads(parts)
+            assert [child.name for child in children] == ["smbc answerer"] and Path(address).is_socket()
+            assert kept == "grader"
+    assert (tmp_path / "grader" / MATCHES).exists()
 
 
 @pytest.mark.full
-def test_a_grader_shows_the_match_of_the_workflow_and_keeps_what_is_played_with_its_own_data(results, tmp_path):
+def test_a_grader_shows_the_match_of_the_workflow_and_keeps_games_in_its_own_directory(results, tmp_path):
     make_settings(tmp_path / "grader")
     shutil.copytree(results / "smbc", tmp_path / "data" / "smbc", ignore=shutil.ignore_patterns(f"{MATCHES}*"))
     with serving("serve", "--data", "grader", "--port", "0", cwd=tmp_path) as url:
@@ -120,7 +116,7 @@ def test_a_grader_shows_the_match_of_the_workflow_and_keeps_what_is_played_with_
     assert (tmp_path / "grader" / MATCHES).exists() and not (tmp_path / "data" / "smbc" / MATCHES).exists()
 
 
-def test_a_match_is_found_where_the_workflow_leaves_it_unless_there_is_to_be_none(coarse, tmp_path):
+def test_the_match_of_the_workflow_is_found_unless_switched_off(coarse, tmp_path):
     assert found_match(None, tmp_path) is None
     own = shutil.copytree(coarse, tmp_path / "smbc")
     assert found_match(None, tmp_path) == own
@@ -130,7 +126,7 @@ def test_a_match_is_found_where_the_workflow_leaves_it_unless_there_is_to_be_non
     assert found_match(None, tmp_path) is None
 
 
-def test_a_match_that_is_damaged_is_told(coarse, tmp_path, capsys):
+def test_a_damaged_match_is_reported(coarse, tmp_path, capsys):
     own = shutil.copytree(coarse, tmp_path / "smbc")
     chunk = max((path for path in (own / STORE).rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
     chunk.write_bytes(chunk.read_bytes()[:-1])
@@ -144,7 +140,7 @@ def test_a_match_that_is_damaged_is_told(coarse, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("command", ["explore", "serve"])
-def test_a_match_that_is_named_and_not_there_stops_the_command(command, results, tmp_path):
+def test_a_missing_match_stops_the_command(command, results, tmp_path):
     options = [results / GAME / "full", "--no-browser"] if command == "explore" else ["--data", tmp_path / "grader"]
     done = pttt(command, *options, "--secret-goals", tmp_path / "nowhere", "--port", 0)
     assert done.returncode == 1 and "There is no solved match in" in done.stderr and not done.stdout

@@ -109,6 +109,7 @@ def test_every_equilibrium_is_in_the_ranges(small):
         assert sum(row.most for row in rows) / 3 >= ranges.value - 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goals", [(1,), pytest.param((0, 2), marks=pytest.mark.full)])
 def test_the_ends_of_a_range_are_equilibria(small, goals):
     """The plan at the end of a range is optimal, and its best response has the range's value."""
@@ -244,6 +245,7 @@ def test_simulated_matches_agree_with_the_exact_values(matches):
         assert abs(each.rounds / matches - expected) < 5 * math.sqrt(3 * expected / matches)
 
 
+@pytest.mark.slow
 def test_the_commands(coarse, capsys):
     told = run(capsys, "simulate", str(coarse), "--matches", "20000", "--json")
     found = json.loads(told.out)

@@ -127,6 +127,7 @@ def test_visits_are_those_of_simulated_matches():
     assert all(abs(counts[state] / matches - visits[state]) < 0.1 for state in visits)
 
 
+@pytest.mark.slow
 def test_an_interrupted_solve_ends_with_the_same_bits(coarse, tmp_path, monkeypatch):
     monkeypatch.setattr(solving, "COMMIT_SECONDS", 0)
     checks = []

@@ -9,7 +9,7 @@ from pttt_ooc.smbc import match_results
 from pttt_ooc.smbc.best_response import profile_values
 from pttt_ooc.smbc.bot import SolutionBot
 from pttt_ooc.smbc.match_play import BOT, ME, Match, Round, new_match, thoughts
-from pttt_ooc.smbc.pages.explore_address import View
+from pttt_ooc.smbc.pages.explore_address import ExploreAddress
 from pttt_ooc.smbc.pages.player_view import seat_of
 from pttt_ooc.smbc.rules import FIRST, SECOND, TIE, UNDECIDED, Rules
 from pttt_ooc.smbc.solve import load
@@ -59,7 +59,10 @@ def test_points_of_a_round(first, goals, scored):
 
 @pytest.mark.parametrize(
     ("first", "goals", "shown"),
-    [(ME, (WIN, LOSE), View(1, 0, WIN, LOSE, ROW, None)), (BOT, (WIN, LOSE), View(0, 1, LOSE, WIN, ROW, None))],
+    [
+        (ME, (WIN, LOSE), ExploreAddress(1, 0, WIN, LOSE, ROW, None)),
+        (BOT, (WIN, LOSE), ExploreAddress(0, 1, LOSE, WIN, ROW, None)),
+    ],
 )
 def test_a_round_that_is_over_can_be_explored(bot, first, goals, shown):
     """The round's first player is first."""

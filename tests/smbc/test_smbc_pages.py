@@ -1,4 +1,4 @@
-"""The wing's pages over HTTP: matches, what a person may know, positions, and refusals."""
+"""The wing's pages through HTTP: matches, views, positions, and refusals."""
 
 import html
 import itertools
@@ -16,12 +16,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from pttt_ooc.play.quotas import UNDER_WAY
+from pttt_ooc.play.game_store import UNDER_WAY
 from pttt_ooc.smbc import match_play
 from pttt_ooc.smbc.inspection import Lookouts
 from pttt_ooc.smbc.oriented_position import Place
-from pttt_ooc.smbc.pages.matches_file import MATCHES
 from pttt_ooc.smbc.rules import GOALS
+from pttt_ooc.smbc.wing import MATCHES
 from tests.kits.patience import PATIENCE, wait_until
 from tests.kits.terminals import MAIN
 from tests.smbc.web_kit import Browser, application
@@ -104,7 +104,7 @@ def kept_points(kept):
     return tuple(p + s for p, s in zip(last["points"], (scored[last["first"]], scored[1 - last["first"]]), strict=True))
 
 
-def test_nothing_that_is_sent_depends_on_the_bots_goal_during_a_round(served, browser_of):
+def test_no_answer_during_a_round_depends_on_the_bots_goal(served, browser_of):
     """The same round with each goal of the bot gives the same bytes, in all addresses that a person can ask."""
     browser = browser_of()
     match = browser.begin("me")
@@ -125,7 +125,7 @@ def test_nothing_that_is_sent_depends_on_the_bots_goal_during_a_round(served, br
     assert "The bot’s goal" not in sent[0][0]
 
 
-def test_a_move_is_made_once_and_only_by_the_owner_of_the_match(browser_of):
+def test_a_move_counts_once_and_only_for_the_owner(browser_of):
     browser, stranger = browser_of(), browser_of()
     match = browser.begin("bot")
     page = browser.get(match).text
@@ -177,7 +177,7 @@ def test_a_resigned_match_is_lost(served, browser_of):
     assert "given up" in browser.get("/smbc/play").text
 
 
-def test_a_match_against_another_solution_cannot_be_continued(served, browser_of):
+def test_a_match_does_not_continue_against_another_solution(served, browser_of):
     browser = browser_of()
     match = browser.begin("me")
     with sqlite3.connect(served.kept / MATCHES) as database:
@@ -188,7 +188,7 @@ def test_a_match_against_another_solution_cannot_be_continued(served, browser_of
     assert "Your results" not in browser.get("/smbc/play").text
 
 
-def test_nobody_has_too_many_matches(browser_of):
+def test_the_number_of_open_matches_is_limited(browser_of):
     browser = browser_of()
     for _ in range(UNDER_WAY):
         browser.begin()
@@ -196,7 +196,7 @@ def test_nobody_has_too_many_matches(browser_of):
     assert answer.status_code == 429 and f"You have {UNDER_WAY} matches under way" in answer.text
 
 
-def test_a_position_shows_the_solutions_strategies(coarse, browser_of):
+def test_a_position_shows_the_solution(coarse, browser_of):
     page = browser_of().get("/smbc/explore?mine=1&other=0&first=2&second=1&at=95").text
     lookouts = Lookouts(coarse)
     seen = lookouts.lookout((1, 0)).see(Place.of(lookouts.solution.tree, (8, 4)), (2, 1))
@@ -221,14 +221,15 @@ def test_a_position_shows_the_solutions_strategies(coarse, browser_of):
         ("first=3", 422, ""),
     ],
 )
-def test_places_that_do_not_exist(browser_of, query, status, sentence):
+def test_positions_that_do_not_exist(browser_of, query, status, sentence):
     answer = browser_of().get(f"/smbc/explore?{query}")
     assert answer.status_code == status and sentence in answer.text
 
 
+@pytest.mark.slow
 def test_the_web_process_imports_no_numerics():
     program = (
-        "import sys, pttt_ooc.smbc.pages.web_process\n"
+        "import sys, pttt_ooc.smbc.pages.part, pttt_ooc.web.local_process\n"
         "print([name for name in ('numpy', 'numba', 'zarr', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.service.answerer import answer_all
 from pttt_ooc.service.wire import Client, listening
-from pttt_ooc.smbc.pages.answerer import Answering
+from pttt_ooc.smbc.pages.answerer import SolutionAnswers
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.smbc.pages.matches import Matches
 from pttt_ooc.smbc.pages.part import part_of
@@ -30,7 +30,7 @@ def part(solution, kept, draw=None):
     """The part of an application for a solution."""
     stopping = threading.Event()
     with listening() as (made, path):
-        thread = threading.Thread(target=answer_all, args=(made, Answering(solution), stopping))
+        thread = threading.Thread(target=answer_all, args=(made, SolutionAnswers(solution), stopping))
         thread.start()
         bot = AskedBot(Client(path, 120))
         matches = Matches(kept, bot, draw)
@@ -43,7 +43,7 @@ def part(solution, kept, draw=None):
 
 
 class Browser:
-    """A client with the cookies of one browser."""
+    """A person with one browser's cookies."""
 
     def __init__(self, app):
         self.client = TestClient(app, base_url="http://smbc", raise_server_exceptions=False, follow_redirects=False)

@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.assessment import assess
-from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, narrowed
+from pttt_ooc.solving.evaluation import ProfileEvaluator, evaluate, intersected
 from pttt_ooc.structure.index import build_index
 from pttt_ooc.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.structure.symmetry import fold
@@ -23,9 +23,9 @@ def uniform(index):
 
 
 def test_intervals_are_narrowed():
-    assert narrowed((0.1, 0.5), None) == (0.1, 0.5)
-    assert narrowed((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
-    assert narrowed((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
+    assert intersected((0.1, 0.5), None) == (0.1, 0.5)
+    assert intersected((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
+    assert intersected((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
 
 
 def test_evaluation_is_exact_whatever_the_precision_of_the_engine():
@@ -45,13 +45,13 @@ def test_an_engine_works_in_the_precision_that_it_is_told():
     double = single.in_precision(np.float64)
     assert single.in_precision(np.float32) is single and double.in_precision(np.float64) is double
     assert (single.dtype, double.dtype) == (np.float32, np.float64)
-    for engine in (single, double):  # each thread has one room for both, as large as is counted for it
+    for engine in (single, double):  # each thread has one buffer for both, of the announced size
         scratch = engine._scratch()
         assert scratch.z.dtype == scratch.x.dtype == engine.dtype
-        assert all(np.shares_memory(part, single._local.room) for part in scratch)
-        assert engine_needs(engine)["cells"] == single._local.room.nbytes == double._local.room.nbytes
+        assert all(np.shares_memory(part, single._local.buffer) for part in scratch)
+        assert engine_needs(engine)["cells"] == single._local.buffer.nbytes == double._local.buffer.nbytes
     lines = 64 * len(scratch)  # parts begin with lines of the cache
-    assert sum(part.nbytes for part in scratch) <= single._local.room.nbytes < sum(p.nbytes for p in scratch) + lines
+    assert sum(part.nbytes for part in scratch) <= single._local.buffer.nbytes < sum(p.nbytes for p in scratch) + lines
     for wrong in (np.float16, np.int64):
         with pytest.raises(ValueError, match="float32 or float64"):
             Engine(single.index, single.timings, wrong)

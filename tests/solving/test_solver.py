@@ -13,7 +13,7 @@ import pytest
 
 from pttt_ooc import jit
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.commits import State
+from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.errors import StoreError
@@ -26,7 +26,7 @@ from pttt_ooc.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.solving.assessment import assess
 from pttt_ooc.solving.evaluation import evaluate
 from pttt_ooc.solving.regret import RULES, Parameters
-from pttt_ooc.solving.schedule import CHEAP_SECONDS, going_on, is_on_the_way, is_scheduled, last_scheduled
+from pttt_ooc.solving.schedule import CHEAP_SECONDS, choose_run, is_on_the_way, is_scheduled, last_scheduled
 from pttt_ooc.solving.solver import Solver, solve
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.structure.symmetry import unfold
@@ -62,6 +62,7 @@ def without_times(rows):
     return [{key: value for key, value in row.items() if "second" not in key} for row in rows]
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("algorithm", list(RULES))
 def test_every_rule_converges(tmp_path, algorithm, symmetry):
@@ -88,7 +89,7 @@ VARIANTS = [
 def state_of(tmp_path, settings, name, symmetry):
     """Regrets and the sums of strategies, by kind and player, as the solver left them on disk."""
     index = helpers.small_engine(name, symmetry).index
-    with State.open(tmp_path / "work", leaves(state_arrays(index, settings)), "test") as state:
+    with ResumableState.open(tmp_path / "work", leaves(state_arrays(index, settings)), "test") as state:
         return {
             (kind, p): np.concatenate([state.arrays[f"{kind}/{p}/{n}"] for n in range(index.players[p].slices)])
             for kind in ("regrets", "strategy_sums")
@@ -119,6 +120,7 @@ def test_rules_are_those_of_the_papers(tmp_path, changes):
                 assert row / row.sum() == pytest.approx(average[player][text], rel=0, abs=1e-10)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
 def test_the_reported_gap_is_that_of_the_brute_force(tmp_path, name):
     solution = run(tmp_path, config(max_iterations=50), name, "none")
@@ -135,6 +137,7 @@ def test_the_reported_gap_is_that_of_the_brute_force(tmp_path, name):
     assert solution.rows[-1]["value"] == pytest.approx(naive.value(game, *tables), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_symmetry_changes_nothing_but_the_work(tmp_path):
     settings = config(max_iterations=30, precision="float64")
     gaps = [
@@ -152,6 +155,7 @@ def test_folded_solutions_are_worth_the_same_unfolded(tmp_path):
         assert getattr(found, name) == pytest.approx(solution.rows[-1][name], rel=0, abs=1e-12)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "changes", [{}, {"algorithm": "dcfr"}, {"storage": "int16"}, VARIANTS[-3], VARIANTS[-1]], ids=str
 )
@@ -176,6 +180,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
     assert without_times(parts.rows) == without_times(whole.rows)
 
 
+@pytest.mark.slow
 def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
     first = run(tmp_path, config(max_iterations=20), folder="parts")
     seen = []
@@ -184,6 +189,7 @@ def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
     assert bits(second) == bits(run(tmp_path, config(max_iterations=60), folder="whole"))
 
 
+@pytest.mark.slow
 def test_a_lowered_budget_starts_anew_and_keeps_what_there_is(tmp_path):
     """What took long is never lost by an edit: changed back, the solver goes on from there."""
     told = []
@@ -211,6 +217,7 @@ def test_a_lowered_budget_starts_anew_and_keeps_what_there_is(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_another_schedule_of_evaluations_stops_where_a_fresh_run_does(tmp_path):
     before = config(algorithm="dcfr", evaluate_every=2, target_nashconv=0.04, max_iterations=31)
     after = config(algorithm="dcfr", evaluate_every=1.2, target_nashconv=0.04, max_iterations=31)
@@ -267,12 +274,12 @@ def test_what_a_configuration_can_go_on_from(changes, expected):
 def test_kept_runs_are_few_and_none_that_took_long_is_lost(tmp_path):
     wanted = config(max_iterations=5)
     cheap, hours, days = saved(10, CHEAP_SECONDS), saved(20, 1e4), saved(30, 1e5, max_iterations=30)
-    assert going_on(wanted, [], tmp_path) == (None, [])
-    assert going_on(wanted, [hours, days], tmp_path) == (None, [hours, days])
-    assert going_on(wanted, [hours, cheap, days], tmp_path) == (None, [hours, days])
-    assert going_on(config(max_iterations=25), [cheap, hours, days], tmp_path) == (hours, [cheap, days])
+    assert choose_run(wanted, [], tmp_path) == (None, [])
+    assert choose_run(wanted, [hours, days], tmp_path) == (None, [hours, days])
+    assert choose_run(wanted, [hours, cheap, days], tmp_path) == (None, [hours, days])
+    assert choose_run(config(max_iterations=25), [cheap, hours, days], tmp_path) == (hours, [cheap, days])
     with pytest.raises(StoreError) as refusal:
-        going_on(wanted, [hours, days, saved(40, CHEAP_SECONDS + 1)], tmp_path)
+        choose_run(wanted, [hours, days, saved(40, CHEAP_SECONDS + 1)], tmp_path)
     assert str(refusal.value) == (
         f"This configuration goes on from none of the runs saved in {tmp_path}, and there is no room for one more: "
         "iteration 20 (target_nashconv: 0, max_iterations: 10, evaluate_every: 2); "
@@ -282,6 +289,7 @@ def test_kept_runs_are_few_and_none_that_took_long_is_lost(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     first = run(tmp_path, config())
     seen = []
@@ -324,7 +332,7 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
     for passes in (tree, passes_in_chunks_of(5)):
         for module in (engine, evaluate_module, state_precision, solve_module, assess_module):
             monkeypatch.setattr(module, "tree", passes)
-        with State.open(tmp_path / passes.__name__, arrays, "test") as state:
+        with ResumableState.open(tmp_path / passes.__name__, arrays, "test") as state:
             for name, array in state.arrays.items():
                 array[...] = abs(regrets[name]) if "sums" in name else regrets[name]
             work = in_memory(solver_arrays(small.index, settings))
@@ -389,13 +397,13 @@ def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
 
 
 def test_commits_come_as_often_as_asked(tmp_path, clock, monkeypatch):
-    commits, commit = [], State.commit
+    commits, commit = [], ResumableState.commit
 
     def noted(state, iteration, extra):
         commits.append(iteration)
         commit(state, iteration, extra)
 
-    monkeypatch.setattr(State, "commit", noted)
+    monkeypatch.setattr(ResumableState, "commit", noted)
     run(tmp_path, config(max_iterations=10, commit_seconds=9))
     assert commits == [2, 4, 6, 8, 10]  # the clock is looked at five times an iteration, two of them by the evaluation
 
@@ -419,7 +427,7 @@ def test_averages_of_symmetric_views_are_symmetric(tmp_path):
     """Rounding takes infosets apart that mirror each other within one view; here the state does."""
     settings, whole = config(precision="float64"), helpers.full_index(NAME)
     small = helpers.small_engine(NAME, "full", np.float64)
-    with State.open(tmp_path / "w", leaves(state_arrays(small.index, settings)), "test") as state:
+    with ResumableState.open(tmp_path / "w", leaves(state_arrays(small.index, settings)), "test") as state:
         for i, array in enumerate(state.arrays.values()):
             array[:] = np.random.default_rng(i).random(array.shape)
         work = in_memory(solver_arrays(small.index, settings))

@@ -158,12 +158,13 @@ def test_one_iteration_is_that_of_a_wide_state_but_for_rounding(algorithm, symme
     for player in (0, 1):
         for n in range(wide.engine.index.players[player].slices):
             for name in ("regrets", "strategy_sums", *["predictions"] * wide.rule.predicts):
-                one, other = (each.held.numbers(name, player, n) for each in (narrow_one, wide))
+                one, other = (each.solver_state.numbers(name, player, n) for each in (narrow_one, wide))
                 assert one == pytest.approx(other, rel=0, abs=1e-3 * max(1e-9, float(np.abs(other).max(initial=0))))
         for one, other in zip(narrow_one.current(), wide.current(), strict=True):
             assert np.mean(np.abs(one.probabilities - other.probabilities) < 0.01) > 0.95
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("algorithm", ["dcfr", "sapdcfr+"])
 def test_it_converges_like_a_wide_state(tmp_path, algorithm):
     found = {}

@@ -8,6 +8,7 @@ from pttt_ooc.rules.catalogue import named_game
 from pttt_ooc.solving.textbook import Textbook
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1-4"])
 def test_the_fast_solver_does_what_the_textbook_says(name):
     iterations = 7  # each strategy depends on all before it: a slip in one of them shows here

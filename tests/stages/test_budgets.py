@@ -1,4 +1,4 @@
-"""Little memory: a hard limit around every process of the workflow, and the same bits as with plenty."""
+"""Little memory: a hard limit for every process of the workflow, and the same bits as without one."""
 
 import json
 import resource
@@ -27,7 +27,7 @@ from tests.stages.test_workflow import ROOT, Workflow
 
 MB = 1_000_000
 PLENTY = 8000
-DEVELOPMENT = 128  # MB that libraries of the development environment ask for and never touch, in every process
+DEVELOPMENT = 128  # MB that libraries of the development environment allocate and never touch, in every process
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_small_board_with_all_arrays_mapped(tmp_path):
 
 
 def run(directory, symmetry, budget, limit):
-    """The whole workflow on the full game, each process under a hard limit of MB if there is one; all manifests."""
+    """Run the workflow on the full game, each process under a hard limit (MB) if given; return all manifests."""
     workflow = Workflow.fresh(directory)
     settings = yaml.safe_load((ROOT / "config.yaml").read_text())
     settings |= {"symmetry": symmetry, "memory_mb": budget}
@@ -75,7 +75,7 @@ def run(directory, symmetry, budget, limit):
 @pytest.mark.full
 @pytest.mark.parametrize(("symmetry", "limit"), [("full", 384), ("none", 512)])
 def test_full_game_under_a_hard_limit(tmp_path, symmetry, limit):
-    ensure_compiled()  # which takes more memory, once, in processes of its own
+    ensure_compiled()  # takes more memory, once, in separate processes
     little = run(tmp_path / "little", symmetry, limit, limit)
     plenty = run(tmp_path / "plenty", symmetry, PLENTY, None)
     for stage in STAGES:
@@ -126,7 +126,7 @@ def indexed(tmp_path_factory):
 
 
 def run_stages(directory, threads, budgets, log):
-    """Solve, evaluate and export on so many threads, if the budgets hold them; the manifests."""
+    """Solve, evaluate and export on at most `threads` threads; return the manifests."""
     config = check_config({"game": GAME, "solve": {"max_iterations": 5, "target_nashconv": 0}})
     solve_stage.run(GAME, "full", config.solve, directory, threads, log, budgets["solve"])
     evaluate_stage.run(GAME, "full", directory, threads, budgets["evaluate"], log)
@@ -134,7 +134,8 @@ def run_stages(directory, threads, budgets, log):
     return {name: json.loads((directory / f"{name}.json").read_text()) for name in budgets}
 
 
-def test_stages_use_the_threads_that_are_planned_and_say_so_once(indexed, tmp_path, capsys):
+@pytest.mark.slow
+def test_stages_use_the_planned_threads_and_say_so_once(indexed, tmp_path, capsys):
     budgets, log = {"solve": 249, "evaluate": 249, "export": 325}, tmp_path / "log"
     plans = {
         name: planned(check_config({"game": GAME, "memory_mb": mb}), 16).stages[name] for name, mb in budgets.items()

@@ -1,4 +1,4 @@
-"""The real solver, killed again and again; and on one thread or many."""
+"""The real solver, killed repeatedly, and on one thread or many."""
 
 import random
 from dataclasses import replace
@@ -9,7 +9,7 @@ from benchmarks import faults
 from benchmarks.faults import Board, FaultError, Job, Killer
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
-from pttt_ooc.disk.commits import Current
+from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.sweep import engine
 from tests.kits import helpers
 from tests.kits.disks import in_memory_if_possible
@@ -36,7 +36,7 @@ def killer(reference, in_memory):
 
 @pytest.mark.parametrize("kills", [6, pytest.param(50, marks=pytest.mark.slow)])
 def test_kills_at_random_instants(killer, kills):
-    """Instants of processor time, so that neither the machine's speed nor what else it does decides where they are."""
+    """Instants of processor time, so that neither the machine's speed nor its load matters."""
     killer.random_instants(kills, random.Random(3))
     tally = killer.tally
     assert tally.killed == kills and tally.finished
@@ -47,7 +47,7 @@ def test_kills_at_random_instants(killer, kills):
 @pytest.mark.parametrize("within", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_a_kill_at_every_slice_boundary_of_an_iteration(killer, within):
     slices = sum(player.slices for player in killer.job.index.players)
-    # The strategy that a run begins with; in the iteration, upward and downward.
+    # The initial strategy; within the iteration, upward and downward.
     boundaries = 3 * slices
     found = killer.every_boundary(within)
     assert found > 100 if within else found == boundaries
@@ -62,8 +62,9 @@ def test_a_kill_at_steps_of_a_commit(killer, stride):
     assert killer.tally.finished and 5 < killer.tally.committing < killer.tally.killed
 
 
-def test_work_in_a_damaged_map_is_never_gone_on_with(killer, monkeypatch):
-    """The harness itself: it notices a solver that resumes without reading what was saved."""
+@pytest.mark.slow
+def test_work_in_a_damaged_map_is_never_resumed(killer, monkeypatch):
+    """The harness itself: it notices a solver that resumes without reading the saved state."""
     monkeypatch.setattr(commits, "_restore", lambda *arguments: None)
     with pytest.raises(FaultError, match="The bits of iteration .* are not those"):
         killer.random_instants(100, random.Random(3))
@@ -82,7 +83,7 @@ def test_threads_do_not_change_a_bit_of_slices_of_many_runs(in_memory, monkeypat
 
     def checksums(name, threads):
         faults.run(replace(wanted, threads=threads), in_memory / name, Board())
-        return Current.read(in_memory / name).checksums, faults.result(in_memory / name)
+        return SnapshotRecord.read(in_memory / name).checksums, faults.result(in_memory / name)
 
     whole = checksums("whole", 1)
     monkeypatch.setattr(engine, "RUN_WORK", 200)

@@ -14,12 +14,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pttt_ooc import compiler, jit
-from pttt_ooc.arena import compiled as arena
+from pttt_ooc import imports as package_imports
+from pttt_ooc import jit
 from pttt_ooc.disk import locks
 from pttt_ooc.errors import PtttError
+from pttt_ooc.imports import PACKAGE, dependencies, source_file
 from pttt_ooc.stages import compilation as kernels
-from pttt_ooc.stages.provenance import PACKAGE, source_file
 from pttt_ooc.sweep import gradient
 
 
@@ -31,10 +31,9 @@ def modules():
 
 
 MODULES = modules()
-WINGS = ["learners/exact/kernels", "learners/sampled/kernels", "smbc/kernels"]
-"""The modules of wings that have kernels, one for each wing."""
-ARENA = sorted(name for name in MODULES if name.startswith("arena/kernels/"))
-"""The modules of the arena's kernels, which have a digest of their own."""
+KERNELS = sorted(filter(jit.has_kernels, MODULES))
+BARE = ("arena/kernels/clock", "sweep/vectors")
+"""Modules that write the compiler's instructions, for kernels elsewhere."""
 
 
 def imports(tree):
@@ -60,10 +59,7 @@ def loaded(node):
 
 def is_compiled(function):
     """Whether a function is a kernel, or one of those that write the compiler's instructions."""
-    return any(
-        loaded(decorator) & {"kernel", "bare_kernel", "piece", "intrinsic", "overload"}
-        for decorator in function.decorator_list
-    )
+    return any(loaded(decorator) & {*jit.DECORATORS, "intrinsic", "overload"} for decorator in function.decorator_list)
 
 
 def made_of(tree):
@@ -84,75 +80,85 @@ def made_of(tree):
     return done
 
 
-def strangers(tree):
-    """What kernels are made of that comes from a module of the package whose text is not in the digest."""
-    homes = imports(tree)
-    return {f"{homes[name]}.{name}" for name in made_of(tree) if homes.get(name) and homes[name] not in jit.SOURCES}
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_are_made_of_nothing_that_their_version_leaves_out(name):
+    homes = imports(MODULES[name])
+    assert {homes[part] for part in made_of(MODULES[name]) if homes.get(part)} <= dependencies(name)
 
 
-@pytest.mark.parametrize("name", jit.SOURCES)
-def test_kernels_are_made_of_nothing_that_the_digest_leaves_out(name):
-    assert not strangers(MODULES[name])
-
-
-def test_strangers_are_found():
-    text = "from pttt_ooc.rules.game import N\nfrom pttt_ooc.structure.timing import WORD\n"
+def test_what_kernels_are_made_of_is_found():
+    text = "from pttt_ooc.rules.game import N\nfrom pttt_ooc.structure.timing import WORD, OTHER\n"
     text += "M = N + WORD\n@kernel\ndef f(): return M"
-    assert strangers(ast.parse(text)) == {"rules/game.N"}
-    text = "from pttt_ooc.rules import game as g\n@kernel\ndef f(): return g.N"
-    assert strangers(ast.parse(text)) == {"rules/game.g"}
-    assert not strangers(ast.parse("from pttt_ooc.rules.game import N\ndef f(): return N"))
+    assert {"N", "WORD"} <= made_of(ast.parse(text)) and "OTHER" not in made_of(ast.parse(text))
 
 
-def test_the_digest_covers_all_kernels_and_the_tuples_that_they_take():
+def test_all_modules_with_kernels_are_known():
     for name, tree in MODULES.items():
-        compiled = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and is_compiled(n)]
-        tuples = [
-            n.name for n in tree.body if isinstance(n, ast.ClassDef) and "NamedTuple" in map(ast.unparse, n.bases)
-        ]
-        assert name in jit.SOURCES or name in WINGS + ARENA or not compiled + tuples, name
+        found = [n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and is_compiled(n)]
+        assert name in KERNELS or not found or name in BARE, name
 
 
-@pytest.mark.parametrize("name", WINGS)
-def test_the_kernels_of_a_wing_are_made_of_their_own_module_alone(name):
-    """Numba's own stamp of that file is then enough, and `make solve` of the main game compiles none of them."""
-    homes = imports(MODULES[name])
-    assert {homes[part] for part in made_of(MODULES[name]) if homes.get(part)} <= {"jit"}
+@pytest.mark.parametrize("wing", ["arena", "learners", "smbc"])
+def test_an_edit_of_a_wing_compiles_no_kernel_of_the_core(wing):
+    core = [name for name in KERNELS if not name.startswith(("arena/", "learners/", "smbc/"))]
+    assert core and not any(part.startswith(wing) for name in core for part in dependencies(name))
 
 
-@pytest.mark.parametrize("name", ARENA)
-def test_kernels_of_the_arena_are_made_of_what_their_digest_covers(name):
-    homes = imports(MODULES[name])
-    inside = {homes[part] for part in made_of(MODULES[name]) if homes.get(part)}
-    covered = arena.sources("pttt_ooc." + name.replace("/", "."))
-    assert {source_file(home) for home in inside} <= covered
+@pytest.fixture
+def factory(tmp_path, monkeypatch):
+    """A package with a module `a`, which imports `b` and so `c`; and kernels that a factory makes of modules."""
+    package = tmp_path / "pttt_ooc"
+    (package / "wing").mkdir(parents=True)
+    (package / "wing" / "a.py").write_text("from pttt_ooc.wing.b import (\n    one,\n    two,\n)\n")
+    (package / "wing" / "b.py").write_text("def late():\n    from pttt_ooc.wing import c\n")
+    (package / "wing" / "c.py").write_text("import numpy\n")
+    monkeypatch.setattr(package_imports, "PACKAGE", package)
+
+    def version(*names, inner=lambda: 1):
+        given = [types.ModuleType(name) if isinstance(name, str) else name for name in names]
+
+        def inside():
+            return given_one
+
+        def function():
+            return inside(), inner
+
+        given_one = given[0]
+        function.__module__ = "pttt_ooc.wing.elsewhere"
+        jit._digest_of.cache_clear()
+        return jit.version_of(function)
+
+    yield package, version
+    jit._digest_of.cache_clear()
 
 
-def test_the_digest_of_the_arenas_kernels_follows_imports_and_factories(tmp_path, monkeypatch):
-    room = tmp_path / "arena"
-    room.mkdir()
-    (room / "a.py").write_text("from pttt_ooc.arena.b import (\n    one,\n    two,\n)\n")
-    (room / "b.py").write_text("    from pttt_ooc.arena import c\nfrom pttt_ooc.disk import files\n")
-    (room / "c.py").write_text("import numpy\n")
-    monkeypatch.setattr(arena, "_ROOT", tmp_path)
-    assert {file.stem for file in arena.sources("pttt_ooc.arena.a")} == {"a", "b", "c"}
+def test_versions_follow_imports_and_what_factories_were_given(factory):
+    package, version = factory
+    before = version("pttt_ooc.wing.a")
+    assert before.startswith("a-") and version("pttt_ooc.wing.a") == before
+    others = {version("pttt_ooc.wing.b"), version(3), version(4)}
+    (package / "wing" / "c.py").write_text("import zarr\n")
+    assert len({before, version("pttt_ooc.wing.a")} | others) == 5
 
-    def factory(rules):
-        return lambda: rules
 
-    def version():
-        function = factory(types.ModuleType("pttt_ooc.arena.a"))
-        function.__module__ = "pttt_ooc.arena.elsewhere"
-        return arena.digest(function)
+def test_a_factory_gives_nothing_whose_version_is_unknown(factory):
+    with pytest.raises(TypeError, match="modules, whole numbers and functions"):
+        factory[1]([1.0])
 
-    before = version()
-    (room / "c.py").write_text("import zarr\n")
-    assert version() != before
+
+def test_versions_are_of_python_libraries_and_processor(monkeypatch):
+    found = {jit.version(["structure/orders"])}
+    for changed in range(5):
+        parts = [f"{n} changed" if n == changed else part for n, part in enumerate(jit._environment())]
+        with monkeypatch.context() as patch:
+            patch.setattr(jit, "_environment", lambda parts=parts: parts)
+            found.add(jit.version(["structure/orders"]))
+    assert len(found) == 6
 
 
 def test_all_kernels_are_kept_by_version():
     for name, tree in MODULES.items():
-        if name != "compiler":  # numba's own decorators know nothing of versions
+        if name != "jit":  # numba's own decorators know nothing of versions
             attributes = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n) != "jax.jit"]
             assert not {n.attr for n in attributes} & {"njit", "jit", "vectorize"}, name
             assert not imports(tree).keys() & {"njit", "vectorize", "guvectorize", "cfunc"}, name
@@ -167,10 +173,10 @@ RUN = "from pttt_ooc.products.infosets import two; print(two(), len(two.stats.ca
 @pytest.mark.slow
 def test_compiled_code_of_another_version_is_not_used_and_not_lost(tmp_path):
     package = tmp_path / "pttt_ooc"
-    for name in ("__init__", *jit.SOURCES):
-        (package / name).parent.mkdir(parents=True, exist_ok=True)
-        (package / f"{name}.py").touch()
-    for name in ("compiler", "jit"):
+    for name in ("products", "structure"):
+        (package / name).mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for name in ("imports", "jit"):
         (package / f"{name}.py").write_text(source_file(name).read_text())
     (package / "products" / "infosets.py").write_text(TWO)
 
@@ -190,14 +196,13 @@ RUN_WING = "from pttt_ooc.wing import two; print(two(), len(two.stats.cache_hits
 
 
 class Clone:
-    """A package with one kernel, outside of those whose sources the digest is of."""
+    """A package with one kernel."""
 
     def __init__(self, place, result, cache):
         self.place, self.package = place, place / "pttt_ooc"
-        for name in ("__init__", *jit.SOURCES):
-            (self.package / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.package / f"{name}.py").touch()
-        for name in ("compiler", "jit"):
+        self.package.mkdir(parents=True)
+        (self.package / "__init__.py").touch()
+        for name in ("imports", "jit"):
             (self.package / f"{name}.py").write_text(source_file(name).read_text())
         (self.package / "wing.py").write_text(WING.format(result))
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "NUMBA"))}
@@ -213,12 +218,14 @@ class Clone:
         return list(self.package.rglob("*.nb[ic]"))
 
 
+@pytest.mark.slow
 def test_clones_of_a_version_share_what_was_compiled(tmp_path):
     one, same, other = (Clone(tmp_path / name, n, tmp_path / "cache") for name, n in (("a", 1), ("b", 1), ("c", 2)))
     assert [one.run(), same.run(), other.run(), one.run()] == [["1", "0"], ["1", "1"], ["2", "0"], ["1", "1"]]
     assert list(tmp_path.glob("cache/pttt-ooc/kernels/*.nbi")) and not one.beside() + same.beside() + other.beside()
 
 
+@pytest.mark.slow
 def test_without_a_cache_compiled_code_is_kept_beside_the_sources(tmp_path):
     (tmp_path / "cache").write_text("no directory")
     clone = Clone(tmp_path / "a", 1, tmp_path / "cache")
@@ -226,7 +233,7 @@ def test_without_a_cache_compiled_code_is_kept_beside_the_sources(tmp_path):
 
 
 def test_where_the_cache_cannot_be_used_a_sentence_says_so(cache, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(compiler, "user_cache", lambda: tmp_path / "elsewhere")
+    monkeypatch.setattr(jit, "user_cache", lambda: tmp_path / "elsewhere")
     kernels.ensure_compiled()
     assert capsys.readouterr().err.startswith(f"{tmp_path / 'elsewhere'} cannot be written to: compiled code is kept")
 
@@ -239,36 +246,27 @@ def test_a_version_in_use_stays_young(cache):
     assert stamp.stat().st_mtime > 1000 and len(cache) == 1
 
 
-def test_the_digest_is_of_all_sources(monkeypatch, tmp_path):
-    for name in jit.SOURCES:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / f"{name}.py").touch()
-    monkeypatch.setattr(compiler, "__file__", str(tmp_path / "compiler.py"))
-    found = {compiler._digest()}
-    for name in jit.SOURCES:
-        (tmp_path / f"{name}.py").write_text(name)
-        found.add(compiler._digest())
-    monkeypatch.setattr(compiler.llvm, "get_host_cpu_name", lambda: "another")
-    found.add(compiler._digest())
-    assert len(found) == len(jit.SOURCES) + 2
-
-
 def names(directory):
     return {file.name for file in directory.iterdir()}
 
 
 def test_the_latest_versions_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(kernels, "KEPT", 2)
-    versions = {}
-    for age, version in enumerate(("", "a" * 16, "b" * 16, "c" * 16)):
-        end = f"-{version}" if version else ""
-        versions[age] = {f"cells.split-63.py311{end}.nbi", f"cells.split-63.py311{end}.12.nbc", f"compiled{end or '-'}"}
-        for name in versions[age]:
-            (tmp_path / name).touch()
-            os.utime(tmp_path / name, (1000 - age, 1000 - age))
+    kept = {"cells.cpython-311.pyc"}
+    for age, version in enumerate("abcd"):
+        end = f"-{version * 16}"
+        for kernel in (
+            f"cells.split-6{age}.py311",
+            "perft.locals.perft-44.py311-mnk",
+            "perft.locals.perft-44.py311-two",
+        ):
+            for name in (f"{kernel}{end}.nbi", f"{kernel}{end}.12.nbc", f"compiled{end}"):
+                (tmp_path / name).touch()
+                os.utime(tmp_path / name, (1000 - age, 1000 - age))
+                kept |= {name} if age < 2 else set()
     (tmp_path / "cells.cpython-311.pyc").touch()
     kernels.forget_versions([tmp_path])
-    assert names(tmp_path) == versions[0] | versions[1] | {"cells.cpython-311.pyc"}
+    assert names(tmp_path) == kept
 
 
 @pytest.fixture
@@ -281,14 +279,14 @@ def cache(tmp_path, monkeypatch):
             cache_path = str(tmp_path / "cache")
 
     monkeypatch.setattr(kernels.gradient, "receive", Kernel)
-    monkeypatch.setattr(compiler, "user_cache", lambda: tmp_path)
-    monkeypatch.setattr(kernels, "_compile", lambda compiling: len(done.append(compiler.DIGEST) or done))
+    monkeypatch.setattr(jit, "user_cache", lambda: tmp_path)
+    monkeypatch.setattr(kernels, "_compile", lambda compiling: len(done.append(kernels.version()) or done))
     return done
 
 
 def test_each_version_is_compiled_once(cache, monkeypatch):
     for version in ("a" * 16, "b" * 16, "a" * 16):
-        monkeypatch.setattr(compiler, "DIGEST", version)
+        monkeypatch.setattr(kernels, "version", lambda version=version: version)
         kernels.ensure_compiled()
     assert cache == ["a" * 16, "b" * 16]
 
@@ -311,7 +309,7 @@ def test_one_process_compiles_and_others_wait_for_it(cache, monkeypatch, capsys)
         tried.append(how)
         if how & locks.fcntl.LOCK_NB:
             raise BlockingIOError
-        (kernels.Path(file.name).parent / f"compiled-{compiler.DIGEST}").touch()
+        (kernels.Path(file.name).parent / f"compiled-{kernels.version()}").touch()
 
     monkeypatch.setattr(locks.fcntl, "flock", lock)
     kernels.ensure_compiled()
@@ -412,7 +410,7 @@ def test_a_compilation_whose_starter_is_gone_ends(tmp_path, compiling):
 
 
 def test_kernels_of_modules_that_are_to_be_interpreted_are_plain_functions(monkeypatch):
-    monkeypatch.setattr(compiler, "DIRECTORIES", set())  # this module is no room of kernels
+    monkeypatch.setattr(jit, "DIRECTORIES", set())  # this module is no room of kernels
 
     def function():
         return 1
@@ -432,9 +430,9 @@ def test_one_process_at_a_time_saves_what_it_has_compiled(monkeypatch, tmp_path)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         saved.append(types)
 
-    monkeypatch.setattr(compiler.FunctionCache, "save_overload", save)
-    monkeypatch.setattr(compiler.numba.config, "CACHE_DIR", str(tmp_path))
-    compiler._Cache(save).save_overload("types", None)
+    monkeypatch.setattr("numba.core.caching.FunctionCache.save_overload", save)
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    jit._cache_class(in_tree=False)(names).save_overload("types", None)
     assert saved == ["types"]
 
 
@@ -443,7 +441,9 @@ def test_the_number_that_is_shown_is_the_number_of_kernels():
     cache = getattr(gradient.receive, "stats", None)
     if cache is None:
         pytest.skip("numba is told to compile nothing")
-    assert int((Path(cache.cache_path) / f"compiled-{compiler.DIGEST}").read_text()) == kernels.KERNELS
+    if len(list(Path(cache.cache_path).glob("compiled-*"))) > 1:
+        pytest.skip("another version has compiled some kernels before")
+    assert int((Path(cache.cache_path) / f"compiled-{kernels.version()}").read_text()) == kernels.KERNELS
 
 
 def test_a_line_every_few_seconds_where_there_is_no_terminal(monkeypatch, capsys):

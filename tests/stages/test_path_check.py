@@ -1,4 +1,4 @@
-"""Paths that Snakemake cannot work in: refused at once, by make as well, before anything is installed."""
+"""Paths that Snakemake cannot work in: refused at once, also by make, before anything is installed."""
 
 import shutil
 import subprocess
@@ -32,7 +32,7 @@ ODD = (
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_a_character_that_is_refused(name):
+def test_a_refused_character(name):
     odd = next(c for c in name if c not in "ab")
     with pytest.raises(ConfigError) as caught:
         check_place(Path("/good"), Path("/home") / name)
@@ -42,7 +42,7 @@ def test_a_character_that_is_refused(name):
 
 
 @pytest.mark.parametrize("name", ["plain", "été", "e\u0301te\u0301", "日本", "a+b,c@d%e=f_g-h.i", "1"])
-def test_a_path_that_is_fine(name):
+def test_an_accepted_path(name):
     check_place(Path("/home") / name)
 
 
@@ -61,6 +61,7 @@ def test_make_refuses_before_anything_is_made(tmp_path):
         assert "Making" not in done.stdout and sorted(place.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_snakemake_refuses_at_once(tmp_path):
     place = tmp_path / "my course"
     place.mkdir()

@@ -1,9 +1,10 @@
-"""What a run needs is told before it starts: memory and disk, and budgets that are refused at once."""
+"""Plans: memory and disk of a run before it starts, and budgets that are refused at once."""
 
 import json
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_the_sizes_of_a_structure_are_known_before_it_is_built(name, symmetry):
 
 @given(st.integers(1, 6), st.data())
 def test_no_operator_has_more_cells_than_the_bound(attempts, data):
-    """Of all orders of a view, with any squares as keys."""
+    """For all orders of a view, with any squares as keys."""
     keys = data.draw(st.integers(0, attempts))
     cut = data.draw(st.integers(1, attempts))
     orders = [data.draw(st.permutations(range(attempts))) for _ in range(data.draw(st.integers(1, 40)))]
@@ -114,7 +115,7 @@ def test_a_budget_is_refused_with_the_largest_need_of_all_stages(name):
 
 
 @pytest.mark.slow
-def test_what_is_surely_enough_is_not_planned(monkeypatch):
+def test_a_large_budget_is_accepted_without_planning(monkeypatch):
     for name in ("pttt-abrupt", "mini-2x3k2-classical", "dark-hex-2x3-abrupt"):
         for symmetry in ("full", "none"):
             config = check_config({"game": name, "symmetry": symmetry})
@@ -170,8 +171,8 @@ def test_a_plan_is_within_a_fifth_of_what_a_run_uses(tmp_path, name):
     assert plan.disk_mb * 1e6 == pytest.approx(on_disk(place), rel=0.2, abs=250_000)
 
 
-def test_what_is_told_of_the_largest_game():
-    """Ten squares: no lists of hundreds of millions of infosets unless somebody asks for them."""
+def test_the_plan_of_the_largest_game():
+    """Ten squares: no lists of hundreds of millions of infosets unless requested."""
     assert check_config({"game": "pttt-2x5k3-abrupt"}).export.files("pttt-2x5k3-abrupt") == (False, False)
     assert check_config({}).export.files("pttt-abrupt") == (True, True)
     asked = check_config({"game": "pttt-2x5k3-abrupt", "export": {"bundle": True}})
@@ -182,16 +183,16 @@ def test_what_is_told_of_the_largest_game():
 
 
 def obeying(sequences, work, pairs, order_tables, rows):
-    """What a small game took if each sequence takes 3 s and each addition 2 s, and so on."""
+    """The times of a small game if each sequence takes 3 s and each addition 2 s, and so on."""
     spent = {"searching": 5.0 * pairs, "building": 7.0 * order_tables, "exporting": 11.0 * rows}
     both = {"iterating": 3.0 * sequences + 2.0 * work, "evaluating": 13.0 * sequences + 17.0 * work}
-    return rates.Measured(pairs, sequences, work, order_tables, rows, **spent, **both)
+    return rates.GameTimes(pairs, sequences, work, order_tables, rows, **spent, **both)
 
 
-def test_times_are_foretold_from_what_sequences_and_additions_take():
+def test_times_are_predicted_from_rates_of_sequences_and_additions():
     plan = planned(check_config({"game": "pttt-abrupt", "memory_mb": 4000}), 2)
     small = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
-    found, other = rates.foretold(plan, *small), rates.foretold(replace(plan, sequences=2 * plan.sequences), *small)
+    found, other = rates.predicted(plan, *small), rates.predicted(replace(plan, sequences=2 * plan.sequences), *small)
     infosets = sum(plan.counts["total_infosets"])
     evaluation = 13 * plan.sequences + 17 * plan.work
     for (low, high), seconds in (
@@ -207,32 +208,34 @@ def test_times_are_foretold_from_what_sequences_and_additions_take():
     assert set(found.stages) == {"enumerate", "index", "evaluate", "export"}
 
 
-def test_times_of_arrays_in_files_are_told_with_less_certainty():
+def test_times_of_mapped_arrays_have_wider_ranges():
     content = {"game": "pttt-abrupt", "memory_mb": 325, "solve": {"precision": "float64"}}
     plan = planned(check_config(content), 1)
     assert plan.stages["solve"].mapped_mb > 0 == plan.stages["enumerate"].mapped_mb
-    found = rates.foretold(plan, obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60))
+    found = rates.predicted(plan, obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60))
     assert found.iteration[1] == pytest.approx(3.75 * found.iteration[0])
     assert found.stages["enumerate"][1] == pytest.approx(1.875 * found.stages["enumerate"][0])
 
 
 def test_no_time_is_negative():
-    """What is measured is never quite in proportion."""
+    """Measured times are never exactly proportional."""
     plan = plan_of("pttt-abrupt-after-1-0-3-2-4-8")
     few, many = obeying(1000, 3000, 10, 20, 30), obeying(1500, 60000, 40, 50, 60)
     for times in ((1.0, 1000.0), (1000.0, 1.0), (0.0, 1.0)):
-        found = rates.foretold(plan, *(replace(each, iterating=t) for each, t in zip((few, many), times, strict=True)))
+        found = rates.predicted(plan, *(replace(each, iterating=t) for each, t in zip((few, many), times, strict=True)))
         assert 0 < found.iteration[0] < found.iteration[1]
 
 
-def test_what_is_measured_is_as_large_as_the_plan_says():
+@pytest.mark.slow
+def test_measured_games_have_the_planned_sizes():
     plan, found = plan_of("mini-2x3k2-abrupt"), rates.measure("mini-2x3k2-abrupt")
     assert (found.pairs, found.sequences) == (plan.counts["pairs"], plan.sequences)
     assert (found.work, found.order_tables) == (plan.work, plan.order_tables)
     few, many = (planned(check_config({"game": name}), 1) for name in rates.MEASURED)
-    assert many.work / many.sequences > 5 * few.work / few.sequences  # so that both can be told apart
+    assert many.work / many.sequences > 5 * few.work / few.sequences  # so that both rates can be computed
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     command = [sys.executable, "-m", "pttt_ooc.cli", "plan", "--game", "mini-2x3k2-abrupt", "--no-times"]
     run = {"capture_output": True, "text": True, "cwd": tmp_path, "env": {**os.environ}, "timeout": PATIENCE}
@@ -245,3 +248,10 @@ def test_the_command(tmp_path):
     shown = subprocess.run([*command, "--memory-mb", "100"], check=True, **run).stdout
     assert "This budget is refused: 319 MB is the smallest that will do." in shown and "enumerate" in shown
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_a_plan_prints_itself_in_a_notebook():
+    plan = planned(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
+    rows = [[cell.text for cell in row] for row in ElementTree.fromstring(plan._repr_html_()).iter("tr")]
+    assert rows[0] == list(planning.HEADINGS) and [row[0] for row in rows[1:]] == list(STAGES)
+    assert rows[3][1:4] == ["1", f"{plan.stages['solve'].smallest_mb} MB", f"{plan.stages['solve'].memory_mb} MB"]

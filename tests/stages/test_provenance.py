@@ -7,17 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from pttt_ooc import imports
+from pttt_ooc.imports import PACKAGE, dependencies
 from pttt_ooc.stages import STAGES, provenance
-from pttt_ooc.stages.provenance import (
-    PACKAGE,
-    PLAIN,
-    code_digest,
-    dependencies,
-    fingerprint,
-    iterate_sources,
-    source_digest,
-    stage_sources,
-)
+from pttt_ooc.stages.provenance import PLAIN, code_digest, fingerprint, iterate_sources, source_digest, stage_sources
 
 # Libraries are loaded once; then each child loads one stage and tells what of the package came with it.
 LOADED = """
@@ -57,7 +50,7 @@ def test_templates_are_sources_of_the_report():
 def copied_package(tmp_path, monkeypatch):
     package = tmp_path / "pttt_ooc"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(provenance, "PACKAGE", package)
+    monkeypatch.setattr(imports, "PACKAGE", package)
     return package
 
 
@@ -94,11 +87,12 @@ def test_every_form_of_an_import_counts(copied_package, line):
     assert stage_sources("index") - before == {"new", "inner/__init__", "inner/part", "structure/counts"}
 
 
+@pytest.mark.slow
 def test_a_quick_look_at_imports_finds_what_the_whole_text_has(monkeypatch):
     texts = [file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")]
-    quick = [provenance._named(text) for text in texts]
-    monkeypatch.setattr(provenance, "_IMPORT", SimpleNamespace(findall=lambda text: ["no Python"]))
-    assert quick == [provenance._named.__wrapped__(text) for text in texts] and len(set(quick)) > 100
+    quick = [imports._named(text) for text in texts]
+    monkeypatch.setattr(imports, "_IMPORT", SimpleNamespace(findall=lambda text: ["no Python"]))
+    assert quick == [imports._named.__wrapped__(text) for text in texts] and len(set(quick)) > 100
 
 
 def test_an_import_that_cannot_be_followed_is_no_silence(copied_package):

@@ -1,4 +1,4 @@
-"""A run reserves its directories before its first job; two runs share what both only read."""
+"""A run locks its directories before its first job; two runs share directories that both only read."""
 
 import os
 import time
@@ -19,7 +19,7 @@ def structure(tmp_path):
 
 
 def started(structure, *files):
-    """A run that makes these files, of the default run and of two with names."""
+    """A run that makes these files, with the default run and two named runs."""
     homes = [structure, structure / "runs/a", structure / "runs/b"]
     return begin([structure / file for file in files], homes)
 
@@ -42,7 +42,7 @@ def test_runs_with_different_names_share_the_index(structure):
         refused(structure, "runs/a/report.json")
 
 
-def test_a_run_that_makes_the_index_and_what_others_make_of_it_does_not_wait_for_itself(structure):
+def test_a_run_that_makes_the_index_and_uses_it_does_not_wait_for_itself(structure):
     with started(structure, "index.json", "runs/a/solve.json", "runs/b/solve.json"):
         refused(structure, "runs/a/report.json")
         refused(structure, "report.json")
@@ -51,7 +51,7 @@ def test_a_run_that_makes_the_index_and_what_others_make_of_it_does_not_wait_for
 
 
 @pytest.mark.parametrize("stage", ["enumerate", "index"])
-def test_whoever_makes_the_index_is_alone(structure, stage):
+def test_a_run_that_makes_the_index_is_alone(structure, stage):
     with started(structure, f"{stage}.json"):
         refused(structure, "runs/a/solve.json")
     with started(structure, "runs/a/solve.json"):
@@ -60,8 +60,8 @@ def test_whoever_makes_the_index_is_alone(structure, stage):
 
 
 @pytest.mark.parametrize("lock", [LOCK, STRUCTURE_LOCK])
-def test_a_stage_that_is_at_work_alone(structure, lock):
-    """As it is when its run has been killed."""
+def test_a_stage_that_outlived_its_run(structure, lock):
+    """After its run was killed."""
     with hold(structure / lock, str):
         refused(structure, "solve.json")
     with hold(structure / STRUCTURE_LOCK, str, shared=True):
@@ -69,7 +69,7 @@ def test_a_stage_that_is_at_work_alone(structure, lock):
         refused(structure, "index.json")
 
 
-def test_what_is_refused_keeps_no_lock(structure):
+def test_a_refused_run_keeps_no_lock(structure):
     with started(structure, "runs/b/solve.json"):
         refused(structure, "runs/a/solve.json", "runs/b/solve.json")
         started(structure, "runs/a/solve.json").close()
@@ -89,7 +89,7 @@ def test_a_directory_that_cannot_be_written_to_is_refused_before_any_lock(struct
     assert list(structure.iterdir()) == [structure / "runs"]
 
 
-def test_times_in_the_future_are_set_right(structure):
+def test_times_in_the_future_are_corrected(structure):
     file = structure / "solve.json"
     file.touch()
     os.utime(file, (2**31, 2**31))

@@ -1,4 +1,4 @@
-"""Runs of the same configuration leave the same bytes in everything but logs and what they measured."""
+"""Runs of the same configuration leave the same bytes, except in logs and measurements."""
 
 import json
 import os
@@ -40,6 +40,7 @@ def both(tmp_path_factory):
     return [made(tmp_path_factory.mktemp("same"), threads, 400 + threads) for threads in (1, 2)]
 
 
+@pytest.mark.slow
 def test_equal_runs_leave_equal_products(both):
     names = {
         path.name for path in both[0].iterdir() if path.suffix in (".zip", ".txt", ".h5", ".zarr", ".svg", ".html")
@@ -57,7 +58,7 @@ def test_equal_runs_leave_equal_products(both):
         assert digest(both[0] / name) == digest(both[1] / name), name
 
 
-def test_the_bundle_still_says_how_it_was_made(both):
+def test_the_bundle_still_describes_its_run(both):
     with h5py.File(both[0] / "strategies.h5") as file:
         facts = json.loads(file.attrs["facts"])
         assert file.attrs["solve.result.iteration"] == facts["solve"]["result"]["iteration"] == 6
@@ -99,7 +100,7 @@ def test_the_digest_depends_on_every_stage(both, stage):
         file.write_text(good)
 
 
-def test_what_is_on_disk_is_compared_with_the_manifests_first(both):
+def test_files_are_compared_with_the_manifests_first(both):
     file = both[0] / "convergence.jsonl"
     good = file.read_text()
     try:

@@ -1,4 +1,4 @@
-"""The workflow on a real Slurm of two nodes: what its jobs ask for, and what is left when the scheduler ends them."""
+"""The workflow on a real Slurm of two nodes: resources of its jobs, and resuming after the scheduler ended them."""
 
 import json
 import os
@@ -20,7 +20,7 @@ pytestmark = [
 SOLVE = {**ENDLESS, "max_iterations": 10_000, "commit_seconds": 1}
 SWEEP = {"games": [GAME], "algorithms": ["cfr+"], "precisions": ["float32", "float64"]}
 RUNS = [f"sweep-cfr+-{precision}" for precision in SWEEP["precisions"]]
-BESIDES_MB = 600  # what a job has besides the budget, as the Snakefile says
+BESIDES_MB = 600  # memory of a job besides the budget, as in the Snakefile
 OURS = ("--workflow-profile", "profiles/slurm", "--max-threads", str(slurm_cluster.CPUS))
 OURS += ("--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "3")  # no database here
 
@@ -33,7 +33,7 @@ def swept(place):
 
 
 def begun(workflow, cluster, *arguments):
-    """Snakemake at work, with its output in a file."""
+    """A running Snakemake, with its output in a file."""
     with open(workflow.directory / "told.txt", "ab") as told:
         command = [sys.executable, "-m", "snakemake", *OURS, *arguments, "sweep"]
         environment = {**cluster.environment, "PYTHONPATH": str(workflow.directory)}
@@ -41,7 +41,7 @@ def begun(workflow, cluster, *arguments):
 
 
 def solving(cluster, state=("RUNNING",)):
-    """The jobs that solve, by their numbers; a comment tells the rule."""
+    """Numbers of the jobs of the rule solve; their comment names the rule."""
     return {
         number: job
         for number, job in cluster.jobs().items()
@@ -65,10 +65,10 @@ def cluster(tmp_path):
         yield made
 
 
-def test_jobs_on_two_nodes_go_on_after_the_scheduler_ended_them(cluster, tmp_path):
+def test_jobs_on_two_nodes_resume_after_the_scheduler_ended_them(cluster, tmp_path):
     workflow = swept(tmp_path / "w")
 
-    # Too little memory for a job, though not for the budget: the scheduler ends it, and nothing else is lost.
+    # Too little memory for a job, though enough for the budget: the scheduler ends it, and nothing else is lost.
     snakemake = begun(workflow, cluster, "--set-resources", "solve:mem_mb=100", "--retries", "0")
     assert snakemake.wait() != 0
     killed = solving(cluster, ("FAILED", "OUT_OF_MEMORY", "CANCELLED"))

@@ -1,4 +1,4 @@
-"""Snapshots of the solver: which are kept, what is in them, kills, and budgets of disk space."""
+"""Snapshots of the solver: which are kept, their contents, kills, and disk budgets."""
 
 import json
 import os
@@ -26,7 +26,7 @@ from pttt_ooc.stages.snapshots import due, most_bytes, thinned
 
 GAME = "mini-2x3k2-abrupt"
 EXIT_FINISHED = 7
-SIZE = 15_000  # bytes, more than a snapshot of this game takes
+SIZE = 15_000  # bytes, more than a snapshot of this game
 
 
 def settings(**changes):
@@ -65,7 +65,7 @@ def until(iteration, **changes):
     return list(takewhile(lambda t: t <= iteration, due(settings(**changes))))
 
 
-def test_the_schedule_is_one_of_evaluations():
+def test_snapshots_are_made_at_evaluations():
     assert until(60, evaluate_every=1.2, snapshot_every=1.01) == [*range(1, 11), 12, 14, 16, 19, 22, 26, 31, 37, 44, 52]
     assert until(60, evaluate_every=1.2, snapshot_every=2) == [1, 2, 4, 8, 16, 37]
     assert until(60, evaluate_every=3, snapshot_every=1.5) == [1, 3, 9, 27]
@@ -79,13 +79,14 @@ def test_thinning_deletes_every_second_one():
     assert thinned(sizes, 59) == [1] and thinned(sizes, 9) == []
 
 
-def test_thinning_never_wants_back_what_it_has_deleted():
+def test_thinning_never_needs_a_deleted_snapshot():
     sizes = {t: 7 + t % 5 for t in range(1, 60)}
     kept = [set(thinned({t: s for t, s in sizes.items() if t <= last}, 100)) for last in range(1, 60)]
     for last, (before, after) in enumerate(zip(kept, kept[1:], strict=False), 1):
         assert after <= before | {last + 1}
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_path):
     assert run(place) == until(14) == [1, 2, 3, 4, 6, 8, 12]
     for iteration in (2, 8):
@@ -98,6 +99,7 @@ def test_a_snapshot_is_the_solution_of_a_run_that_ends_there(place, fresh, tmp_p
     assert fsck.check(place).problems == []
 
 
+@pytest.mark.slow
 def test_the_option_changes_nothing_else(place, fresh, tmp_path):
     run(place)
     other = fresh(tmp_path)
@@ -110,7 +112,7 @@ def test_the_option_changes_nothing_else(place, fresh, tmp_path):
 
 
 def killed_after(steps, directory):
-    """A run in a process of its own that is killed before so many calls that change anything on disk; its exit code."""
+    """Run in a separate process that is killed at a given call that changes the disk; return its exit code."""
     child = os.fork()
     if child == 0:
         left = [steps]
@@ -145,7 +147,7 @@ def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, mo
             kills += not finished
             steps += stride
             total = sum(snapshots._size(path) for path in place.glob(f"work/*/{SNAPSHOTS}/*.zarr"))
-            assert total <= TIGHT * MB + 2 * SIZE  # and one that is being made, and one that is not yet deleted
+            assert total <= TIGHT * MB + 2 * SIZE  # plus one in the making, and one not yet deleted
         for name in ("solution.zarr", SNAPSHOTS):
             assert product(place, name) == product(whole, name)
         shutil.rmtree(place / "work")
@@ -154,7 +156,7 @@ def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, mo
 
 
 def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
-    """Else a run that is killed after some were deleted would have to begin anew."""
+    """Otherwise a run that is killed after deleting some would have to restart."""
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
     make_room = snapshots.Snapshots.make_room
 
@@ -172,7 +174,7 @@ def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
 
 
 @pytest.mark.slow
-def test_what_a_smaller_budget_has_deleted_is_made_anew(place, monkeypatch):
+def test_snapshots_deleted_by_a_smaller_budget_are_made_anew(place, monkeypatch):
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
     assert run(place, snapshots_mb=TIGHT) != until(14)
     assert run(place) == until(14)
@@ -213,7 +215,7 @@ def test_no_snapshot_is_larger_than_its_bound(place):
 
 
 @pytest.mark.slow
-def test_a_run_without_snapshots_is_not_gone_on_from_and_not_lost(place, capfd):
+def test_a_run_without_snapshots_is_neither_resumed_nor_lost(place, capfd):
     run(place, snapshot_every=None, max_iterations=8)
     capfd.readouterr()
     assert run(place) == until(14)
@@ -229,12 +231,13 @@ def test_a_run_without_snapshots_is_not_gone_on_from_and_not_lost(place, capfd):
 
 
 @pytest.mark.slow
-def test_snapshots_beyond_the_end_of_a_run_are_no_part_of_it(place):
+def test_snapshots_after_the_end_of_a_run_are_not_published(place):
     run(place, max_iterations=30)
     assert run(place) == until(14)
     assert run(place, max_iterations=30) == until(30)
 
 
+@pytest.mark.slow
 def test_a_run_without_the_option_deletes_the_product(place):
     run(place)
     run(place, snapshot_every=None)
@@ -245,13 +248,14 @@ def test_a_run_without_the_option_deletes_the_product(place):
     assert len(list((work / SNAPSHOTS).glob("*.zarr"))) == len(until(14)), "the run can be gone on from"
 
 
+@pytest.mark.slow
 def test_files_are_shared_and_survive_the_work_directory(place):
     run(place)
     files = [file for file in (place / SNAPSHOTS).rglob("*") if file.is_file()]
     assert {file.stat().st_nlink for file in files} == {2}
 
 
-def test_a_file_system_without_second_names_gets_copies(place, monkeypatch):
+def test_a_file_system_without_hard_links_gets_copies(place, monkeypatch):
     link = os.link
 
     def refused(source, target, **options):
@@ -264,7 +268,8 @@ def test_a_file_system_without_second_names_gets_copies(place, monkeypatch):
     assert digest(place / SNAPSHOTS) == product(place, SNAPSHOTS)["digest"]
 
 
-def test_the_library_says_where_snapshots_can_be_kept(tmp_path):
+@pytest.mark.slow
+def test_the_library_refuses_snapshots_without_a_directory(tmp_path):
     game = named_game(GAME)
     for call in (lambda: iterate(game, snapshot_every=2), lambda: library_solve(game, snapshot_every=2)):
         with pytest.raises(ConfigError, match="Snapshots are kept on disk"):

@@ -1,4 +1,4 @@
-"""Manifests against configuration, sources and products: what is stale and why; what the report says was in force."""
+"""Manifests against configuration, sources and products: what is stale and why; the settings in the report."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from pttt_ooc.config import Config, ExportConfig, SolveConfig, check_config
 from pttt_ooc.disk.files import digest as content_hash
 from pttt_ooc.disk.files import remove
 from pttt_ooc.errors import MemoryBudgetError, StoreError
-from pttt_ooc.solving.regret import RULES, Parameters, unread
+from pttt_ooc.solving.regret import RULES, Parameters, unread_keys
 from pttt_ooc.stages import (
     STAGES,
     directories,
@@ -31,7 +31,7 @@ from pttt_ooc.stages import (
 )
 from pttt_ooc.stages.normal_form import normal_export
 from pttt_ooc.stages.normal_solve import normal_solve
-from pttt_ooc.stages.staleness import asked, reasons, sentence, told
+from pttt_ooc.stages.staleness import reasons, requested_stages, sentence, status_lines
 
 GAME = "mini-2x3k2-abrupt"
 CONFIG = check_config(
@@ -80,9 +80,9 @@ def made(made_once, tmp_path):
 
 
 def found(directory, config=CONFIG, **options):
-    """Why stages are stale; nothing is written meanwhile."""
+    """Why stages are stale; nothing is written."""
     before = written(directory)
-    reasons_found = reasons(directory, asked(config, directory), **options)
+    reasons_found = reasons(directory, requested_stages(config, directory), **options)
     assert options.get("remember") or written(directory) == before
     assert list(reasons_found) == list(STAGES)
     return {stage: reason for stage, reason in reasons_found.items() if reason}
@@ -95,7 +95,7 @@ def written(directory):
 
 
 def later(stage):
-    """What is said of the stages that follow a stale one."""
+    """The reasons of the stages after a stale one."""
     return {other: f"{stage} runs first" for other in STAGES[STAGES.index(stage) + 1 :]}
 
 
@@ -103,9 +103,10 @@ def manifest(directory, stage):
     return json.loads(directories.manifest_of(directory, stage).read_text())
 
 
-def test_nothing_is_stale_that_the_configuration_describes(made):
+@pytest.mark.slow
+def test_a_described_run_is_up_to_date(made):
     assert found(made) == {}
-    assert told(reasons(made, asked(CONFIG, made)))[2] == "solve: up to date"
+    assert status_lines(reasons(made, requested_stages(CONFIG, made)))[2] == "solve: up to date"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def work_name(settings, index):
     return solve.work_name(GAME, "full", settings, index)
 
 
-def test_defaults_in_so_many_words_change_nothing(made):
+def test_explicit_defaults_change_nothing(made):
     settings = {"alpha": 2.3, "gamma": 2, "asymmetry": 2, "horizon": 7, "beta": 3, "snapshots_mb": 5}
     assert found(made, changed(solve=settings, export={"course": True})) == {}
     assert set(found(made, changed(export={"course": True, "bundle": True}))) == {"export", "report"}
@@ -158,19 +159,20 @@ def test_defaults_in_so_many_words_change_nothing(made):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_rules_read_what_they_say(rule):
-    """Where a parameter is said to be read, it changes a coefficient, and only there."""
+def test_rules_read_their_parameters_and_no_others(rule):
+    """A parameter changes a coefficient exactly if the rule says that it reads it."""
     one = RULES[rule]
     for name in ("alpha", "beta", "asymmetry"):
         others = replace(one.defaults, **{name: 0.7})
         changes = any(one.coefficients(t, one.defaults) != one.coefficients(t, others) for t in (2, 3, 4))
         assert changes == (name in one.reads)
-    assert ("horizon" in unread(rule)) == (one.drift == Parameters())
+    assert ("horizon" in unread_keys(rule)) == (one.drift == Parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Pydantic serializer")
 def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
-    """But memory_mb, which changes no product, and what the algorithm ignores."""
+    """Except memory_mb, which changes no product, and keys that the algorithm ignores."""
     others = {"float64": "float32", "float32": "float64", "sapdcfr+": "cfr+"}
     for section in ("solve", "export", "report"):
         for key, value in getattr(CONFIG, section):
@@ -182,7 +184,8 @@ def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
     assert found(made, changed(memory_mb=500)) == {}
 
 
-def test_other_files_of_infosets_are_noticed_by_their_content(made, tmp_path):
+@pytest.mark.slow
+def test_changed_infoset_files_are_noticed_by_their_content(made, tmp_path):
     rows = tmp_path / "rows.txt"
     rows.write_text((made / "player0-infosets.txt").read_text())
     config = changed(export={"infosets_0": str(rows)})
@@ -207,8 +210,9 @@ def test_products_of_another_version_are_made_anew(made, monkeypatch):
     assert found(made) == {"evaluate": "was made by another version of this program", **later("evaluate")}
 
 
-def test_what_was_made_from_other_products_is_made_anew_or_refused(made):
-    """As after `pttt solve` with a smaller target, whatever the times of the files say."""
+@pytest.mark.slow
+def test_products_made_from_other_products_are_made_anew_or_refused(made):
+    """As after `pttt solve` with a smaller target, whatever the times of the files."""
     other = changed(solve={"max_iterations": 20})
     run("solve", made, other)
     with pytest.raises(StoreError, match=r"evaluate.json was made from another convergence.jsonl than .*; delete it"):
@@ -233,11 +237,11 @@ def test_a_stage_that_has_not_run_and_one_whose_manifest_is_damaged(made, stage)
     assert found(made, forced={stage}) == {stage: "has not run", **later(stage)}
 
 
-def test_a_stage_that_somebody_asks_for_runs_and_later_ones_with_it(made):
+def test_a_forced_stage_runs_and_later_stages_too(made):
     assert found(made, forced={"evaluate"}) == {"evaluate": "is to be made anew", **later("evaluate")}
 
 
-def test_sentences_name_the_stages_that_begin_it():
+def test_sentences_name_the_first_stale_stages():
     assert sentence("d/solve.json", "was made with x 1, not 2") == (
         "d/solve.json was made with x 1, not 2; stage solve runs again."
     )
@@ -253,7 +257,7 @@ PRODUCTS += [("solve", "solution.zarr/strategy/1/2/c/0"), ("report", "report.htm
 
 
 def edited(path, at=-1):
-    """Change one bit of a file, or of one of a store's, and nothing of its size."""
+    """Change one bit of a file, or of one file of a store, without changing its size."""
     file = next(f for f in sorted(path.rglob("*")) if f.is_file() and f.stat().st_size) if path.is_dir() else path
     content = bytearray(file.read_bytes())
     content[at] ^= 1
@@ -268,7 +272,7 @@ def test_an_edit_of_the_same_size_is_noticed(made, stage, product):
 
 
 @pytest.mark.parametrize(("stage", "product"), PRODUCTS)
-def test_a_product_that_is_gone_or_shorter_is_noticed(made, stage, product):
+def test_a_missing_or_shorter_product_is_noticed(made, stage, product):
     name, path = product.partition("/")[0], made / product
     if path.is_file():
         path.write_bytes(path.read_bytes()[:-1])
@@ -294,13 +298,13 @@ def test_a_copy_is_read_once(made, monkeypatch):
     assert set(found(made)) == {"export", "report"}, "what differs is not written down"
 
 
-def test_a_stage_writes_down_that_its_products_are_as_it_made_them(made, monkeypatch):
+def test_a_stage_records_its_products_as_verified(made, monkeypatch):
     monkeypatch.setattr(product_check, "digest", lambda path: pytest.fail(f"{path} was read"))
     assert found(made) == {}
 
 
-def test_what_is_written_down_is_of_one_content(made):
-    """If a manifest describes other content, the memory of the old one is no proof, whatever the times."""
+def test_a_record_is_valid_for_one_content_only(made):
+    """If a manifest describes other content, the old record is no proof, whatever the times."""
     products = manifest(made, "export")["products"]
     products["pttt_pl0.zip"]["digest"] = "0" * 64
     assert (
@@ -309,18 +313,18 @@ def test_what_is_written_down_is_of_one_content(made):
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"pttt_pl0.zip": 3}'])
-def test_a_damaged_memory_only_costs_time(made, content):
+def test_a_damaged_record_only_costs_time(made, content):
     (made / product_check.DIRECTORY / "export.json").write_text(content)
     assert found(made) == {}
 
 
-def test_manifests_say_what_they_were_made_from(made):
+def test_manifests_name_their_inputs(made):
     for stage in STAGES[1:]:
         before = stage_context.inputs(made, *STAGES[: STAGES.index(stage)])
         assert manifest(made, stage)["made_from"] == stage_context.digests(before)
 
 
-def test_what_other_parameters_take_on_disk_is_told(made, capfd):
+def test_the_disk_space_of_other_parameters_is_reported(made, capfd):
     run("solve", made, changed(solve={"algorithm": "cfr+", "max_iterations": 2}))
     told = capfd.readouterr().err
     place = re.escape(str(made / "work"))
@@ -333,8 +337,8 @@ BUDGETS |= {"snapshot_every", "snapshots_mb"}
 
 
 @pytest.mark.parametrize("key", SolveConfig.model_fields)
-def test_the_state_is_named_by_all_keys_but_budgets(key):
-    """Horizon counts only where something moves, and the asymmetry only where predictions are divided."""
+def test_the_state_is_named_by_all_keys_except_budgets(key):
+    """The horizon counts only if parameters move, and the asymmetry only if predictions are divided."""
     settings = SolveConfig(algorithm={"horizon": "hs-dcfr", "asymmetry": "sapcfr+"}.get(key, "dcfr"))
     others = {"algorithm": "cfr+", "updates": "simultaneous", "precision": "float64", "horizon": 7}
     other = settings.model_copy(update={key: others.get(key, 3.5)})
@@ -349,8 +353,8 @@ def test_the_state_is_named_by_all_keys_but_budgets(key):
     assert len({names[0], *others}) == 4
 
 
-def test_the_report_prints_what_was_in_force(made):
-    """Not what it is told now: the solution came about otherwise."""
+def test_the_report_prints_the_settings_in_force(made):
+    """Not the present configuration: the solution was made with another one."""
     text = (made / "report.html").read_text()
     assert "target_nashconv: 0.01" in text and "memory_mb" not in text and "bundle: false" in text
     now = changed(memory_mb=400, solve={"target_nashconv": 0.5}, export={"bundle": True}, report={"title": "Now"})
@@ -366,7 +370,7 @@ def test_the_report_prints_what_was_in_force(made):
 
 @pytest.fixture
 def clone(made, tmp_path, monkeypatch):
-    """A directory with a configuration and the results that it asks for, in which we are."""
+    """The current directory, with a configuration and its results."""
     place = tmp_path / "clone"
     shutil.copytree(made, place / "data" / GAME / "full")
     (place / "config.yaml").write_text(yaml.safe_dump(CONFIG.model_dump(mode="json")))
@@ -387,7 +391,7 @@ def why(capsys, *arguments):
 FRESH = [f"{stage}: up to date" for stage in STAGES]
 
 
-def test_why_is_asked_of_a_configuration_a_clone_or_results(clone, capsys):
+def test_why_takes_a_configuration_a_clone_or_results(clone, capsys):
     results = clone / "data" / GAME / "full"
     assert why(capsys) == why(capsys, "config.yaml") == why(capsys, results) == why(capsys, clone) == FRESH
     other = yaml.safe_dump(changed(solve={"algorithm": "pcfr+"}).model_dump(mode="json"))
@@ -404,6 +408,6 @@ def test_why_is_asked_of_a_configuration_a_clone_or_results(clone, capsys):
 
 
 @pytest.mark.parametrize("place", ["nowhere.yaml", "data"])
-def test_why_is_asked_of_nothing(clone, capsys, place):
+def test_why_refuses_other_places(clone, capsys, place):
     (sentence_told,) = why(capsys, place)
     assert sentence_told.startswith(place)

@@ -1,4 +1,4 @@
-"""The workflow, run by Snakemake itself on small boards: what runs again after which change, and after which end."""
+"""The workflow, run by Snakemake itself on small boards: what runs again after each change and interruption."""
 
 import fcntl
 import functools
@@ -28,11 +28,11 @@ PARTS = ("Snakefile", "config.yaml", "config", "envs", "profiles", "workflow", "
 GAME = "mini-2x3k2-abrupt"
 LOCKS = (LOCK, STRUCTURE_LOCK, RUN_LOCK, STRUCTURE_RUN_LOCK)
 ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**6, "commit_seconds": 0}
-ENDLESS |= {"evaluate_every": 10**9, "algorithm": "cfr+"}  # evaluated once, when the gap is still large
+ENDLESS |= {"evaluate_every": 10**9, "algorithm": "cfr+"}  # evaluated once, while the gap is large
 
 
 def linked_or_copied(source, target):
-    """Compiled code takes most of the room, and is never written into: it is replaced."""
+    """Link compiled code: it takes most of the space, and is replaced but never modified."""
     try:
         if Path(source).suffix in (".nbc", ".nbi", ".pyc"):
             return os.link(source, target)
@@ -45,7 +45,7 @@ copytree = functools.partial(shutil.copytree, copy_function=linked_or_copied)
 
 
 class Workflow:
-    """A copy of the workflow, with a configuration of its own."""
+    """A copy of the workflow, with its own configuration."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -62,7 +62,7 @@ class Workflow:
 
     @classmethod
     def of_wing(cls, directory, wing, **section):
-        """One in which the target of a wing has been made."""
+        """A copy in which the target of a wing has been made."""
         workflow = cls.fresh(directory / "w")
         workflow.configure(wing, **section)
         workflow.succeed(wing)
@@ -127,7 +127,7 @@ def finished_once(tmp_path_factory, worker_id):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (place / "done").exists():
             workflow = Workflow.fresh(place)
-            # As a person does it.
+            # As a user runs it.
             environment, directory = workflow.environment, workflow.directory
             done = subprocess.run(workflow.command(), env=environment, cwd=directory, capture_output=True, text=True)
             text = done.stdout + done.stderr
@@ -181,6 +181,7 @@ def test_memory_stays_below_the_projection(workflow):
         assert 50 < used <= memory["projected_mb"] <= 512, stage
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_too_small_is_refused_before_anything_is_touched(workflow):
     workflow.configure("solve", target_nashconv=0.001)
     content = yaml.safe_load((workflow.directory / "config.yaml").read_text())
@@ -195,12 +196,14 @@ def test_a_budget_that_is_too_small_is_refused_before_anything_is_touched(workfl
     assert workflow.contents() == before
 
 
+@pytest.mark.slow
 def test_another_budget_makes_nothing_stale(workflow):
     content = yaml.safe_load((workflow.directory / "config.yaml").read_text())
     (workflow.directory / "config.yaml").write_text(yaml.safe_dump({**content, "memory_mb": 400}))
     assert workflow.stale() == []
 
 
+@pytest.mark.slow
 def test_dry_run_explains_itself(workflow):
     workflow.configure("solve", algorithm="cfr+")
     told = workflow.succeed("--dry-run")
@@ -217,7 +220,7 @@ def test_dry_run_explains_itself(workflow):
         ("export", {"dtype": "float64"}, ["export", "report"]),
         ("export", {"bundle": False}, ["export", "report"]),
         ("report", {"title": "Another"}, ["report"]),
-        ("solve", {"algorithm": "sapdcfr+"}, []),  # the default, now in so many words
+        ("solve", {"algorithm": "sapdcfr+"}, []),  # the default, now explicit
     ],
 )
 def test_stale_stages_after_a_change_of_configuration(workflow, section, change, stages):
@@ -260,7 +263,7 @@ def test_only_later_stages_run_after_a_change_of_algorithm(workflow):
 
 @pytest.mark.slow
 def test_runs_side_by_side(workflow):
-    """A run with a name shares the index, leaves other runs alone, and is compared with them."""
+    """A named run shares the index, does not change other runs, and is compared with them."""
     before = workflow.contents()
     workflow.configure("solve", algorithm="cfr+")
     workflow.configure("report", compare=["default"])
@@ -284,7 +287,7 @@ def test_runs_side_by_side(workflow):
     assert "Gaps of 2 runs over seconds" in (own / "measurements.html").read_text()
     assert "Runs compared" not in (workflow.data / "report.html").read_text()
 
-    # The other way round: the default run changes, the one with a name stays, but for its report.
+    # The other way round: the default run changes; the named run stays, except for its report.
     ours = {name: content for name, content in after.items() if "/runs/" in name}
     named = config.read_text()
     config.write_text(named.replace("run: dcfr+", "run: default").replace("algorithm: cfr+", "algorithm: dcfr"))
@@ -295,7 +298,8 @@ def test_runs_side_by_side(workflow):
     assert workflow.stale() == ["report"]
 
 
-def test_a_run_that_is_not_there_is_not_compared(workflow):
+@pytest.mark.slow
+def test_a_missing_run_is_not_compared(workflow):
     workflow.configure("report", compare=["default", "nobody"])
     done = workflow.run()
     assert done.returncode != 0
@@ -306,8 +310,8 @@ def test_a_run_that_is_not_there_is_not_compared(workflow):
 
 
 @pytest.mark.slow
-def test_a_solution_that_the_configuration_does_not_describe_is_made_anew(workflow):
-    """Another command, `pttt solve`, may have gone further; Snakemake compares with its own last run only."""
+def test_a_solution_of_another_configuration_is_made_anew(workflow):
+    """`pttt solve` may have continued the solve; Snakemake compares only with its own last run."""
     manifest, solution = workflow.data / "solve.json", digest(workflow.data / "solution.zarr")
     before = workflow.manifest("solve")
     further = {"target_nashconv": 1e-4, "max_iterations": 2000, "max_minutes": 60.0, "commit_seconds": 30.0}
@@ -332,9 +336,10 @@ def test_a_dry_run_of_another_configuration_costs_nothing(workflow):
     assert workflow.stale() == []
 
 
+@pytest.mark.slow
 def test_raising_the_target_continues(workflow):
     reached = workflow.manifest("solve")["result"]["iteration"]
-    workflow.configure("solve", target_nashconv=0.0, max_iterations=reached + 30)
+    workflow.configure("solve", target_nashconv=0.0, max_iterations=reached + 30, max_minutes=60)
     workflow.succeed("--until", "solve")
     assert f"Continuing from iteration {reached}." in workflow.log("solve")
     assert workflow.manifest("solve")["result"]["iteration"] == reached + 30
@@ -344,7 +349,7 @@ def test_raising_the_target_continues(workflow):
 def test_comment_in_the_solver_runs_the_stage_but_keeps_its_state(workflow):
     solution = workflow.manifest("solve")["products"]["solution.zarr"]
     workflow.edit("solving/regret.py")
-    # There is no iteration left to make, so that nothing is worth to be compiled anew for the edited source.
+    # No iteration is left, so nothing needs to be compiled again for the edited source.
     workflow.succeed("--until", "solve", NUMBA_DISABLE_JIT="1")
     assert "Continuing from iteration" in workflow.log("solve")
     assert workflow.manifest("solve")["products"]["solution.zarr"] == solution
@@ -381,14 +386,15 @@ def test_a_deleted_store_is_made_again_from_the_last_commit(workflow):
     assert workflow.stale() == [], "the same content again"
 
 
-def test_a_product_that_was_tampered_with_is_refused(workflow):
+@pytest.mark.slow
+def test_a_changed_product_is_refused(workflow):
     chunk = workflow.data / "solution.zarr/strategy/0/0/c/0"
     content, stat = bytearray(chunk.read_bytes()), chunk.stat()
     content[-1] ^= 1
     chunk.write_bytes(content)
     workflow.configure("export", dtype="float64")
     assert workflow.stale()[0] == "solve"
-    os.utime(chunk, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # as a disk does it
+    os.utime(chunk, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # like a disk error
     assert workflow.stale()[0] == "export"
     done = workflow.run()
     told = done.stdout + done.stderr
@@ -467,7 +473,7 @@ rule toys:
 
 @pytest.mark.slow
 def test_a_wing_has_a_section_and_a_target_of_its_own(workflow):
-    """What the core has made does not depend on a wing, and what is made without targets has none of a wing's."""
+    """The core's products do not depend on a wing, and the default target makes none of a wing's."""
     workflow.edit("cli/sections.py", WING)
     (workflow.directory / "workflow/rules").mkdir(exist_ok=True)
     (workflow.directory / "workflow/rules/toys.smk").write_text(RULES)
@@ -498,7 +504,7 @@ def test_scripts_are_short():
         assert len(text.splitlines()) <= 40 and text.startswith('"""')
 
 
-def test_each_script_is_one_of_a_rule():
+def test_each_script_belongs_to_a_rule():
     rules = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")])
     for script in (ROOT / "workflow/scripts").glob("*.py"):
         assert f"scripts/{script.name}" in rules, script.name
@@ -532,7 +538,7 @@ def interrupted(workflow, end):
             wait_until(lambda: workflow.committed() >= 5, alive=lambda: run.poll() is None, told=told)
             end(workflow, run)
             run.wait(PATIENCE)
-            # Snakemake may be gone before the solver is, which lets go of its lock when it can write no more.
+            # Snakemake may end before the solver, which releases its lock when it cannot write any more.
             with open(workflow.data / LOCK) as lock:
                 wait_until(lambda: is_free(lock), told=lambda: "the solver does not end")
         finally:
@@ -592,7 +598,7 @@ def test_an_interrupted_solve_continues(workflow, end):
 
 @pytest.mark.slow
 def test_a_clock_that_was_set_back(workflow):
-    """Snakemake would refuse for ever to make anything from a file that was made tomorrow."""
+    """Otherwise Snakemake would never make anything from a file with a time in the future."""
     for file in workflow.data.iterdir():
         os.utime(file, (2**31, 2**31))
     workflow.configure("report", title="Another")
@@ -600,7 +606,7 @@ def test_a_clock_that_was_set_back(workflow):
     assert workflow.stale() == []
 
 
-def test_times_in_the_future_keep_their_sequence(tmp_path):
+def test_times_in_the_future_keep_their_order(tmp_path):
     now = time.time()
     times = {"old": now - 1000, "first": now + 1000, "second": now + 2000, "too": now + 2000, "third": now + 3000}
     for name, at in times.items():
@@ -615,7 +621,7 @@ def test_times_in_the_future_keep_their_sequence(tmp_path):
 
 @pytest.mark.slow
 def test_a_disk_that_is_full_or_read_only(workflow, tmp_path_factory):
-    """On a disk of its own, so that what Snakemake itself writes goes elsewhere."""
+    """On a separate disk, so that Snakemake itself writes elsewhere."""
     before = digest(workflow.data / "solution.zarr")
     try:
         disk = Disk(tmp_path_factory.mktemp("disk"), 8)

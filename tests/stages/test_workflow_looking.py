@@ -1,4 +1,4 @@
-"""Who looks at the workflow changes nothing, and what is decided by content is not by times."""
+"""Looking at the workflow changes nothing, and content decides, not times."""
 
 import json
 import os
@@ -24,20 +24,22 @@ def state(workflow):
     return {file: (stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in stats.items()}
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     "arguments", [["--dry-run"], ["--summary"], ["--dag"], ["--lint"], ["--unlock"], ["--report", "report.zip"]]
 )
 def test_looking_with_another_configuration_changes_nothing(workflow, arguments):
-    (workflow.data / "opening.svg").write_text("")  # and a product is damaged
+    (workflow.data / "opening.svg").write_text("")  # a damaged product
     for file in workflow.data.iterdir():
-        os.utime(file, (2**31, 2**31))  # by a clock that was wrong
+        os.utime(file, (2**31, 2**31))  # from a wrong clock
     before = state(workflow)
     done = workflow.run(*arguments, *OTHER)
     assert "Traceback" not in done.stderr and (done.returncode == 0 or arguments == ["--lint"]), done.stderr
     assert state(workflow) == before
 
 
-def test_data_that_can_only_be_read(workflow, tmp_path_factory):
+@pytest.mark.slow
+def test_read_only_data(workflow, tmp_path_factory):
     try:
         disk = Disk(tmp_path_factory.mktemp("disk"), 8)
     except NoDiskError:
@@ -49,14 +51,14 @@ def test_data_that_can_only_be_read(workflow, tmp_path_factory):
             os.utime(file)
         disk.read_only()
         assert "Nothing to be done" in workflow.succeed()
-        for options in (["--dry-run"], []):  # Snakemake plans nothing that it could not write
+        for options in (["--dry-run"], []):  # Snakemake plans nothing that it cannot write
             done = workflow.run(*options, *OTHER)
             assert done.returncode != 0 and "stage solve runs again" in done.stderr
             assert "it is read-only, or not yours" in done.stderr and "Traceback" not in done.stderr
         disk.read_only(False)
 
 
-def test_a_second_run_says_who_is_at_work_and_disturbs_nothing(workflow):
+def test_a_second_run_names_the_first_and_disturbs_nothing(workflow):
     with begin([workflow.data / "export.json"], [workflow.data]):
         before = state(workflow)
         assert workflow.run("--dry-run", *OTHER).returncode == 0
@@ -64,7 +66,7 @@ def test_a_second_run_says_who_is_at_work_and_disturbs_nothing(workflow):
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert f"Another run is at work in data/{GAME}/full (process {os.getpid()}, since " in done.stderr
     assert state(workflow) == before
-    with hold(workflow.data / LOCK, str):  # the run was killed, but not the stage
+    with hold(workflow.data / LOCK, str):  # the run was killed, the stage was not
         before = state(workflow)
         done = workflow.run(*OTHER)
     assert done.returncode != 0 and "Another run is at work" in done.stderr
@@ -73,7 +75,7 @@ def test_a_second_run_says_who_is_at_work_and_disturbs_nothing(workflow):
     }
 
 
-def test_after_a_run_nothing_has_to_be_read_again(workflow):
+def test_after_a_run_no_product_is_read_again(workflow):
     """Although Snakemake gives new times to products."""
     for stage in STAGES:
         seen = json.loads((workflow.data / product_check.DIRECTORY / f"{stage}.json").read_text())
@@ -82,8 +84,9 @@ def test_after_a_run_nothing_has_to_be_read_again(workflow):
         }
 
 
+@pytest.mark.slow
 def test_a_copy_makes_nothing_anew(workflow):
-    """Neither times nor what Snakemake remembers are copied along."""
+    """Neither times nor Snakemake's records are copied."""
     shutil.rmtree(workflow.directory / ".snakemake")
     for number, stage in enumerate(reversed(STAGES)):
         os.utime(directories.manifest_of(workflow.data, stage), (10**9 + number, 10**9 + number))
@@ -96,29 +99,33 @@ def test_a_copy_makes_nothing_anew(workflow):
     assert {file.parent.name for file in changed} <= {".verified", "full"}, "only a note that all has been read"
 
 
-def test_what_means_the_same_makes_nothing_stale(workflow):
+@pytest.mark.slow
+def test_equivalent_settings_make_nothing_stale(workflow):
     workflow.configure("solve", horizon=7, beta=3.0, alpha=2.3)
     workflow.configure("export", course=True)
     assert workflow.stale() == []
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize(("product", "stage"), [("pttt_pl0.zip", "export"), ("report.html", "report")])
-def test_an_edit_of_the_same_size_is_made_good(workflow, product, stage):
+def test_an_edit_of_the_same_size_is_repaired(workflow, product, stage):
     content = bytearray((workflow.data / product).read_bytes())
     content[-1] ^= 1
     (workflow.data / product).write_bytes(content)
     assert workflow.stale() == list(STAGES[STAGES.index(stage) :])
 
 
-def test_only_what_is_asked_for_runs(workflow):
-    """A stale stage is no target of its own."""
+@pytest.mark.slow
+def test_only_requested_targets_run(workflow):
+    """A stale stage is not a target by itself."""
     told = workflow.succeed("--dry-run", f"data/{GAME}/full/index.json", *OTHER)
     assert "Nothing to be done" in told and "runs again" not in told
     told = workflow.succeed("--dry-run", "--until", "solve", *OTHER)
     assert "stage solve runs again" in told and "rule evaluate" not in told and "Evaluate the solution" not in told
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("arguments", [["--forcerun", "evaluate"], ["--forcerun", f"data/{GAME}/full/evaluate.json"]])
-def test_a_stage_that_is_forced_takes_later_ones_along(workflow, arguments):
+def test_a_forced_stage_forces_later_stages(workflow, arguments):
     counted = [line.split() for line in workflow.succeed("--dry-run", *arguments).splitlines()]
     assert [stage for stage in STAGES if [stage, "1"] in counted] == ["evaluate", "export", "report"]

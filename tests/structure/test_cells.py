@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.rules.catalogue import named_game
-from pttt_ooc.structure.cells import BASE, Cells, Side, find_cells, times_of
+from pttt_ooc.structure.cells import BASE, Cells, PlayerOrders, find_cells, times_of
 from pttt_ooc.structure.orders import all_orders
 from pttt_ooc.structure.patterns import FAILED, PLACED, keys_of, kinds_of, squares_of
 
@@ -30,7 +30,7 @@ def naive_times(table, placed, classical):
 @pytest.mark.parametrize("prefix_major", [False, True])
 @pytest.mark.parametrize("ends_at", [NEVER, 2, 3])
 def test_each_order_has_the_cell_of_its_times(rule, cut, prefix_major, ends_at):
-    side = Side(named_game(f"mini-2x3k3-{rule}"), 1)
+    side = PlayerOrders(named_game(f"mini-2x3k3-{rule}"), 1)
     kinds, [keys] = int(kinds_of(np.int64(VIEW))), keys_of(np.array([VIEW]))
     placed, failed = squares_of(VIEW, PLACED), squares_of(VIEW, FAILED)
     assert (placed, failed, keys.tolist()) == (0b10101, 0b01010, [1, 3, 0])
@@ -62,7 +62,7 @@ def test_each_order_has_the_cell_of_its_times(rule, cut, prefix_major, ends_at):
 
 
 def test_orders_share_prefixes_and_suffixes():
-    side = Side(named_game("pttt-abrupt"), 0)
+    side = PlayerOrders(named_game("pttt-abrupt"), 0)
     orders = side.orders(int(kinds_of(np.int64(pattern(*[(PLACED, None)] * 4, *[(FAILED, None)] * 3)))), 4)
     assert len(set(orders.prefix_code.tolist())) <= len(orders.prefix_code) < len(orders.prefix) / 4
     assert len(orders.suffix_code) == len(set(orders.suffix_code.tolist())) < len(orders.suffix) / 3

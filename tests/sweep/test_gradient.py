@@ -44,6 +44,7 @@ def check(name, symmetry, seed, zero_probability):
     assert (found.exploitability_0, found.exploitability_1) == (found.best_response_1, found.best_response_0)
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", helpers.TINY)
 @settings(max_examples=15)
@@ -79,9 +80,9 @@ def test_cells_beyond_16_bits_have_a_table_of_their_own(monkeypatch, name):
 
 
 def test_numbers_that_do_not_fit_32_bits_are_refused():
-    assert building.narrowed(np.array([2**31 - 1, -5])).dtype == np.int32
+    assert building.as_int32(np.array([2**31 - 1, -5])).dtype == np.int32
     with pytest.raises(OverflowError, match="more entries than 32 bits"):
-        building.narrowed(np.array([2**31]))
+        building.as_int32(np.array([2**31]))
 
 
 @pytest.mark.slow_but_one

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from pttt_ooc.structure.timing import Patterns
+from pttt_ooc.structure.timing import PatternCells
 from pttt_ooc.sweep import gradient
 from pttt_ooc.sweep.vectors import LANES, STRETCH, any_cell, lowest, not_zero
 from tests.kits import helpers
@@ -61,7 +61,7 @@ def test_orders_are_added_up_by_cells_in_their_sequence(orders, share):
     y = rng.random(orders + 9, np.float32)
     y[4 : 4 + orders][rng.random(orders) >= share] = 0
     cells = rng.integers(0, 5, orders + 2).astype(np.uint16)
-    patterns = Patterns(np.array([0, 2, 2 + orders]), cells, np.zeros(0, np.uint32))
+    patterns = PatternCells(np.array([0, 2, 2 + orders]), cells, np.zeros(0, np.uint32))
     cells = rng.random(5, np.float32)
     expected = cells.copy()
     for place, number in zip(patterns.cell[2:], y[4 : 4 + orders], strict=True):

@@ -1,4 +1,4 @@
-"""Connections, their limits and their clocks; and what is done before and after a request.  No socket is opened."""
+"""Connections, their limits and timers, and the gate around requests; without sockets."""
 
 import asyncio
 from types import SimpleNamespace
@@ -92,14 +92,14 @@ def connect(clock):
     return opened
 
 
-def test_the_connection_that_has_waited_longest_gives_way(connect):
+def test_the_longest_waiting_connection_is_replaced(connect):
     door = Door(per_address=2, total=10)
     first, second, third = (connect(door) for _ in range(3))
     assert (first.at.aborted, second.at.aborted, third.at.closed) == (True, False, False) and len(door) == 2
     assert connect(door, "10.0.0.2") and not second.at.closed, "another address has its own limit"
 
 
-def test_as_many_connections_as_there_may_be_in_all(connect):
+def test_the_total_number_of_connections_is_limited(connect):
     door = Door(per_address=10, total=3)
     opened = [connect(door, f"10.0.0.{n}") for n in range(3)]
     assert len(door) == 3 and not any(one.at.closed for one in opened)
@@ -107,7 +107,7 @@ def test_as_many_connections_as_there_may_be_in_all(connect):
     assert [one.at.aborted for one in opened] == [True, False, False] and len(door) == 3
 
 
-def test_who_has_sent_a_request_does_not_give_way(connect):
+def test_a_connection_with_a_request_is_not_replaced(connect):
     door = Door(per_address=1, total=10)
     busy = connect(door)
     busy.data_received(REQUEST)
@@ -125,7 +125,7 @@ def test_a_trusted_proxy_has_the_limit_of_all(connect):
     assert len(strangers[0]._door) == 1
 
 
-def test_the_head_of_a_request_has_its_time(connect, clock):
+def test_the_head_of_a_request_has_a_time_limit(connect, clock):
     silent, half, whole = (connect(Door(9, 9, head_seconds=15.0)) for _ in range(3))
     half.data_received(REQUEST[:9])
     whole.data_received(REQUEST)
@@ -136,7 +136,7 @@ def test_the_head_of_a_request_has_its_time(connect, clock):
     assert silent.at.closed and silent.at.sent == b"" and not whole.at.closed
 
 
-def test_who_does_not_read_is_waited_for_and_who_reads_again_has_time_again(connect, clock):
+def test_a_client_that_does_not_read_has_a_time_limit_which_reading_renews(connect, clock):
     reads, does_not = (connect(Door(9, 9, head_seconds=1e9, reading_seconds=60.0)) for _ in range(2))
     for one in (reads, does_not):
         one.data_received(REQUEST)
@@ -152,7 +152,7 @@ def test_who_does_not_read_is_waited_for_and_who_reads_again_has_time_again(conn
     assert reads.at.aborted
 
 
-def test_a_connection_that_ends_leaves_no_clock_behind(connect, clock):
+def test_a_closed_connection_leaves_no_timer(connect, clock):
     waits, stuck = (connect(Door(9, 9)) for _ in range(2))
     stuck.data_received(REQUEST)
     stuck.pause_writing()
@@ -163,7 +163,7 @@ def test_a_connection_that_ends_leaves_no_clock_behind(connect, clock):
     assert not waits._door._open, "nor its address"
 
 
-def test_the_application_hears_that_a_client_talks_nonsense(connect):
+def test_the_application_hears_of_a_malformed_body(connect):
     """Amid a request: its body is not what the head says."""
     connection = connect(Door(9, 9))
     connection.data_received(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -188,7 +188,7 @@ def test_the_application_hears_that_a_client_talks_nonsense(connect):
         (True, ("127.0.0.1", 5), [(b"x-forwarded-for", b"10.1.1.1")], 0),
     ],
 )
-def test_a_proxy_that_is_not_trusted_is_told_of_once(caplog, proxies, client, headers, warnings):
+def test_an_untrusted_proxy_is_reported_once(caplog, proxies, client, headers, warnings):
     async def answers(scope, receive, send):
         pass
 
@@ -231,10 +231,10 @@ def test_the_rest_of_a_body_is_read_before_an_early_answer():
     assert answered([b"x" * 30] * 9, 403) == ({b"connection": b"close"}, 4)  # no more than about 100 bytes
 
 
-def test_a_body_that_came_too_late_is_not_waited_for_again():
+def test_a_late_body_gets_no_second_wait():
     assert answered([b"x"] * 3, 408) == ({b"connection": b"close"}, 0)
     assert answered([b"x"] * 3, 409) == ({}, 3)
 
 
-def test_a_body_that_waits_to_be_asked_for_is_never_sent():
+def test_a_body_that_waits_for_permission_is_never_sent():
     assert answered([b"x"] * 3, 403, b"100-Continue") == ({b"connection": b"close"}, 0)

@@ -218,7 +218,7 @@ class Gardeners:
         return f"/gardeners/{account.id}"
 
 
-def test_who_is_signed_in_is_on_every_page(tmp_path):
+def test_every_page_shows_who_is_signed_in(tmp_path):
     accounts, part = Gardeners(), make_part(tmp_path)
     with client_of(part, accounts=accounts) as client:
         page = client.get("/sign-in").text
@@ -241,7 +241,7 @@ def signed_in_to(client, page, to):
     return client.post("/sign-in", data=form, follow_redirects=False).headers["location"]
 
 
-def test_who_signs_in_comes_back_to_the_page(tmp_path):
+def test_signing_in_leads_back_to_the_page(tmp_path):
     with client_of(make_part(tmp_path), accounts=Gardeners()) as client:
         assert 'href="/sign-in?to=%2Fgarden"' in client.get("/garden").text.replace("?to=/", "?to=%2F")
         page = client.get("/sign-in?to=/garden/beds").text
@@ -264,7 +264,7 @@ def test_who_signs_in_comes_back_to_the_page(tmp_path):
         "/" + 300 * "a",
     ],
 )
-def test_who_signs_in_is_never_sent_elsewhere(tmp_path, to):
+def test_signing_in_never_leads_to_another_site(tmp_path, to):
     with client_of(make_part(tmp_path), accounts=Gardeners()) as client:
         page = client.get("/sign-in", params={"to": to}).text
         assert '<input type="hidden" name="to" value="">' in page
@@ -294,6 +294,7 @@ def test_programs_send_a_token(tmp_path):
         assert operation["security"] == [{"token": []}] and "needs a token" in client.get("/api/docs").text
 
 
+@pytest.mark.slow
 def test_the_shell_needs_neither_grader_nor_database_nor_numerics(tmp_path):
     """As for an application of other parts alone."""
     script = """

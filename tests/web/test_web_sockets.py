@@ -1,4 +1,4 @@
-"""What a client may do on its connection: lines that end oddly, and answers that come while it is still sending."""
+"""Clients with odd ends of lines, and clients that are still sending when their answer comes."""
 
 import http.client
 import json
@@ -96,12 +96,12 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n"
         CHUNKED + b"X: a\r\n b\r\n\r\n" + HIDDEN,
     ],
 )
-def test_lines_that_others_may_read_otherwise_are_refused(served, request_):
+def test_ambiguous_lines_are_refused(served, request_):
     answer = served.say(request_)
     assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1 ") == 1, answer
 
 
-def test_lines_that_end_as_they_should_are_read(served):
+def test_correct_lines_are_read(served):
     for request in (HIDDEN, CHUNKED + b"X: a\r\nY: b\r\n\r\n" + HIDDEN, CHUNKED + b"\r\n" + HIDDEN):
         answer = served.say(request)
         assert answer.count(b"HTTP/1.1 200 ") == request.count(b"HTTP/1.1"), answer
@@ -120,13 +120,13 @@ def test_the_answer_to_too_much_json_is_read(served, length, chunked):
     connection.close()
 
 
-def test_the_answer_to_what_is_no_request_is_read(served):
+def test_the_answer_to_a_malformed_request_is_read(served):
     with served.connect() as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * LARGE)
         assert all_of(client).startswith(b"HTTP/1.1 400 ")
 
 
-def test_who_goes_on_sending_is_not_listened_to_for_ever(served, monkeypatch):
+def test_a_client_cannot_send_for_ever(served, monkeypatch):
     monkeypatch.setattr(served.door, "reading_seconds", 0.2)
     with served.connect() as client, pytest.raises(ConnectionError):
         client.sendall(POST + b"Content-Length: %d\r\n\r\n" % 10**12)
@@ -135,7 +135,7 @@ def test_who_goes_on_sending_is_not_listened_to_for_ever(served, monkeypatch):
     wait_until(lambda: len(served.door) == 0)
 
 
-def test_an_answer_that_breaks_off_while_somebody_is_sending_ends(served, monkeypatch):
+def test_a_broken_answer_ends_although_the_client_is_sending(served, monkeypatch):
     monkeypatch.setattr(served.door, "reading_seconds", 0.2)
     with served.connect() as client:
         client.sendall(POST.replace(b"words", b"broken") + b"Content-Length: 10000\r\n\r\n" + bytes(9_000))
@@ -143,7 +143,7 @@ def test_an_answer_that_breaks_off_while_somebody_is_sending_ends(served, monkey
         wait_until(lambda: len(served.door) == 0)
 
 
-def test_who_has_sent_all_is_let_go_at_once(served, monkeypatch):
+def test_a_client_that_has_sent_everything_does_not_wait(served, monkeypatch):
     monkeypatch.setattr(served.door, "reading_seconds", 10 * PATIENCE)
     with served.connect() as client:
         client.sendall(HIDDEN)
@@ -151,7 +151,7 @@ def test_who_has_sent_all_is_let_go_at_once(served, monkeypatch):
         wait_until(lambda: len(served.door) == 0)
 
 
-def test_a_server_that_stops_waits_for_nobody_who_is_sending(tmp_path, monkeypatch):
+def test_a_stopping_server_does_not_wait_for_senders(tmp_path, monkeypatch):
     monkeypatch.setattr(gate, "_DRAIN_PAUSE", 0.05)
     served = Served(tmp_path)
     with served.connect() as client:

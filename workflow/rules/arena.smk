@@ -1,6 +1,6 @@
 # The arena, a wing: `snakemake arena`.  One job for each experiment and each round robin of the section, and a report
-# of what came out.  The games are in data/arena/NAME/games, where Snakemake deletes nothing; a job that was killed
-# goes on with them.
+# of the results.  The games are in data/arena/NAME/games, where Snakemake deletes nothing; a killed job resumes from
+# them.
 
 from pttt_ooc.arena import pipeline as arena_pipeline
 

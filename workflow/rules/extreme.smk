@@ -2,8 +2,8 @@
 #
 #   draw -> pools -> match, match, ... -> pools of the next stage -> ... -> report
 #
-# Its results are in data/extreme/runs/RUN.  Each match is a job on one thread; it takes a core of its machine to itself
-# for as long as it lasts, so that no two timed bots ever share one.  A match that has been played is not played again.
+# Its results are in data/extreme/runs/RUN.  Each match is a job on one thread and has a core of its machine to itself, so
+# that no two timed bots share one.  A finished match is not played again.
 
 from pttt_ooc.extreme import pipeline as tournament
 from pttt_ooc.extreme.cores import cores_with_memory
@@ -13,7 +13,7 @@ EXTREME_DIR = str(tournament.directory_of(EXTREME))
 EXTREME_STAGES = [stage.name for stage in EXTREME.stages]
 
 DECISIONS.reserve(EXTREME_DIR)
-# Of this machine; profiles say another number.
+# For this machine; profiles override it.
 workflow.global_resources.setdefault("timed_bots", len(cores_with_memory(EXTREME.memory_mb)))
 
 

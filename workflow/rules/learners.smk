@@ -1,6 +1,5 @@
-# Learners, and the page that compares them: `snakemake learners`.  One job a run, each on one thread, so that
-# `--cores N` or a cluster runs them side by side.  What a run resumes from is in its work/, where Snakemake
-# deletes nothing.
+# Learners, and the page that compares them: `snakemake learners`.  One job for each run, on one thread, so that
+# `--cores N` or a cluster runs them in parallel.  A run resumes from its work/, where Snakemake deletes nothing.
 
 from pttt_ooc.learners.catalogue import sources_of
 
@@ -17,7 +16,7 @@ rule learners:
 
 rule learn:
     input:
-        ancient(f"{DATA}/enumerate.json"),  # what makes them is among the sources, and copies have other times
+        ancient(f"{DATA}/enumerate.json"),  # sources are compared by content; times of copies differ
         ancient(f"{DATA}/index.json"),
     output:
         manifest=f"{DATA}/learners/{{name}}/learn.json",
@@ -33,7 +32,7 @@ rule learn:
         run=lambda wildcards: LEARNER_RUNS[wildcards.name].model_dump(mode="json"),
         sources=lambda wildcards: sources_of(LEARNER_RUNS[wildcards.name].algorithm),
     message:
-        "Let {params.run[algorithm]} learn {params.game} for {params.run[max_minutes]} minutes of the processor."
+        "Let {params.run[algorithm]} learn {params.game} for {params.run[max_minutes]} minutes of processor time."
     script:
         "../scripts/learners_learn.py"
 

@@ -62,7 +62,7 @@ rule smbc_findings:
     params:
         settings=pipeline.settings(SMBC, "findings"),
     message:
-        "Find the best responses to the whole match, and what hidden goals do."
+        "Compute the best responses to the whole match, and the effect of hidden goals."
     script:
         "../scripts/smbc_findings.py"
 
@@ -75,7 +75,7 @@ rule smbc_equilibria:
     log:
         f"{SMBC_DIR}/logs/equilibria.log",
     message:
-        "Bound what goals are worth in all equilibria, by linear programs."
+        "Bound the values of goals over all equilibria, by linear programs."
     script:
         "../scripts/smbc_equilibria.py"
 

@@ -1,5 +1,5 @@
-# Games x update rules x precisions, and the page that compares them: `snakemake sweep`.  The runs themselves are made by
-# the rules of the Snakefile, each in a directory of its own; runs of one game share its views and its index.
+# Games x update rules x precisions, and the page that compares them: `snakemake sweep`.  The rules of the
+# Snakefile make the runs, each in its own directory; runs of one game share views and index.
 
 from pttt_ooc.grid import pipeline as grid
 

@@ -5,6 +5,6 @@ from pathlib import Path
 from pttt_ooc.arena.pipeline import conduct
 from pttt_ooc.stages import stage_context
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     directory = Path(snakemake.output[0]).parent
     conduct(directory.name, dict(snakemake.params.asked), snakemake.params.sources, directory, snakemake.threads)

@@ -6,7 +6,7 @@ from pttt_ooc.config import ExportConfig, check_section
 from pttt_ooc.stages import export, stage_context
 from pttt_ooc.stages.compilation import ensure_compiled
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     ensure_compiled()
     export.run(
         snakemake.params.game,

@@ -1,4 +1,4 @@
-"""Draw the pools of a tournament, or check that the one that is there is this one: ``draw.json``."""
+"""Draw the pools of a tournament, or check that an existing draw is the same: ``draw.json``."""
 
 from pathlib import Path
 
@@ -6,5 +6,5 @@ from pttt_ooc.extreme import pipeline
 from pttt_ooc.extreme.settings import ExtremeConfig
 from pttt_ooc.stages import stage_context
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     pipeline.draw(ExtremeConfig(**snakemake.params.settings), Path(snakemake.output[0]).parent)

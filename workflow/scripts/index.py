@@ -5,7 +5,7 @@ from pathlib import Path
 from pttt_ooc.stages import index, stage_context
 from pttt_ooc.stages.compilation import ensure_compiled
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     ensure_compiled()
     index.run(
         snakemake.params.game,

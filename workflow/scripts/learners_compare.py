@@ -5,5 +5,5 @@ from pathlib import Path
 from pttt_ooc.learners.report import compare
 from pttt_ooc.stages import stage_context
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     compare([Path(file).parent for file in snakemake.input], Path(snakemake.output[0]).parent)

@@ -6,7 +6,7 @@ from pttt_ooc.learners.loop import Ends
 from pttt_ooc.learners.runs import LearnerRun, learn
 from pttt_ooc.stages import stage_context
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     asked = dict(snakemake.params.run)
     ends = Ends(max_minutes=asked.pop("max_minutes"), max_iterations=asked.pop("max_iterations"))
     run = LearnerRun(snakemake.params.game, snakemake.params.symmetry, **asked)

@@ -1,9 +1,9 @@
-"""Bound what goals are worth in all equilibria of a round: ``equilibria.json``."""
+"""Bound the values of goals over all equilibria of a round: ``equilibria.json``."""
 
 from pathlib import Path
 
 from pttt_ooc.smbc.stages import equilibria
 from pttt_ooc.stages import stage_context
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     equilibria.run(Path(snakemake.output.manifest).parent)

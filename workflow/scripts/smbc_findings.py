@@ -1,11 +1,11 @@
-"""Find the best responses to the match with secret goals, and what hidden goals do: ``findings.json``."""
+"""Compute best responses to the match with secret goals, and the effect of hidden goals: ``findings.json``."""
 
 from pathlib import Path
 
 from pttt_ooc.smbc.stages import findings
 from pttt_ooc.stages import stage_context
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     settings = snakemake.params.settings
     directory = Path(snakemake.output.manifest).parent
     findings.run(directory, settings["compared"], settings["compared_iterations"])

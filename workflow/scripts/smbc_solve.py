@@ -1,4 +1,4 @@
-"""Solve the match with secret goals, from the last commit on if there is one."""
+"""Solve the match with secret goals; resume from the last commit if there is one."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ from pttt_ooc.smbc import solve
 from pttt_ooc.smbc.settings import Settings
 from pttt_ooc.stages import stage_context
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     directory = Path(snakemake.output.manifest).parent
     solve.solve(Settings(**snakemake.params.settings), directory, snakemake.threads)

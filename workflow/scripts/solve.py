@@ -1,4 +1,4 @@
-"""Solve the game, from the last commit on if there is one: ``solution.zarr``, ``convergence.jsonl``."""
+"""Solve the game; resume from the last commit if there is one: ``solution.zarr``, ``convergence.jsonl``."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.stages import solve, stage_context
 from pttt_ooc.stages.compilation import ensure_compiled
 
-with stage_context.told(Path(snakemake.log[0])):
+with stage_context.errors_to(Path(snakemake.log[0])):
     ensure_compiled()
     solve.run(
         snakemake.params.game,

@@ -11,8 +11,8 @@ import numpy as np
 
 from pttt_ooc.arena.agents.search_limits import Bounded, values_of
 from pttt_ooc.arena.games.base import PLAYER, ArenaError, Game, State
-from pttt_ooc.arena.kernels import minimax
-from pttt_ooc.arena.kernels.alphabeta import tuning, work
+from pttt_ooc.arena.kernels.alphabeta import search_kernel, work
+from pttt_ooc.arena.kernels.search_control import NODE_LIMIT
 from pttt_ooc.arena.learning.ultimate import load
 
 
@@ -50,13 +50,13 @@ class Tuned(Bounded):
             (own, others), draw = load(Path(self.path), game)
             weights = values.whole(own, others), values.whole(others, own)
             self._draw = round(values.SCALE * math.log(draw / (1 - draw)))
-        self._choose = tuning(game.rules, values)
+        self._choose = search_kernel(game.rules, values)
         self._deepest = min(self.depth or game.rules.LENGTH, game.rules.LENGTH)
         first = work(game.rules, values, self.slots, weights[0])
         self._works = first, first._replace(weights=weights[1])  # by the player whom the agent plays
         self._memory = first.memory
         self._memory[: game.rules.WORDS] = game.start()
-        self._control[minimax.NODE_LIMIT] = 100
+        self._control[NODE_LIMIT] = 100
         self._choose(first, self.heur, 1, 0, self._control)  # compiles
         self.begin(0)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pttt_ooc.arena.agents.search_limits import Bounded
 from pttt_ooc.arena.games.base import ArenaError, Game, State
-from pttt_ooc.arena.kernels import minimax
-from pttt_ooc.arena.kernels.mcts import growing, tree
+from pttt_ooc.arena.kernels.mcts import tree, tree_kernels
+from pttt_ooc.arena.kernels.search_control import NODE_LIMIT
 
 
 @dataclass
@@ -44,11 +44,11 @@ class TreeSearch(Bounded):
     def seat(self, game: Game) -> None:
         """Compile the search for the game, and make room for its tree."""
         super().seat(game)
-        self._kernels = growing(game.rules)
+        self._kernels = tree_kernels(game.rules)
         self._tree, self._other = tree(self.room), tree(self.room)
         self.begin(0)
         first = game.start()
-        self._control[minimax.NODE_LIMIT] = 2
+        self._control[NODE_LIMIT] = 2
         self._kernels.grow(self._tree, first, self.rng, self.explore, self._control)  # these lines compile
         self._kernels.keep(self._tree, first, first, self._other)
         self._kernels.best(self._tree, 0)

@@ -27,7 +27,7 @@ _MEMORIES = {
 
 
 @dataclass
-class _Search(Bounded):
+class _SearchAgent(Bounded):
     """Options of all agents that search.
 
     Attributes
@@ -49,7 +49,7 @@ class _Search(Bounded):
         values = values_of(game, self.heur)
         if self.depth is not None and self.depth > _DEEPEST:
             raise ArenaError(f"No game is longer than the depth {_DEEPEST}; the depth {self.depth} means nothing.")
-        self._choose = minimax.searching(game.rules, values)
+        self._choose = minimax.search_kernel(game.rules, values)
         levels = 2 * (self.depth or _DEEPEST) + 2
         self._states = np.zeros((levels, game.rules.WORDS), dtype=np.int64)
         self._moves = np.zeros((levels, game.rules.WIDTH), dtype=np.int64)
@@ -92,7 +92,7 @@ _NO_MEMORY = memory(1)
 
 
 @dataclass
-class Minimax(_Search):
+class Minimax(_SearchAgent):
     """Visits the whole tree."""
 
     name = "minimax"
@@ -100,7 +100,7 @@ class Minimax(_Search):
 
 
 @dataclass
-class Expectimax(_Search):
+class Expectimax(_SearchAgent):
     """Takes the opponent to draw its moves uniformly."""
 
     name = "expectimax"
@@ -108,7 +108,7 @@ class Expectimax(_Search):
 
 
 @dataclass
-class AlphaBeta(_Search):
+class AlphaBeta(_SearchAgent):
     """Leaves out what cannot change the result.
 
     Attributes

@@ -12,12 +12,12 @@ import numpy as np
 from pttt_ooc.arena.agents.base import Agent
 from pttt_ooc.arena.agents.search_limits import values_of
 from pttt_ooc.arena.games.base import ArenaError, Game, State
-from pttt_ooc.arena.kernels.qlearning import Learnt, qlearning
+from pttt_ooc.arena.kernels.qlearning import LearntValues, qlearning
 from pttt_ooc.arena.kernels.rng import generator
 
 
 @dataclass
-class _Learner(Agent):
+class _QLearner(Agent):
     """Options of both.
 
     Attributes
@@ -63,7 +63,7 @@ class _Learner(Agent):
             raise ArenaError(f"The agent {self.name} has learnt without bounds: lower its rate.")
         self._kernels.choose(game.start(), self._learnt, rng)
 
-    def blank(self, features: int) -> Learnt:
+    def blank(self, features: int) -> LearntValues:
         """Nothing learnt yet."""
         raise NotImplementedError
 
@@ -73,29 +73,29 @@ class _Learner(Agent):
 
 
 @dataclass
-class QTable(_Learner):
+class QTable(_QLearner):
     """Learns a value for each pair of a state and an action."""
 
     name = "qtable"
 
-    def blank(self, features: int) -> Learnt:
+    def blank(self, features: int) -> LearntValues:
         """An empty table."""
         slots = 1 << (max(self.train, 100) * 80).bit_length()
         slots = min(slots, 1 << 24)
-        return Learnt(np.zeros(slots, dtype=np.int64), np.zeros(slots), np.zeros(0))
+        return LearntValues(np.zeros(slots, dtype=np.int64), np.zeros(slots), np.zeros(0))
 
 
 @dataclass
-class QFeatures(_Learner):
+class QFeatures(_QLearner):
     """Learns a weight for each feature of heur2."""
 
     rate: float = 0.0005
 
     name = "qfeatures"
 
-    def blank(self, features: int) -> Learnt:
+    def blank(self, features: int) -> LearntValues:
         """All weights zero."""
-        return Learnt(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(features))
+        return LearntValues(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(features))
 
     @property
     def weights(self) -> list[float]:

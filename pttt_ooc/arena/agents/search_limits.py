@@ -11,7 +11,7 @@ import numpy as np
 from pttt_ooc.arena.agents.base import Agent, Budget, Effort
 from pttt_ooc.arena.games.base import ArenaError, Game
 from pttt_ooc.arena.kernels import clock as clocks
-from pttt_ooc.arena.kernels import minimax
+from pttt_ooc.arena.kernels import search_control as words
 
 
 @dataclass
@@ -22,10 +22,10 @@ class Bounded(Budget, Agent):
         """The array ``_control`` with the limits of the next move; the clock starts."""
         control = self._control
         control[:] = 0
-        control[minimax.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
+        control[words.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
         if self.time is not None:
-            control[minimax.CLOCK] = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
-            control[minimax.DEADLINE] = clocks.nanoseconds(int(control[minimax.CLOCK])) + int(self.time * 1e9)
+            control[words.CLOCK] = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
+            control[words.DEADLINE] = clocks.nanoseconds(int(control[words.CLOCK])) + int(self.time * 1e9)
         return control
 
     def seat(self, game: Game) -> None:
@@ -36,7 +36,7 @@ class Bounded(Budget, Agent):
     @property
     def effort(self) -> Effort:
         """Nodes visited, or games played out, and the depth that the last move came to."""
-        return Effort(int(self._control[minimax.NODES]), int(self._control[minimax.REACHED]))
+        return Effort(int(self._control[words.NODES]), int(self._control[words.REACHED]))
 
     @property
     def limited_by_time(self) -> bool:

@@ -54,7 +54,7 @@ class ValueTable(Agent):
 
 
 @dataclass
-class Patterns(Agent):
+class PatternAgent(Agent):
     """K-in-a-row by patterns on lines, whose weights have been learnt by TD(lambda) from self-play.
 
     It looks one move ahead.

@@ -1,6 +1,6 @@
 """What a game is: rules that kernels can play, and their small face in Python.
 
-The rules of a game are a module in ``arena/kernels/``, of pieces of kernels (see :mod:`pttt_ooc.arena.compiled`), with
+The rules of a game are a module in ``arena/kernels/``, of pieces of kernels (see :mod:`pttt_ooc.jit`), with
 these names:
 
 ``WORDS``
@@ -22,8 +22,8 @@ these names:
 ``play(state, move)``
     Make a legal move.  It changes nothing but the state, which can be copied: there is no undo.
 
-A state is an array of int64, shape (WORDS,).  Its first words mean the same in all games: see :data:`PLAYER`,
-:data:`RESULT`, :data:`PLY`, :data:`KEY`.  The options are words of the state, so one compiled kernel serves all of
+A state is an array of int64, shape (WORDS,).  Its first words mean the same in all games: see
+:mod:`pttt_ooc.arena.kernels.state_words`.  The options are words of the state, so one compiled kernel serves all of
 them.
 """
 
@@ -38,14 +38,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.arena.boards import Board
+from pttt_ooc.arena.kernels.state_words import DRAW as DRAW
+from pttt_ooc.arena.kernels.state_words import FIRST as FIRST
+from pttt_ooc.arena.kernels.state_words import KEY as KEY
+from pttt_ooc.arena.kernels.state_words import PLAYER as PLAYER
+from pttt_ooc.arena.kernels.state_words import PLY as PLY
+from pttt_ooc.arena.kernels.state_words import RESULT as RESULT
+from pttt_ooc.arena.kernels.state_words import SECOND as SECOND
+from pttt_ooc.arena.kernels.state_words import UNFINISHED as UNFINISHED
 from pttt_ooc.errors import PtttError
-
-PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3
-"""The words of a state that all games share: the player to move (0 or 1); how the game has ended; the number of moves
-made; a Zobrist key of the position, which contains all that later play depends on, the player to move included."""
-
-UNFINISHED, FIRST, SECOND, DRAW = 0, 1, 2, 3
-"""Values of the word RESULT: the game goes on; player 0 has won; player 1 has won; nobody has."""
 
 State: TypeAlias = NDArray[np.int64]
 

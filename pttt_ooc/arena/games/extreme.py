@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pttt_ooc.arena.boards import FREE, Board, nested
-from pttt_ooc.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
+from pttt_ooc.arena.games.base import KEY, PLAYER, PLY, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels import extreme as rules
 
 
@@ -63,22 +63,22 @@ class Extreme(Game):
             if mark != "-":
                 owner = "xo".index(mark)
                 state[rules.MARKS + 18 * owner + rules.BOARD[move]] |= 1 << rules.CELL[move]
-                state[rules.KEY] ^= rules._ZOBRIST[owner, move]
-                state[rules.PLY] += 1
+                state[KEY] ^= rules._ZOBRIST[owner, move]
+                state[PLY] += 1
         for board in range(18):
             owner_of = small_boards[board // 9][board % 9 // 3][board % 3]
             if owner_of != "-":
                 field = rules.DRAWN if owner_of == "d" else rules.WON + 2 * "xo".index(owner_of)
                 state[field + board // 9] |= 1 << board % 9
-        state[rules.PLAYER] = player
-        if state[rules.PLY]:
+        state[PLAYER] = player
+        if state[PLY]:
             big, row, column = old_move
             place = 3 * (row % 3) + column % 3
             both = rules.closed(state, 0) & rules.closed(state, 1)
             state[rules.PLACE] = rules.ANYWHERE if both >> place & 1 else place
             state[rules.BONUS] = big_boards[big][row][column] == flag  # the player itself has moved last
-        state[rules.KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
-        state[rules.KEY] ^= rules._ZOBRIST_NEXT[player, state[rules.BONUS], state[rules.PLACE]]
+        state[KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
+        state[KEY] ^= rules._ZOBRIST_NEXT[player, state[rules.BONUS], state[rules.PLACE]]
         return state
 
     def show_move(self, move: int) -> str:

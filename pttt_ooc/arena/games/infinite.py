@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pttt_ooc.arena.boards import Board, flat
 from pttt_ooc.arena.games.base import PLY, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.arena.kernels import infinite as rules
+from pttt_ooc.arena.kernels.rows import FREE
 from pttt_ooc.errors import did_you_mean
 
 FORMS = {"fixed": rules.FIXED, "growing": rules.GROWING, "near": rules.NEAR}
@@ -86,7 +87,7 @@ class Infinite(Game):
         """Why a move is not legal, as the end of a sentence."""
         if not 0 <= move < rules.MOVES or state[RESULT] != UNFINISHED:
             return super().why_not(state, move)
-        if rules.cell(state, *rules.place(state, move)) != rules.FREE:
+        if rules.cell(state, *rules.place(state, move)) != FREE:
             return "the square is taken"
         if self.form != "near":
             bound = int(state[rules.BOUND])

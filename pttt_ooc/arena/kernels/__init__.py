@@ -1,7 +1,10 @@
 """The compiled part of the arena.
 
 Rules as pieces of kernels (see :mod:`pttt_ooc.arena.games.base`), a module for each game: ``ultimate``, ``extreme``,
-``mnk``, ``infinite``.  ``rng``: random numbers.  ``perft``: perft and random play, for any rules.
+``mnk``, ``infinite``; ``rows``: what the last two share; ``state_words``: the first words of all states.
+
+Searches for any rules: ``minimax``, ``alphabeta``, ``mcts``; ``search_control`` and ``clock`` bound them.
 ``extreme_search``: a strong player of ``extreme``.  ``solving``: alpha-beta and proof-number search for k-in-a-row.
-``value_table``, ``line_patterns``: learners.
+
+``perft``: perft and random play.  ``rng``: random numbers.  ``value_table``, ``line_patterns``: learners.
 """

@@ -1,4 +1,4 @@
-"""Alpha-beta as strong programs do it, for any rules with heuristics: :func:`tuning` makes the kernel.
+"""Alpha-beta as strong programs do it, for any rules with heuristics: :func:`search_kernel` makes the kernel.
 
 Iterative deepening by single plies; a transposition table that prefers deep entries; moves in the order table, killers,
 history; principal variation search; late moves are searched less deep at first; at the leaves, moves that win something
@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, piece
-from pttt_ooc.arena.kernels.clock import nanoseconds
-from pttt_ooc.arena.kernels.minimax import CLOCK, CUT, DEADLINE, NODE_LIMIT, NODES, REACHED, STOPPED, VALUE
+from pttt_ooc.arena.kernels.search_control import CUT, NODES, REACHED, STOPPED, VALUE, stops
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT
+from pttt_ooc.jit import bare_kernel, piece
 
 WIN, INFINITY = np.int64(1 << 24), np.int64(1 << 30)
-ONE, ROOT = np.int64(1), np.int64(0)  # not literals: see `search`
-_CHECK_EVERY = 256
+ONE, ROOT = np.int64(1), np.int64(0)  # not literals: a recursive kernel must have one signature
 _QUIET_PLIES = np.int64(8)  # the most that quiescence follows
 _LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are searched less deep at first
 
@@ -43,83 +42,132 @@ class Work(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where what is in the memory of a search."""
+    """Where what is in the memory of a search.
+
+    Attributes
+    ----------
+    moves, killers, row
+        Within the row of a level: the moves, the killers, and the length of the row.
+    levels
+        The number of levels.
+    best, draw
+        Words of the last level, which has no use for killers: the best move at the root so far, and the value of a
+        draw to player 0.
+    history, table
+        Where these begin.
+    """
 
     moves: int
     killers: int
     row: int
     levels: int
+    best: int
+    draw: int
     history: int
     table: int
 
 
 def layout(rules: ModuleType, values: ModuleType) -> Layout:
-    """The first three within the row of a level, the last two in the memory."""
+    """The layout for a game's rules and heuristics."""
     moves = rules.WORDS + values.NOTES
-    row, levels = moves + rules.WIDTH + 2, rules.LENGTH + int(_QUIET_PLIES) + 4
-    return Layout(moves, row - 2, row, levels, levels * row, levels * row + 2 * rules.MOVES)
+    killers = moves + rules.WIDTH
+    row, levels = killers + 2, rules.LENGTH + int(_QUIET_PLIES) + 4
+    best, history = (levels - 1) * row + killers, levels * row
+    return Layout(moves, killers, row, levels, best, best + 1, history, history + 2 * rules.MOVES)
 
 
 def work(rules: ModuleType, values: ModuleType, slots: int, weights: Any = ()) -> Work:
     """Nothing searched yet; `slots` is a power of two."""
-    place = layout(rules, values)
-    return Work(np.zeros(place.table + 2 * slots, dtype=np.int64), np.array(weights, dtype=np.int16))
+    at = layout(rules, values)
+    return Work(np.zeros(at.table + 2 * slots, dtype=np.int64), np.array(weights, dtype=np.int16))
+
+
+# ---------------------------------------------------------------------------------------------
+# The transposition table
 
 
 @piece
-def _packed(value, move, depth, bound):
-    return ((value + INFINITY) << 24) | (move + 1) << 10 | depth << 2 | bound
+def _known(table, key, depth, alpha, beta):
+    """What the table knows of a position: whether that is enough, the value, and the best move or -1."""
+    slot = 2 * (key & (len(table) // 2 - 1))
+    entry = table[slot + 1]
+    if table[slot] != key or entry == 0:
+        return False, ROOT, ROOT - 1
+    value, bound = (entry >> 24) - INFINITY, entry & 3
+    deep = (entry >> 2 & 0xFF) >= depth
+    enough = bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha)
+    return deep and enough, value, (entry >> 10 & 0x3FFF) - 1
+
+
+@piece
+def _keep(table, key, depth, value, move, bound):
+    """Write what is known of a position, unless the slot has a deeper entry of another one."""
+    slot = 2 * (key & (len(table) // 2 - 1))
+    kept = table[slot + 1]
+    if kept == 0 or table[slot] == key or (kept >> 2 & 0xFF) <= depth or bound == EXACT:
+        table[slot] = key
+        table[slot + 1] = ((value + INFINITY) << 24) | (move + 1) << 10 | depth << 2 | bound
+
+
+@piece
+def _reduction(depth, index):
+    """How many plies less a move at this place of the order is searched at first."""
+    if depth < _LATE_DEPTH:
+        return ROOT
+    return np.int64(index >= _LATE) + np.int64(index >= _LATER)
+
+
+# ---------------------------------------------------------------------------------------------
+# Kernels
 
 
 @cache
-def tuning(rules: ModuleType, values: ModuleType) -> Any:
-    """The kernel ``choose`` for a game's rules and heuristics."""
-    MOVES, KILLERS, ROW, LEVELS, HISTORY, TABLE = layout(rules, values)
-    BEST = (LEVELS - 1) * ROW + KILLERS  # the last level has no use for killers
-    DRAW = BEST + 1  # the value of a draw to player 0
-
-    @bare_kernel
-    def stops(control):
-        if control[NODES] >= control[NODE_LIMIT]:
-            control[STOPPED] = 1
-        elif control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0:
-            control[STOPPED] |= nanoseconds(control[CLOCK]) > control[DEADLINE]
-        if control[STOPPED] == 0:
-            control[NODES] += 1
-        return control[STOPPED] != 0
+def _steps(rules: ModuleType, values: ModuleType) -> tuple[Any, Any]:
+    """The kernels ``static`` (the value of a position) and ``descend`` (makes a move)."""
+    at = layout(rules, values)
 
     @bare_kernel
     def static(work, state, heuristic):
         """The value of a position to the player to move."""
-        if state[1] != 0:
-            if state[1] == 3:
-                return work.memory[DRAW] if state[0] == 0 else -work.memory[DRAW]
-            return WIN - state[2] if state[1] == 1 + state[0] else state[2] - WIN
-        return np.int64(values.noted(state, heuristic, work.weights))
+        if state[RESULT] == UNFINISHED:
+            return np.int64(values.noted(state, heuristic, work.weights))
+        if state[RESULT] == DRAW:
+            return work.memory[at.draw] if state[PLAYER] == 0 else -work.memory[at.draw]
+        return WIN - state[PLY] if state[RESULT] == FIRST + state[PLAYER] else state[PLY] - WIN
 
     @bare_kernel
     def descend(work, level, move):
-        here = level * ROW
-        for word in range(here, here + MOVES):
-            work.memory[ROW + word] = work.memory[word]
-        after = work.memory[here + ROW : here + ROW + MOVES]
+        """Make a move into the state of the next level."""
+        here = level * at.row
+        for word in range(here, here + at.moves):
+            work.memory[at.row + word] = work.memory[word]
+        after = work.memory[here + at.row : here + at.row + at.moves]
         rules.play(after, move)
-        values.follow(work.memory[here : here + MOVES], after, move, work.weights)
+        values.follow(work.memory[here : here + at.moves], after, move, work.weights)
+
+    return static, descend
+
+
+@cache
+def _quiescence(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``quiet``."""
+    at = layout(rules, values)
+    static, descend = _steps(rules, values)
 
     @bare_kernel
     def quiet(work, level, left, alpha, beta, heuristic, control):
         """The value after the moves that win something, or without them, as the player likes."""
-        here = level * ROW
-        state = work.memory[here : here + MOVES]
+        here = level * at.row
+        state = work.memory[here : here + at.moves]
         if stops(control):
             return ROOT
         best = static(work, state, heuristic)
-        if state[1] != 0 or left == 0 or best >= beta:
+        if state[RESULT] != UNFINISHED or left == 0 or best >= beta:
             return best
         alpha = max(alpha, best)
-        for index in range(values.sharp(state, work.memory[here + MOVES : here + KILLERS])):
-            descend(work, level, work.memory[here + MOVES + index])
-            if work.memory[here + ROW] == state[0]:
+        for index in range(values.sharp(state, work.memory[here + at.moves : here + at.killers])):
+            descend(work, level, work.memory[here + at.moves + index])
+            if work.memory[here + at.row + PLAYER] == state[PLAYER]:
                 value = quiet(work, level + ONE, left - ONE, alpha, beta, heuristic, control)
             else:
                 value = -quiet(work, level + ONE, left - ONE, -beta, -alpha, heuristic, control)
@@ -129,13 +177,21 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
                 break
         return best
 
+    return quiet
+
+
+@cache
+def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
+    """The kernels ``order``, ``take`` and ``refuted``."""
+    at = layout(rules, values)
+
     @bare_kernel
     def order(work, level, number, first):
         """Put before each move of a level, in the higher bits, its place in the order."""
-        here = level * ROW
-        history = HISTORY + work.memory[here] * rules.MOVES
-        one, other = work.memory[here + KILLERS], work.memory[here + KILLERS + 1]
-        for place in range(here + MOVES, here + MOVES + number):
+        here = level * at.row
+        history = at.history + work.memory[here + PLAYER] * rules.MOVES
+        one, other = work.memory[here + at.killers], work.memory[here + at.killers + 1]
+        for place in range(here + at.moves, here + at.moves + number):
             move = work.memory[place]
             if move == first:
                 worth = 1 << 40
@@ -150,7 +206,7 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
     @bare_kernel
     def take(work, level, index, number):
         """Bring the best of the moves that are left to a place, and return it."""
-        first = level * ROW + MOVES
+        first = level * at.row + at.moves
         best, most = index, work.memory[first + index]
         for other in range(index + 1, number):
             if work.memory[first + other] >> 14 > most >> 14:
@@ -162,17 +218,29 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
     @bare_kernel
     def refuted(work, level, move, depth):
         """Remember a move that was too good."""
-        here = level * ROW
-        work.memory[HISTORY + work.memory[here] * rules.MOVES + move] += depth * depth
-        if work.memory[here + KILLERS] != move:
-            work.memory[here + KILLERS + 1] = work.memory[here + KILLERS]
-            work.memory[here + KILLERS] = move
+        here = level * at.row
+        work.memory[at.history + work.memory[here + PLAYER] * rules.MOVES + move] += depth * depth
+        if work.memory[here + at.killers] != move:
+            work.memory[here + at.killers + 1] = work.memory[here + at.killers]
+            work.memory[here + at.killers] = move
+
+    return order, take, refuted
+
+
+@cache
+def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``search``."""
+    at = layout(rules, values)
+    static, descend = _steps(rules, values)
+    order, take, refuted = _move_order(rules, values)
+    quiet = _quiescence(rules, values)
 
     @bare_kernel
     def search(work, level, depth, alpha, beta, heuristic, control):
-        here = level * ROW
-        state = work.memory[here : here + MOVES]
-        if state[1] != 0:
+        """The value of the position of a level to the player to move."""
+        here = level * at.row
+        state, table = work.memory[here : here + at.moves], work.memory[at.table :]
+        if state[RESULT] != UNFINISHED:
             control[NODES] += 1
             return static(work, state, heuristic)
         if depth <= 0:
@@ -180,31 +248,22 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
             return quiet(work, level, _QUIET_PLIES, alpha, beta, heuristic, control)
         if stops(control):
             return ROOT
-        slot = TABLE + 2 * (state[3] & ((len(work.memory) - TABLE) // 2 - 1))
-        first = np.int64(-1)
-        if work.memory[slot] == state[3] and work.memory[slot + 1] != 0:
-            entry = work.memory[slot + 1]
-            first = (entry >> 10 & 0x3FFF) - 1
-            if (entry >> 2 & 0xFF) >= depth and level > 0:
-                value, bound = (entry >> 24) - INFINITY, entry & 3
-                if bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha):
-                    control[CUT] = 1
-                    return value
-        number = rules.legal(state, work.memory[here + MOVES : here + KILLERS])
+        enough, value, first = _known(table, state[KEY], depth, alpha, beta)
+        if enough and level > 0:
+            control[CUT] = 1
+            return value
+        number = rules.legal(state, work.memory[here + at.moves : here + at.killers])
         order(work, level, number, first)
         best, chosen, floor = -INFINITY, np.int64(-1), alpha
         for index in range(number):
             move = take(work, level, index, number)
             descend(work, level, move)
-            same = work.memory[here + ROW] == state[0]
-            if same:
+            if work.memory[here + at.row + PLAYER] == state[PLAYER]:
                 value = search(work, level + ONE, depth - ONE, floor, beta, heuristic, control)
             elif index == 0:
                 value = -search(work, level + ONE, depth - ONE, -beta, -floor, heuristic, control)
             else:
-                less = ROOT
-                if depth >= _LATE_DEPTH:
-                    less = np.int64(index >= _LATE) + np.int64(index >= _LATER)
+                less = _reduction(depth, index)
                 value = -search(work, level + ONE, depth - ONE - less, -floor - ONE, -floor, heuristic, control)
                 if less > 0 and value > floor:
                     value = -search(work, level + ONE, depth - ONE, -floor - ONE, -floor, heuristic, control)
@@ -215,17 +274,35 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
             if value > best:
                 best, chosen = value, move
                 if level == 0:
-                    work.memory[BEST] = move  # the answer so far
+                    work.memory[at.best] = move
             floor = max(floor, best)
             if floor >= beta:
                 refuted(work, level, move, depth)
                 break
         bound = AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
-        kept = work.memory[slot + 1]
-        if kept == 0 or work.memory[slot] == state[3] or (kept >> 2 & 0xFF) <= depth or bound == EXACT:
-            work.memory[slot] = state[3]
-            work.memory[slot + 1] = _packed(best, chosen, depth, bound)
+        _keep(table, state[KEY], depth, best, chosen, bound)
         return best
+
+    return search
+
+
+@cache
+def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``choose`` for a game's rules and heuristics."""
+    at = layout(rules, values)
+    search = _principal_variation(rules, values)
+
+    @bare_kernel
+    def prepare(work, draw):
+        """Write the notes of the root, and let killers and old history be forgotten."""
+        state = work.memory[: at.moves]
+        values.note(state, work.weights)
+        rules.legal(state, work.memory[at.moves : at.killers])
+        for level in range(at.levels):
+            work.memory[level * at.row + at.killers] = work.memory[level * at.row + at.killers + 1] = -1
+        for place in range(at.history, at.table):
+            work.memory[place] >>= 3
+        work.memory[at.draw] = draw if state[PLAYER] == 0 else -draw
 
     @bare_kernel
     def choose(work, heuristic, deepest, draw, control):
@@ -233,22 +310,15 @@ def tuning(rules: ModuleType, values: ModuleType) -> Any:
 
         A draw has the value `draw` for the player to move there.
         """
-        state = work.memory[:MOVES]
-        values.note(state, work.weights)
-        rules.legal(state, work.memory[MOVES:KILLERS])
-        answer = work.memory[MOVES]
-        for level in range(LEVELS):
-            work.memory[level * ROW + KILLERS] = work.memory[level * ROW + KILLERS + 1] = -1
-        for place in range(HISTORY, TABLE):
-            work.memory[place] >>= 3
-        work.memory[DRAW] = draw if state[0] == 0 else -draw
+        prepare(work, draw)
+        answer = work.memory[at.moves]
         control[REACHED] = 0
         for depth in range(ONE, deepest + ONE):
             control[CUT] = 0
-            work.memory[BEST] = -1
+            work.memory[at.best] = -1
             value = search(work, ROOT, depth, -INFINITY, INFINITY, heuristic, control)
-            if work.memory[BEST] >= 0:
-                answer = work.memory[BEST]  # of an unfinished search too: the old answer was looked at first
+            if work.memory[at.best] >= 0:
+                answer = work.memory[at.best]  # of an unfinished search too: the old answer was looked at first
             if control[STOPPED] != 0:
                 break
             control[REACHED], control[VALUE] = depth, value

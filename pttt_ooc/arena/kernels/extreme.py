@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, SECOND, UNFINISHED
+from pttt_ooc.jit import piece
 
 WORDS, MOVES, WIDTH, LENGTH = 48, 162, 162, 162
 
-PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3  # as in `games.base`
 PLACE, BONUS, WON, DRAWN, MARKS = 4, 5, 6, 10, 12
 """Words of a state: the place to which the last move sends, or ANYWHERE; 1 if the move to come is a bonus move; the
 small boards that each player has won (player 0's of both big boards, then player 1's); the small boards that are full
@@ -75,7 +75,7 @@ def free(state, board):
 @piece
 def count(state):
     """The number of legal moves."""
-    if state[RESULT] != 0:
+    if state[RESULT] != UNFINISHED:
         return 0
     place = state[PLACE]
     if place != ANYWHERE:
@@ -107,7 +107,7 @@ def pick(state, index):
 @piece
 def legal(state, moves):
     """Write the legal moves in ascending order, and return their number."""
-    if state[RESULT] != 0:
+    if state[RESULT] != UNFINISHED:
         return 0
     total = 0
     place = state[PLACE]
@@ -141,12 +141,12 @@ def play(state, move):
         state[WON + 2 * player + big] |= bit
         bonus = 1 - state[BONUS]
         if HAS_LINE[state[WON + 2 * player + big]]:
-            state[RESULT] = 1 + player
+            state[RESULT] = FIRST + player
     elif marks | state[MARKS + 18 * (1 - player) + board] == FULL:
         state[DRAWN + big] |= bit
     both = closed(state, 0) & closed(state, 1)
-    if both == FULL and state[RESULT] == 0:
-        state[RESULT] = 3
+    if both == FULL and state[RESULT] == UNFINISHED:
+        state[RESULT] = DRAW
     state[PLACE] = ANYWHERE if both >> cell & 1 else cell
     state[BONUS] = bonus
     if not bonus:
@@ -158,8 +158,8 @@ def play(state, move):
 @piece
 def points(state, player):
     """The points of a player at the end: 86 or 0 if somebody has won, else by the small boards that it has won."""
-    if state[RESULT] == 1 + player:
+    if state[RESULT] == FIRST + player:
         return WHOLE
-    if state[RESULT] == 2 - player:
+    if state[RESULT] == SECOND - player:
         return 0
     return POINTS[state[WON + 2 * player]] + POINTS[state[WON + 2 * player + 1]]

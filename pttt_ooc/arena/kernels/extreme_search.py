@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, piece
 from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.extreme import (
     BOARD,
@@ -19,17 +18,15 @@ from pttt_ooc.arena.kernels.extreme import (
     DRAWN,
     FULL,
     HAS_LINE,
-    KEY,
     MARKS,
-    PLAYER,
-    PLY,
     POINTS,
-    RESULT,
     WON,
     WORDS,
     legal,
     play,
 )
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, UNFINISHED
+from pttt_ooc.jit import bare_kernel, in_tree_kernel, piece
 
 WIN = np.int64(1_000_000)
 DECIDED = np.int64(900_000)
@@ -48,7 +45,7 @@ _WORTH = np.array((4, 6, 4, 6, 3, 6, 4, 6, 4), dtype=np.float64)
 _ZERO, _ONE = np.int64(0), np.int64(1)  # not literals: a recursive kernel must have one signature
 
 
-@bare_kernel
+@in_tree_kernel
 def fill_chances(chances):
     """Write both players' chances to win a small board, if they mark empty cells as in a draw from a hat.
 
@@ -104,11 +101,11 @@ def _evaluate(state, chances, own):
 @piece
 def _final(state):
     """The value of a finished game to the player to move."""
-    if state[RESULT] == 3:
+    if state[RESULT] == DRAW:
         difference = POINTS[state[WON]] + POINTS[state[WON + 1]] - POINTS[state[WON + 2]] - POINTS[state[WON + 3]]
         value = np.int64(POINT_VALUE) * difference
     else:
-        value = WIN - state[PLY] if state[RESULT] == 1 else state[PLY] - WIN
+        value = WIN - state[PLY] if state[RESULT] == FIRST else state[PLY] - WIN
     return value if state[PLAYER] == 0 else -value
 
 
@@ -137,7 +134,7 @@ def _order(state, moves, scores, total, first, history, chances):
 def _search(states, moves, scores, level, depth, alpha, beta, table, history, chances, own, control):
     """The value of ``states[level]`` to the player to move there, searched to a depth: negamax with alpha and beta."""
     state = states[level]
-    if state[RESULT] != 0:
+    if state[RESULT] != UNFINISHED:
         return _final(state)
     if depth <= 0 and state[BONUS] == 0:  # a bonus move is searched in any case
         return _evaluate(state, chances, own)
@@ -220,7 +217,7 @@ def _search(states, moves, scores, level, depth, alpha, beta, table, history, ch
     return best
 
 
-@bare_kernel
+@in_tree_kernel
 def choose(state, deepest, states, moves, scores, table, history, chances, own, control):
     """Write the best move found to ``control[MOVE]``: searches of growing depth until the limits are reached.
 

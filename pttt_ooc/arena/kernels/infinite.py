@@ -18,23 +18,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
 from pttt_ooc.arena.kernels.rng import below, draw
+from pttt_ooc.arena.kernels.rows import OUTSIDE, wins
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, UNFINISHED
+from pttt_ooc.jit import piece
 
 SIDE, MIDDLE = 63, 31
 WORDS, MOVES, WIDTH, LENGTH = 10 + 3 * SIDE, SIDE * SIDE, SIDE * SIDE, SIDE * SIDE
 
-PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3  # as in `games.base`
 NEED, FORM, LIMITER, BOUND, CHOICES, TOP, OPEN, MARKS = 4, 5, 6, 7, 8, 9, 10, 10 + SIDE
 """Words of a state: the length of a row that wins; the form; the limiter; the present bound; the number of legal moves;
 the first row with a legal move; for each row, the legal squares as bits; for each player and row, the marks as bits."""
 
 FIXED, GROWING, NEAR = 0, 1, 2
-FREE, OUTSIDE = 0, 3
-"""What a square has besides the mark 1 of player 0 or the mark 2 of player 1."""
-
 ZOBRIST = np.random.default_rng(31).integers(-(1 << 63), 1 << 63, (2, MOVES), dtype=np.int64)
-_DIRECTIONS = np.array(((0, 1), (1, 0), (1, 1), (1, -1)))
 
 
 @piece
@@ -95,24 +92,6 @@ def place(state, move):
 
 
 @piece
-def completes(state, player, move):
-    """Whether a mark of the player on a free square makes a row that wins."""
-    row, column = place(state, move)
-    for direction in range(4):
-        down, right = _DIRECTIONS[direction, 0], _DIRECTIONS[direction, 1]
-        length = 1
-        for side in (-1, 1):
-            r, c = row + side * down, column + side * right
-            while cell(state, r, c) == player + 1:
-                length += 1
-                r += side * down
-                c += side * right
-        if length >= state[NEED]:
-            return True
-    return False
-
-
-@piece
 def _is_last(state):
     """Whether the next move leaves no legal move, on a board with a bound."""
     return state[FORM] != NEAR and state[CHOICES] == 1 and (state[FORM] == FIXED or state[BOUND] == MIDDLE)
@@ -121,9 +100,10 @@ def _is_last(state):
 @piece
 def result_after(state, move):
     """The word RESULT after a legal move; a board without bound that is full to its edge is found by `play` only."""
-    if state[PLY] + 1 >= 2 * state[NEED] - 1 and completes(state, state[PLAYER], move):
-        return 1 + state[PLAYER]
-    return 3 if _is_last(state) else 0
+    row, column = place(state, move)
+    if wins(cell, state, row, column, state[NEED]):
+        return FIRST + state[PLAYER]
+    return DRAW if _is_last(state) else UNFINISHED
 
 
 @piece
@@ -135,7 +115,7 @@ def key_after(state, move):
 @piece
 def count(state):
     """The number of legal moves."""
-    return state[CHOICES] if state[RESULT] == 0 else 0
+    return state[CHOICES] if state[RESULT] == UNFINISHED else 0
 
 
 @piece
@@ -221,5 +201,5 @@ def play(state, move):
     while state[FORM] == GROWING and state[CHOICES] == 0 and state[BOUND] < MIDDLE:
         state[BOUND] = min(state[BOUND] + limiter, MIDDLE)
         _admit_middle(state, state[BOUND])
-    if state[CHOICES] == 0 and state[RESULT] == 0:
-        state[RESULT] = 3
+    if state[CHOICES] == 0 and state[RESULT] == UNFINISHED:
+        state[RESULT] = DRAW

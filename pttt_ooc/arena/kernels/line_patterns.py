@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import kernel, piece
 from pttt_ooc.arena.kernels.rng import below, uniform
+from pttt_ooc.arena.kernels.rows import DIRECTIONS
+from pttt_ooc.arena.kernels.state_words import FIRST, PLAYER, PLY, RESULT, SECOND, UNFINISHED
+from pttt_ooc.jit import kernel, piece
 
 LENGTH = 6
 PATTERNS = 4**LENGTH
@@ -28,8 +30,6 @@ CONSTANT = 0
 
 NEAR = 2
 """Moves further than this from all marks are not considered, unless there are no others."""
-
-_DIRECTIONS = np.array(((0, 1), (1, 0), (1, 1), (1, -1)))
 
 
 def _least(pattern: int) -> int:
@@ -48,7 +48,7 @@ def logistic(total):
     return 1.0 / (1.0 + np.exp(-total))
 
 
-class Patterns(NamedTuple):
+class PatternKernels(NamedTuple):
     """Kernels of one game.
 
     Attributes
@@ -72,16 +72,16 @@ class Patterns(NamedTuple):
 
 
 @cache
-def patterns(rules: ModuleType) -> Patterns:
+def patterns(rules: ModuleType) -> PatternKernels:
     """The kernels for the rules of k-in-a-row, which also have ``cell``, ``place`` and ``result_after``."""
 
     @kernel
     def windows(state, move, player, before, after):
         row, column = rules.place(state, move)
         own = player + 1
-        mark = 1 if state[0] == player else 2
+        mark = 1 if state[PLAYER] == player else 2
         for direction in range(4):
-            down, right = _DIRECTIONS[direction, 0], _DIRECTIONS[direction, 1]
+            down, right = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
             code = 0
             for n in range(1 - LENGTH, LENGTH):
                 found = rules.cell(state, row + n * down, column + n * right)
@@ -119,11 +119,11 @@ def patterns(rules: ModuleType) -> Patterns:
         count = rules.legal(state, moves)
         for n in range(count):
             move = moves[n]
-            if rules.result_after(state, move) == 1 + state[0]:
+            if rules.result_after(state, move) == FIRST + state[PLAYER]:
                 return move
-            if state[2] > 0 and not is_near(state, move):
+            if state[PLY] > 0 and not is_near(state, move):
                 continue
-            value = gain(state, move, state[0], weights, before, after)
+            value = gain(state, move, state[PLAYER], weights, before, after)
             if value > most:
                 chosen, most, same = move, value, 1
             elif value == most:
@@ -188,15 +188,15 @@ def patterns(rules: ModuleType) -> Patterns:
         for _ in range(games):
             state[:] = start
             totals[:] = weights[CONSTANT]
-            while state[1] == 0:
+            while state[RESULT] == UNFINISHED:
                 move = rules.explore(state, rng) if uniform(rng) < rates[0] else best(state, weights, moves, rng)
                 for player in range(2):
                     totals[player] += gain(state, move, player, weights, before, after)
-                made[state[2]] = move
-                sums[state[2]] = totals[state[0]]
+                made[state[PLY]] = move
+                sums[state[PLY]] = totals[state[PLAYER]]
                 rules.play(state, move)
-            results[state[1]] += 1
-            score = 1.0 if state[1] == 1 else 0.0 if state[1] == 2 else 0.5
-            learn(start, made[: state[2]], sums, score, rates, weights)
+            results[state[RESULT]] += 1
+            score = 1.0 if state[RESULT] == FIRST else 0.0 if state[RESULT] == SECOND else 0.5
+            learn(start, made[: state[PLY]], sums, score, rates, weights)
 
-    return Patterns(best, train, windows)
+    return PatternKernels(best, train, windows)

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search, for any rules: UCT with a solver; :func:`growing` makes the kernels.
+"""Monte Carlo tree search, for any rules: UCT with a solver; :func:`tree_kernels` makes the kernels.
 
 L. Kocsis, C. Szepesvari, *Bandit based Monte-Carlo planning* (2006); M. Winands, Y. Bjoernsson, J.-T. Saito,
 *Monte-Carlo tree search solver* (2008).  Results are absolute (player 0 wins, player 1 wins, draw), so a player may
@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, kernel
-from pttt_ooc.arena.kernels.clock import nanoseconds
-from pttt_ooc.arena.kernels.minimax import CLOCK, DEADLINE, NODE_LIMIT, NODES, REACHED, STOPPED
 from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.arena.kernels.search_control import NODE_LIMIT, NODES, REACHED, STOPPED, is_late
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, PLAYER, PLY, RESULT, SECOND, UNFINISHED
+from pttt_ooc.jit import bare_kernel, kernel, piece
 
 _CHECK_EVERY = 8  # games played out between two looks at the clock
 
 
-class Tree(NamedTuple):
+class SearchTree(NamedTuple):
     """A search tree; node 0 is the root.
 
     Attributes
@@ -47,10 +47,10 @@ class Tree(NamedTuple):
     filled: Any
 
 
-def tree(room: int) -> Tree:
+def tree(room: int) -> SearchTree:
     """A tree with a root only, and room for this many nodes."""
     filled = np.ones(1, dtype=np.int64)
-    return Tree(
+    return SearchTree(
         np.zeros(room, dtype=np.int16),
         np.zeros(room, dtype=np.int32),
         np.zeros(room, dtype=np.int16),
@@ -61,7 +61,7 @@ def tree(room: int) -> Tree:
     )
 
 
-class Growing(NamedTuple):
+class TreeKernels(NamedTuple):
     """Kernels of one game.
 
     Attributes
@@ -81,27 +81,106 @@ class Growing(NamedTuple):
     keep: Any
 
 
+# ---------------------------------------------------------------------------------------------
+# Trees of any game
+
+
+@piece
+def _proof(tree, node, player):
+    """The result of a node under perfect play, from those of its children; UNFINISHED if it is open."""
+    draw, open_ones = False, False
+    for child in range(tree.first[node], tree.first[node] + tree.count[node]):
+        if tree.proven[child] == FIRST + player:
+            return FIRST + player
+        draw |= tree.proven[child] == DRAW
+        open_ones |= tree.proven[child] == UNFINISHED
+    if open_ones:
+        return UNFINISHED
+    return DRAW if draw else SECOND - player
+
+
+@piece
+def _select(tree, node, player, rng, exploration):
+    """The child to look at next: one never visited, or the one with the highest upper bound."""
+    begin, number = tree.first[node], tree.count[node]
+    offset = below(rng, number)
+    best, chosen = -1.0, begin + offset
+    width = exploration * np.sqrt(np.log(tree.visits[node] + 1.0))
+    for index in range(number):
+        child = begin + (index + offset) % number
+        if tree.proven[child] == FIRST + player:
+            return child
+        if tree.proven[child] == SECOND - player:
+            continue
+        visits = tree.visits[child]
+        if tree.proven[child] == DRAW:
+            bound = 0.5
+        elif visits == 0:
+            bound = 1e9
+        else:
+            bound = tree.points[child] / visits + width / np.sqrt(float(visits))
+        if bound > best:
+            best, chosen = bound, child
+    return chosen
+
+
+@piece
+def _back_up(tree, path, movers, length, result):
+    """Count a game at all nodes of its path, the last first, and prove what follows from proven children."""
+    for index in range(length - 1, -1, -1):
+        node = path[index]
+        tree.visits[node] += 1
+        if index > 0:
+            if result == DRAW:
+                tree.points[node] += 0.5
+            elif result == FIRST + movers[index - 1]:
+                tree.points[node] += 1.0
+        if tree.proven[node] == UNFINISHED and index + 1 < length and tree.proven[path[index + 1]] != UNFINISHED:
+            tree.proven[node] = _proof(tree, node, movers[index])
+
+
+@bare_kernel
+def _best(tree, player):
+    chosen, most = -1, -2.0
+    for child in range(tree.first[0], tree.first[0] + tree.count[0]):
+        worth = float(tree.visits[child])
+        if tree.proven[child] == FIRST + player:
+            worth = 1e18
+        elif tree.proven[child] == SECOND - player:
+            worth = worth * 1e-18 - 1.0
+        elif tree.proven[0] == DRAW and tree.proven[child] == DRAW:
+            worth += 1e12
+        if worth > most:
+            chosen, most = child, worth
+    return tree.move[chosen]
+
+
+@piece
+def _copy_below(tree, node, other, sources):
+    """Copy a node and all below it to another tree, level by level; `sources` is room to work in."""
+    sources[0] = node
+    done, filled = 0, 1
+    while done < filled:
+        source = sources[done]
+        other.move[done] = tree.move[source]
+        other.visits[done] = tree.visits[source]
+        other.points[done] = tree.points[source]
+        other.proven[done] = tree.proven[source]
+        other.first[done], other.count[done] = filled, tree.count[source]
+        for child in range(tree.first[source], tree.first[source] + tree.count[source]):
+            sources[filled] = child
+            filled += 1
+        done += 1
+    other.filled[0] = filled
+
+
+# ---------------------------------------------------------------------------------------------
+# Kernels for rules
+
+
 @cache
-def growing(rules: ModuleType) -> Growing:
-    """The kernels for a game's rules."""
-
-    @bare_kernel
-    def copied(to, state):
-        for word in range(rules.WORDS):
-            to[word] = state[word]
-
-    @bare_kernel
-    def proof(tree, node, player):
-        """The result of a node under perfect play, from those of its children; zero if it is open."""
-        draw, open_ones = False, False
-        for child in range(tree.first[node], tree.first[node] + tree.count[node]):
-            if tree.proven[child] == 1 + player:
-                return 1 + player
-            draw |= tree.proven[child] == 3
-            open_ones |= tree.proven[child] == 0
-        if open_ones:
-            return 0
-        return 3 if draw else 2 - player
+def _growth(rules: ModuleType) -> Any:
+    """The kernel ``grow``."""
 
     @bare_kernel
     def expand(tree, node, state, moves, scratch):
@@ -111,46 +190,42 @@ def growing(rules: ModuleType) -> Growing:
             return
         for index in range(number):
             child = begin + index
-            copied(scratch, state)
+            for word in range(rules.WORDS):
+                scratch[word] = state[word]
             rules.play(scratch, moves[index])
             tree.move[child] = moves[index]
             tree.count[child] = 0
             tree.visits[child] = 0
             tree.points[child] = 0.0
-            tree.proven[child] = scratch[1]
+            tree.proven[child] = scratch[RESULT]
         tree.filled[0] = begin + number
         tree.first[node], tree.count[node] = begin, number
-        tree.proven[node] = proof(tree, node, state[0])
+        tree.proven[node] = _proof(tree, node, state[PLAYER])
 
     @bare_kernel
-    def select(tree, node, player, rng, exploration):
-        """The child to look at next: one never visited, or the one with the highest upper bound."""
-        begin, number = tree.first[node], tree.count[node]
-        offset = below(rng, number)
-        best, chosen = -1.0, begin + offset
-        width = exploration * np.sqrt(np.log(tree.visits[node] + 1.0))
-        for index in range(number):
-            child = begin + (index + offset) % number
-            if tree.proven[child] == 1 + player:
-                return child
-            if tree.proven[child] == 2 - player:
-                continue
-            visits = tree.visits[child]
-            if tree.proven[child] == 3:
-                bound = 0.5
-            elif visits == 0:
-                bound = 1e9
-            else:
-                bound = tree.points[child] / visits + width / np.sqrt(float(visits))
-            if bound > best:
-                best, chosen = bound, child
-        return chosen
+    def descend(tree, state, path, movers, rng, exploration, moves, scratch):
+        """Play from the root to a node that is proven or has no children, and return the length of the path."""
+        path[0], movers[0] = 0, state[PLAYER]
+        length, node = 1, 0
+        while tree.proven[node] == UNFINISHED:
+            if tree.count[node] == 0:
+                if tree.visits[node] == 0 and node > 0:
+                    break
+                expand(tree, node, state, moves, scratch)
+                if tree.count[node] == 0 or tree.proven[node] != UNFINISHED:
+                    break
+            node = _select(tree, node, state[PLAYER], rng, exploration)
+            rules.play(state, tree.move[node])
+            path[length], movers[length] = node, state[PLAYER]
+            length += 1
+        return length
 
     @bare_kernel
     def play_out(state, rng):
-        while state[1] == 0:
+        """How a game ends after random moves."""
+        while state[RESULT] == UNFINISHED:
             rules.play(state, rules.pick(state, below(rng, rules.count(state))))
-        return state[1]
+        return state[RESULT]
 
     @kernel
     def grow(tree, start, rng, exploration, control):
@@ -158,67 +233,39 @@ def growing(rules: ModuleType) -> Growing:
         moves = np.empty(rules.WIDTH, dtype=np.int64)
         path = np.empty(rules.LENGTH + 1, dtype=np.int64)
         movers = np.empty(rules.LENGTH + 1, dtype=np.int64)  # who moves at each node of the path
-        while tree.proven[0] == 0 and control[NODES] < control[NODE_LIMIT]:
-            look = control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0
-            if look and nanoseconds(control[CLOCK]) > control[DEADLINE]:
+        while tree.proven[0] == UNFINISHED and control[NODES] < control[NODE_LIMIT]:
+            if control[NODES] % _CHECK_EVERY == 0 and is_late(control):
                 control[STOPPED] = 1
                 break
             control[NODES] += 1
-            copied(state, start)
-            path[0], movers[0] = 0, state[0]
-            length, node = 1, 0
-            while tree.proven[node] == 0:
-                if tree.count[node] == 0:
-                    if tree.visits[node] == 0 and node > 0:
-                        break
-                    expand(tree, node, state, moves, scratch)
-                    if tree.count[node] == 0 or tree.proven[node] != 0:
-                        break
-                node = select(tree, node, state[0], rng, exploration)
-                rules.play(state, tree.move[node])
-                path[length], movers[length] = node, state[0]
-                length += 1
+            for word in range(rules.WORDS):
+                state[word] = start[word]
+            length = descend(tree, state, path, movers, rng, exploration, moves, scratch)
             control[REACHED] = max(control[REACHED], length - 1)
-            result = tree.proven[node]
-            if result == 0:
+            result = np.int64(tree.proven[path[length - 1]])
+            if result == UNFINISHED:
                 result = play_out(state, rng)
-            for index in range(length - 1, -1, -1):
-                node = path[index]
-                tree.visits[node] += 1
-                if index > 0:
-                    if result == 3:
-                        tree.points[node] += 0.5
-                    elif result == 1 + movers[index - 1]:
-                        tree.points[node] += 1.0
-                if tree.proven[node] == 0 and index + 1 < length and tree.proven[path[index + 1]] != 0:
-                    tree.proven[node] = proof(tree, node, movers[index])
+            _back_up(tree, path, movers, length, result)
 
-    @bare_kernel
-    def best(tree, player):
-        chosen, most = -1, -2.0
-        for child in range(tree.first[0], tree.first[0] + tree.count[0]):
-            worth = float(tree.visits[child])
-            if tree.proven[child] == 1 + player:
-                worth = 1e18
-            elif tree.proven[child] == 2 - player:
-                worth = worth * 1e-18 - 1.0
-            elif tree.proven[0] == 3 and tree.proven[child] == 3:
-                worth += 1e12
-            if worth > most:
-                chosen, most = child, worth
-        return tree.move[chosen]
+    return grow
+
+
+@cache
+def _reuse(rules: ModuleType) -> Any:
+    """The kernel ``keep``."""
 
     @bare_kernel
     def find(tree, node, state, target, states, level):
         """The node of a position below a node, or -1."""
-        if state[2] == target[2]:
+        if state[PLY] == target[PLY]:
             for word in range(rules.WORDS):
                 if state[word] != target[word]:
                     return np.int64(-1)
             return node
         after = states[level]
         for child in range(tree.first[node], tree.first[node] + tree.count[node]):
-            copied(after, state)
+            for word in range(rules.WORDS):
+                after[word] = state[word]
             rules.play(after, tree.move[child])
             found = find(tree, np.int64(child), after, target, states, level + np.int64(1))
             if found >= 0:
@@ -227,28 +274,20 @@ def growing(rules: ModuleType) -> Growing:
 
     @kernel
     def keep(tree, state, target, other):
-        apart = target[2] - state[2]
+        apart = target[PLY] - state[PLY]
         if apart < 0 or apart > 3:
             return False
         states = np.empty((apart + 1, rules.WORDS), dtype=np.int64)
         node = find(tree, np.int64(0), state, target, states, np.int64(0))
         if node < 0:
             return False
-        sources = np.empty(len(tree.move), dtype=np.int32)
-        sources[0] = node
-        done, filled = 0, 1
-        while done < filled:
-            source = sources[done]
-            other.move[done] = tree.move[source]
-            other.visits[done] = tree.visits[source]
-            other.points[done] = tree.points[source]
-            other.proven[done] = tree.proven[source]
-            other.first[done], other.count[done] = filled, tree.count[source]
-            for child in range(tree.first[source], tree.first[source] + tree.count[source]):
-                sources[filled] = child
-                filled += 1
-            done += 1
-        other.filled[0] = filled
+        _copy_below(tree, node, other, np.empty(len(tree.move), dtype=np.int32))
         return True
 
-    return Growing(grow, best, keep)
+    return keep
+
+
+@cache
+def tree_kernels(rules: ModuleType) -> TreeKernels:
+    """The kernels for a game's rules."""
+    return TreeKernels(_growth(rules), _best, _reuse(rules))

@@ -1,7 +1,8 @@
-"""Minimax, alpha-beta and expectimax with a heuristic at the leaves, for any rules: :func:`searching` makes them.
+"""Minimax, alpha-beta and expectimax with a heuristic at the leaves, for any rules.
 
-The search visits the tree with one state for each level.  Values are to the player to move.  A budget of nodes or time
-ends it early: then what it returns means nothing, and ``control[STOPPED]`` says so.
+:func:`search_kernel` makes the kernel.  The search visits the tree with one state for each level.  Values are to the
+player to move.  A budget of nodes or time ends it early: then its result means nothing, and ``control[STOPPED]`` is
+set.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, piece
-from pttt_ooc.arena.kernels.clock import nanoseconds
 from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.arena.kernels.search_control import CUT, REACHED, STOPPED, VALUE, stops
+from pttt_ooc.arena.kernels.state_words import KEY, PLAYER, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT, find, keep, mixed
+from pttt_ooc.jit import bare_kernel, piece
 
 MINIMAX, ALPHA_BETA, EXPECTIMAX = 0, 1, 2
 """Methods."""
@@ -24,36 +26,24 @@ NOTHING, PLAIN, FIFO, SYMMETRY, ZOBRIST = range(5)
 """What alpha-beta remembers: nothing; positions until the table is full; the latest positions; the same, and it looks
 for all images of a position; the latest positions, by the key that the moves keep up to date."""
 
-NODES, NODE_LIMIT, STOPPED, CLOCK, DEADLINE, CUT, REACHED, VALUE = range(8)
-"""Words of `control`: nodes visited; their limit; whether a limit has ended the search; the clock and the time in
-nanoseconds at which to stop (0: never); whether the depth cut a line short; the depth of the last complete search, and
-its value."""
-
 INFINITY, BELOW_ROOT = np.int64(1 << 40), np.int64(1)  # not literals: a recursive kernel must have one signature,
 # or its compiled code cannot be loaded again (numba's issue 6061)
-_CHECK_EVERY = 128  # nodes between two looks at the clock
 
 
 @piece
-def _stops(control):
-    """Count a node, and say whether the search is to end."""
-    if control[NODES] >= control[NODE_LIMIT]:
-        control[STOPPED] = 1
-    elif control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0:
-        control[STOPPED] |= nanoseconds(control[CLOCK]) > control[DEADLINE]
-    if control[STOPPED] == 0:
-        control[NODES] += 1
-    return control[STOPPED] != 0
+def _bound(best, alpha, beta):
+    """What a value is that a search between two bounds has found."""
+    return AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
 
 
 @cache
-def searching(rules: ModuleType, values: ModuleType) -> Any:
-    """The kernel ``choose`` for a game's rules and heuristics."""
+def _steps(rules: ModuleType, values: ModuleType) -> tuple[Any, Any]:
+    """The kernels ``leaf`` (the value of a position without search) and ``descend`` (makes a move)."""
 
     @bare_kernel
     def leaf(state, heuristic):
         value = values.evaluate(state, heuristic)
-        return value if state[0] == 0 else -value
+        return value if state[PLAYER] == 0 else -value
 
     @bare_kernel
     def descend(states, level, move):
@@ -62,29 +52,45 @@ def searching(rules: ModuleType, values: ModuleType) -> Any:
             states[level + 1, word] = states[level, word]
         rules.play(states[level + 1], move)
 
+    return leaf, descend
+
+
+@cache
+def _minimax(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``minimax``."""
+    leaf, descend = _steps(rules, values)
+
     @bare_kernel
     def minimax(states, moves, level, depth, heuristic, control):
         state = states[level]
-        if _stops(control):
+        if stops(control):
             return 0
-        if state[1] != 0 or depth == 0:
-            control[CUT] |= state[1] == 0
+        if state[RESULT] != UNFINISHED or depth == 0:
+            control[CUT] |= state[RESULT] == UNFINISHED
             return leaf(state, heuristic)
         best = -INFINITY
         for index in range(rules.legal(state, moves[level])):
             descend(states, level, moves[level, index])
             value = minimax(states, moves, level + 1, depth - 1, heuristic, control)
-            best = max(best, value if states[level + 1, 0] == state[0] else -value)
+            best = max(best, value if states[level + 1, PLAYER] == state[PLAYER] else -value)
         return best
+
+    return minimax
+
+
+@cache
+def _expectimax(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``expectimax``."""
+    _, descend = _steps(rules, values)
 
     @bare_kernel
     def expectimax(states, moves, level, depth, heuristic, player, control):
         """To `player`, whose opponent draws its moves uniformly."""
         state = states[level]
-        if _stops(control):
+        if stops(control):
             return 0.0
-        if state[1] != 0 or depth == 0:
-            control[CUT] |= state[1] == 0
+        if state[RESULT] != UNFINISHED or depth == 0:
+            control[CUT] |= state[RESULT] == UNFINISHED
             value = values.evaluate(state, heuristic)
             return float(value if player == 0 else -value)
         best, total = -float(INFINITY), 0.0
@@ -94,13 +100,21 @@ def searching(rules: ModuleType, values: ModuleType) -> Any:
             value = expectimax(states, moves, level + 1, depth - 1, heuristic, player, control)
             best = max(best, value)
             total += value
-        return best if state[0] == player else total / number
+        return best if state[PLAYER] == player else total / number
+
+    return expectimax
+
+
+@cache
+def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``alpha_beta``."""
+    leaf, descend = _steps(rules, values)
 
     @bare_kernel
     def remembered(state, depth, kind, memory):
         """The entry of a position or of one of its images, or -1, and the key under which to keep it."""
         if kind == ZOBRIST:
-            key = mixed(state[3], depth)
+            key = mixed(state[KEY], depth)
             return find(memory, key), key
         key = mixed(rules.image_key(state, 0), depth)
         entry = find(memory, key)
@@ -113,10 +127,10 @@ def searching(rules: ModuleType, values: ModuleType) -> Any:
     @bare_kernel
     def alpha_beta(states, moves, level, depth, alpha, beta, heuristic, control, kind, memory):
         state = states[level]
-        if _stops(control):
+        if stops(control):
             return 0
-        if state[1] != 0 or depth == 0:
-            control[CUT] |= state[1] == 0
+        if state[RESULT] != UNFINISHED or depth == 0:
+            control[CUT] |= state[RESULT] == UNFINISHED
             return leaf(state, heuristic)
         key = 0
         if kind != NOTHING:
@@ -129,7 +143,7 @@ def searching(rules: ModuleType, values: ModuleType) -> Any:
         best, floor = -INFINITY, alpha
         for index in range(rules.legal(state, moves[level])):
             descend(states, level, moves[level, index])
-            if states[level + 1, 0] == state[0]:
+            if states[level + 1, PLAYER] == state[PLAYER]:
                 value = alpha_beta(states, moves, level + 1, depth - 1, floor, beta, heuristic, control, kind, memory)
             else:
                 value = -alpha_beta(
@@ -140,9 +154,18 @@ def searching(rules: ModuleType, values: ModuleType) -> Any:
             if floor >= beta:
                 break
         if kind != NOTHING and control[STOPPED] == 0:
-            bound = AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
-            keep(memory, key, best, bound, kind != PLAIN)
+            keep(memory, key, best, _bound(best, alpha, beta), kind != PLAIN)
         return best
+
+    return alpha_beta
+
+
+@cache
+def _root(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``root``."""
+    _, descend = _steps(rules, values)
+    minimax, expectimax = _minimax(rules, values), _expectimax(rules, values)
+    alpha_beta = _alpha_beta(rules, values)
 
     @bare_kernel
     def root(states, moves, number, plies, method, heuristic, control, kind, memory):
@@ -150,12 +173,12 @@ def searching(rules: ModuleType, values: ModuleType) -> Any:
         best, chosen = -float(INFINITY), -1
         for index in range(number):
             descend(states, 0, moves[0, index])
-            same = states[1, 0] == states[0, 0]
+            same = states[1, PLAYER] == states[0, PLAYER]
             if method == MINIMAX:
                 value = float(minimax(states, moves, BELOW_ROOT, plies - 1, heuristic, control))
                 value = value if same else -value
             elif method == EXPECTIMAX:
-                value = expectimax(states, moves, BELOW_ROOT, plies - 1, heuristic, states[0, 0], control)
+                value = expectimax(states, moves, BELOW_ROOT, plies - 1, heuristic, states[0, PLAYER], control)
             else:
                 floor = np.int64(best) if chosen >= 0 else -INFINITY
                 if same:
@@ -169,6 +192,14 @@ def searching(rules: ModuleType, values: ModuleType) -> Any:
             if value > best:
                 best, chosen = value, moves[0, index]
         return chosen, best
+
+    return root
+
+
+@cache
+def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
+    """The kernel ``choose`` for a game's rules and heuristics."""
+    root = _root(rules, values)
 
     @bare_kernel
     def choose(states, moves, rng, first, last, method, heuristic, control, kind, memory):

@@ -1,28 +1,25 @@
 """The rules of k-in-a-row on boards of up to 11 x 11 squares: bitboards of two words for each player.
 
-The move ``row * columns + column`` marks a square, which is bit ``move % 64`` of the word ``move // 64``.  Who has
-`need` marks in a row, or more, wins; a full board without such a row is a draw.
+The move ``row * columns + column`` marks a square, which is bit ``move % 64`` of the word ``move // 64``.  A row
+of `need` marks or more wins; a full board without such a row is a draw.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
 from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.arena.kernels.rows import OUTSIDE, wins
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, UNFINISHED
+from pttt_ooc.jit import piece
 
 WORDS, MOVES, WIDTH, LENGTH = 11, 121, 121, 121
 
-PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3  # as in `games.base`
 ROWS, COLUMNS, NEED, MARKS = 4, 5, 6, 7
 """Words of a state: the size of the board, the length of a row that wins, and the marks of player 0 and then of player
 1 (two words each)."""
 
-FREE, OUTSIDE = 0, 3
-"""What a square has besides the mark 1 of player 0 or the mark 2 of player 1."""
-
 ZOBRIST = np.random.default_rng(30).integers(-(1 << 63), 1 << 63, (2, MOVES), dtype=np.int64)
-_DIRECTIONS = np.array(((0, 1), (1, 0), (1, 1), (1, -1)))
 
 
 @piece
@@ -56,29 +53,12 @@ def place(state, move):
 
 
 @piece
-def completes(state, player, move):
-    """Whether a mark of the player on a free square makes a row that wins."""
-    row, column = place(state, move)
-    for direction in range(4):
-        down, right = _DIRECTIONS[direction, 0], _DIRECTIONS[direction, 1]
-        length = 1
-        for side in (-1, 1):
-            r, c = row + side * down, column + side * right
-            while cell(state, r, c) == player + 1:
-                length += 1
-                r += side * down
-                c += side * right
-        if length >= state[NEED]:
-            return True
-    return False
-
-
-@piece
 def result_after(state, move):
     """The word RESULT after a legal move."""
-    if state[PLY] + 1 >= 2 * state[NEED] - 1 and completes(state, state[PLAYER], move):
-        return 1 + state[PLAYER]
-    return 3 if state[PLY] + 1 == state[ROWS] * state[COLUMNS] else 0
+    row, column = place(state, move)
+    if wins(cell, state, row, column, state[NEED]):
+        return FIRST + state[PLAYER]
+    return DRAW if state[PLY] + 1 == state[ROWS] * state[COLUMNS] else UNFINISHED
 
 
 @piece
@@ -90,7 +70,7 @@ def key_after(state, move):
 @piece
 def count(state):
     """The number of legal moves."""
-    if state[RESULT] != 0:
+    if state[RESULT] != UNFINISHED:
         return 0
     return state[ROWS] * state[COLUMNS] - state[PLY]
 
@@ -98,7 +78,7 @@ def count(state):
 @piece
 def legal(state, moves):
     """Write the legal moves in ascending order, and return their number."""
-    if state[RESULT] != 0:
+    if state[RESULT] != UNFINISHED:
         return 0
     total = 0
     for square in range(state[ROWS] * state[COLUMNS]):

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, kernel
 from pttt_ooc.arena.kernels.rng import below
+from pttt_ooc.arena.kernels.state_words import PLY, RESULT, UNFINISHED
+from pttt_ooc.jit import bare_kernel, kernel
 
 
 class Counting(NamedTuple):
@@ -76,10 +77,10 @@ def counting(rules: ModuleType) -> Counting:
         for _ in range(games):
             for word in range(rules.WORDS):
                 now[word] = state[word]
-            while now[1] == 0:
+            while now[RESULT] == UNFINISHED:
                 rules.play(now, rules.pick(now, below(rng, rules.count(now))))
-            found[now[1]] += 1
-            found[4] += now[2] - state[2]
+            found[now[RESULT]] += 1
+            found[4] += now[PLY] - state[PLY]
         return found
 
     @bare_kernel

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import bare_kernel, kernel
 from pttt_ooc.arena.kernels.rng import below, uniform
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, RESULT, UNFINISHED
 from pttt_ooc.arena.kernels.transposition_table import mixed
+from pttt_ooc.jit import bare_kernel, kernel
 
 WON = 500.0
 
 
-class Learnt(NamedTuple):
+class LearntValues(NamedTuple):
     """What has been learnt.
 
     Attributes
@@ -61,10 +62,10 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
 
     @bare_kernel
     def score(state, player):
-        if state[1] == 3:
+        if state[RESULT] == DRAW:
             return 0.0
-        if state[1] != 0:
-            return WON if state[1] == 1 + player else -WON
+        if state[RESULT] != UNFINISHED:
+            return WON if state[RESULT] == FIRST + player else -WON
         boards = float(values.standing(state))
         return boards if player == 0 else -boards
 
@@ -80,7 +81,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
 
     @bare_kernel
     def pair_value(learnt, state, move):
-        place = slot(learnt, mixed(state[3], move))
+        place = slot(learnt, mixed(state[KEY], move))
         return learnt.values[place] if place >= 0 else 0.0
 
     @bare_kernel
@@ -126,7 +127,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
             for index in range(values.FEATURES):
                 learnt.weights[index] += rate * error * features[index]
             return
-        key = mixed(before[3], move)
+        key = mixed(before[KEY], move)
         place = slot(learnt, key)
         if place >= 0:
             learnt.keys[place] = key
@@ -142,8 +143,8 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
             state[:] = start
             made[:] = -1
             chance = explore if 2 * game < games else 0.0
-            while state[1] == 0:
-                player = state[0]
+            while state[RESULT] == UNFINISHED:
+                player = state[PLAYER]
                 if alone and player != game % 2:
                     rules.play(state, rules.pick(state, below(rng, rules.count(state))))
                     continue
@@ -167,6 +168,6 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
     def choose(state, learnt, rng):
         moves, features = np.empty(rules.WIDTH, dtype=np.int64), np.empty(values.FEATURES)
         scratch = np.empty(rules.WORDS, dtype=np.int64)
-        return best(learnt, state, state[0], rng, moves, scratch, features)[0]
+        return best(learnt, state, state[PLAYER], rng, moves, scratch, features)[0]
 
     return QLearning(train, choose)

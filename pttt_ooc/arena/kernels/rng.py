@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.arena.compiled import piece
+from pttt_ooc.jit import piece
 
 _MULTIPLIER = np.uint64(2685821657736338717)
 _SHIFTS = (np.uint64(12), np.uint64(25), np.uint64(27), np.uint64(32))

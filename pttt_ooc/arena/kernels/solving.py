@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import kernel, piece
+from pttt_ooc.jit import kernel, piece
 
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)

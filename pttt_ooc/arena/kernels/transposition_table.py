@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
+from pttt_ooc.jit import piece
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
 

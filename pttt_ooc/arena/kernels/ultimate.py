@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, SECOND, UNFINISHED
+from pttt_ooc.jit import piece
 
 WORDS, MOVES, WIDTH, LENGTH = 27, 81, 81, 81
 
-PLAYER, RESULT, PLY, KEY = 0, 1, 2, 3  # as in `games.base`
 TARGET, WON, CLOSED, RULES, MARKS = 4, 5, 7, 8, 9
 """Words of a state: the small board to which the player is sent, or ANYWHERE; the small boards that each player has won
 (two words); the small boards that take no more marks; the options; the marks of player 0 and then of player 1 (nine
@@ -56,7 +56,7 @@ def free(state, board):
 @piece
 def count(state):
     """The number of legal moves."""
-    if state[RESULT] != 0:
+    if state[RESULT] != UNFINISHED:
         return 0
     if state[TARGET] != ANYWHERE:
         return SIZE[free(state, state[TARGET])]
@@ -83,7 +83,7 @@ def pick(state, index):
 @piece
 def legal(state, moves):
     """Write the legal moves in ascending order, and return their number."""
-    if state[RESULT] != 0:
+    if state[RESULT] != UNFINISHED:
         return 0
     first, last = 0, 9
     if state[TARGET] != ANYWHERE:
@@ -112,15 +112,15 @@ def play(state, move):
         if not state[RULES] & OPEN:
             state[CLOSED] |= bit
         if HAS_LINE[state[WON + player]]:
-            state[RESULT] = 1 + player
+            state[RESULT] = FIRST + player
     if state[MARKS + board] | state[MARKS + 9 + board] == FULL:
         state[CLOSED] |= bit
-    if state[CLOSED] == FULL and state[RESULT] == 0:
+    if state[CLOSED] == FULL and state[RESULT] == UNFINISHED:
         more = SIZE[state[WON]] - SIZE[state[WON + 1]]
         if more == 0 or not state[RULES] & MOST:
-            state[RESULT] = 3
+            state[RESULT] = DRAW
         else:
-            state[RESULT] = 1 if more > 0 else 2
+            state[RESULT] = FIRST if more > 0 else SECOND
     state[TARGET] = ANYWHERE if state[CLOSED] >> cell & 1 else cell
     state[PLAYER] = 1 - player
     state[PLY] += 1

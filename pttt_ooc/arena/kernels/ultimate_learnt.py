@@ -15,11 +15,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.arena.compiled import kernel, piece
 from pttt_ooc.arena.kernels import ultimate as rules
 from pttt_ooc.arena.kernels.rng import below, uniform
-from pttt_ooc.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, IMAGE, LINES, MARKS, RESULT, TARGET, WON
+from pttt_ooc.arena.kernels.state_words import DRAW, FIRST, PLAYER, RESULT, UNFINISHED
+from pttt_ooc.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, IMAGE, LINES, MARKS, TARGET, WON
 from pttt_ooc.arena.kernels.ultimate_values import TERNARY, sharp
+from pttt_ooc.jit import kernel, piece
 
 __all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted", "sharp", "train", "whole"]
 
@@ -112,7 +113,7 @@ def entry_of(state, board, player):
 @piece
 def active(state, found):
     """Write which weights the sum for the player to move has; int64, shape (ACTIVE,)."""
-    player = state[0]
+    player = state[PLAYER]
     classes = 0  # five bits for each small board
     for board in range(9):
         entry = entry_of(state, board, player)
@@ -134,7 +135,7 @@ def active(state, found):
 @piece
 def total(state, weights):
     """The sum of the weights of a position, for the player to move."""
-    player = state[0]
+    player = state[PLAYER]
     found, classes = 0.0, 0
     for board in range(9):
         entry = entry_of(state, board, player)
@@ -236,7 +237,7 @@ def follow(before, after, move, weights):
 @piece
 def noted(state, heuristic, weights):
     """The value to the player to move of a position with notes, that is not an end, as a whole number."""
-    player, board = state[0], state[TARGET]
+    player, board = state[PLAYER], state[TARGET]
     value = np.int64(state[_BOARDS_AT + player] + state[_LINES_AT + player])
     if board == 9:
         value += weights[_WHOLE_ANYWHERE + player]
@@ -248,15 +249,15 @@ def noted(state, heuristic, weights):
 @piece
 def _worth(state, eager, draw):
     """What the end of a game is worth to the player who would be to move, if a draw is worth `draw` to one player."""
-    if state[RESULT] == 3:
-        return draw if state[0] == eager else 1.0 - draw
-    return 1.0 if state[RESULT] == 1 + state[0] else 0.0
+    if state[RESULT] == DRAW:
+        return draw if state[PLAYER] == eager else 1.0 - draw
+    return 1.0 if state[RESULT] == FIRST + state[PLAYER] else 0.0
 
 
 @piece
 def _side(state, eager):
     """The row of the weights for the player to move."""
-    return 0 if state[0] == eager else 1
+    return 0 if state[PLAYER] == eager else 1
 
 
 @kernel
@@ -266,7 +267,7 @@ def best(state, weights, eager, draw, moves, after, rng):
     for index in range(rules.legal(state, moves)):
         after[:] = state
         rules.play(after, moves[index])
-        if after[RESULT] == 0:
+        if after[RESULT] == UNFINISHED:
             value = total(after, weights[_side(after, eager)])
         else:
             value = 1e6 * (2.0 * _worth(after, eager, draw) - 1.0)
@@ -306,7 +307,7 @@ def train(start, games, rates, weights, results, rng):
         state[:] = start
         opening = below(rng, np.int64(rates[3]) + 1)
         length = 0
-        while state[RESULT] == 0:
+        while state[RESULT] == UNFINISHED:
             active(state, seen[length])
             sides[length] = _side(state, eager)
             summed = 0.0

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import piece
-from pttt_ooc.arena.kernels.ultimate import HAS_LINE, LINES, MARKS, PLY, RESULT, SIZE, TARGET, WON
+from pttt_ooc.arena.kernels.state_words import FIRST, PLAYER, PLY, RESULT, SECOND, UNFINISHED
+from pttt_ooc.arena.kernels.ultimate import HAS_LINE, LINES, MARKS, SIZE, TARGET, WON
+from pttt_ooc.jit import piece
 
 HEURISTICS = (1, 2, 3, 4)
 WIN = 10_000
@@ -113,9 +114,9 @@ def by_table(state):
 @piece
 def evaluate(state, heuristic):
     """The value of a position to player 0 by heur1, heur2, heur3 or heur4: the number is given."""
-    if state[RESULT] == 1:
+    if state[RESULT] == FIRST:
         return WIN
-    if state[RESULT] == 2:
+    if state[RESULT] == SECOND:
         return -WIN
     if heuristic == 1:
         return SIZE[state[WON]] - SIZE[state[WON + 1]]
@@ -126,7 +127,7 @@ def evaluate(state, heuristic):
         return total
     total = by_table(state)
     if heuristic == 4 and state[TARGET] == 9 and state[PLY] > 0:
-        total += FREE_MOVE if state[0] == 0 else -FREE_MOVE
+        total += FREE_MOVE if state[PLAYER] == 0 else -FREE_MOVE
     return total
 
 
@@ -148,7 +149,7 @@ def follow(before, after, move, weights):
 def noted(state, heuristic, weights):
     """The value to the player to move of a position with notes, that is not an end, as a whole number."""
     value = np.int64(evaluate(state, heuristic))
-    return value if state[0] == 0 else -value
+    return value if state[PLAYER] == 0 else -value
 
 
 @piece
@@ -178,9 +179,9 @@ SHARP = np.array(
 def sharp(state, moves):
     """Write the moves that win a small board, where the player is sent to one, and return their number."""
     board = state[TARGET]
-    if board == 9 or state[RESULT] != 0:
+    if board == 9 or state[RESULT] != UNFINISHED:
         return 0
-    own, other = state[MARKS + 9 * state[0] + board], state[MARKS + 9 * (1 - state[0]) + board]
+    own, other = state[MARKS + 9 * state[PLAYER] + board], state[MARKS + 9 * (1 - state[PLAYER]) + board]
     if HAS_LINE[own] or HAS_LINE[other]:
         return 0
     cells, total = SHARP[own, other], 0

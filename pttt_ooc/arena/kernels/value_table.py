@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pttt_ooc.arena.compiled import kernel, piece
+from pttt_ooc.arena.kernels import state_words
 from pttt_ooc.arena.kernels.rng import below, uniform
+from pttt_ooc.arena.kernels.state_words import FIRST, KEY, PLAYER, RESULT, SECOND, UNFINISHED
+from pttt_ooc.jit import kernel, piece
 
 EXPLORE, STEP, WIN, LOSS, DRAW, SHUFFLE, CHAIN = 0, 1, 2, 3, 4, 5, 6
 """Places in `rates`: the chance of a random move; how far a value moves towards its target; the rewards of a win, a
@@ -37,14 +39,20 @@ def find(keys, key):
 
 
 @piece
+def _initial(result):
+    """The value that the learner starts with."""
+    if result == UNFINISHED:
+        return 0.5
+    return 0.0 if result == state_words.DRAW else 1.0
+
+
+@piece
 def look_up(keys, values, key, result):
     """The value of a position, for the player whose move led to it."""
     slot = find(keys, key)
     if keys[slot] != 0:
         return np.float64(values[slot])
-    if result == 0:
-        return 0.5
-    return 0.0 if result == 3 else 1.0
+    return _initial(result)
 
 
 @kernel
@@ -126,8 +134,8 @@ def learning(rules: ModuleType) -> Learning:
                 return game
             state[:] = start
             lengths[:] = 0
-            while state[1] == 0:
-                player = state[0]
+            while state[RESULT] == UNFINISHED:
+                player = state[PLAYER]
                 if uniform(rng) < rates[EXPLORE]:
                     move = rules.explore(state, rng)
                 elif player == 0:
@@ -135,13 +143,13 @@ def learning(rules: ModuleType) -> Learning:
                 else:
                     move = best(state, moves, keys1, values1, rates[SHUFFLE] > 0, rng)
                 rules.play(state, move)
-                paths[player, lengths[player]] = state[3]
-                starts[player, lengths[player]] = 0.5 if state[1] == 0 else 0.0 if state[1] == 3 else 1.0
+                paths[player, lengths[player]] = state[KEY]
+                starts[player, lengths[player]] = _initial(state[RESULT])
                 lengths[player] += 1
-            result, chain = state[1], rates[CHAIN] > 0
+            result, chain = state[RESULT], rates[CHAIN] > 0
             results[result] += 1
-            first = rates[DRAW] if result == 3 else rates[WIN] if result == 1 else rates[LOSS]
-            second = rates[DRAW] if result == 3 else rates[WIN] if result == 2 else rates[LOSS]
+            first = rates[DRAW] if result == state_words.DRAW else rates[WIN] if result == FIRST else rates[LOSS]
+            second = rates[DRAW] if result == state_words.DRAW else rates[WIN] if result == SECOND else rates[LOSS]
             used[0] += feed(keys0, values0, paths[0], starts[0], lengths[0], first, rates[STEP], chain)
             used[1] += feed(keys1, values1, paths[1], starts[1], lengths[1], second, rates[STEP], chain)
         return games

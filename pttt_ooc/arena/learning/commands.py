@@ -60,9 +60,9 @@ def train(
     bot = ValueTable(str(directory))
     bot.seat(chosen)
     if play:
-        from pttt_ooc.arena.commands import dialogue
+        from pttt_ooc.arena.terminal import play_game
 
-        dialogue(chosen, bot, 1 - opponent)
+        play_game(chosen, bot, 1 - opponent)
 
 
 def _text(form: str, board_size: int, need: int, limiter: int | None) -> str:
@@ -121,7 +121,7 @@ def train_patterns(
     check_output(output, [against], force=force)
     from time import process_time
 
-    from pttt_ooc.arena.agents.trained import Patterns, ValueTable
+    from pttt_ooc.arena.agents.trained import PatternAgent, ValueTable
     from pttt_ooc.arena.games.catalogue import game as by_name
     from pttt_ooc.arena.learning import patterns
 
@@ -135,7 +135,7 @@ def train_patterns(
     patterns.save(output, near, weights)
     print(f"{games:,} games in {seconds:.1f} s of processor time; the first player won {results[1] / games:.1%}.")
     if against is not None:
-        bot = Patterns()
+        bot = PatternAgent()
         bot.take(growing, weights)
         won, lost, drawn = patterns.versus(growing, (bot, table), matches, seed)
         print(f"Against the policies in {against}: {won} games won, {lost} lost, {drawn} drawn.")

@@ -60,7 +60,7 @@ class Rates:
         )
 
 
-class Table:
+class GrowingTable:
     """A table of values in memory, which grows."""
 
     def __init__(self, policy: policies.Policy, least: int) -> None:
@@ -109,7 +109,7 @@ class Training:
             raise ArenaError(
                 f"The two policies in {directory} are not of the same training: remove them to train anew."
             )
-        self.tables = [Table(policy, game.rules.LENGTH) for policy in found]
+        self.tables = [GrowingTable(policy, game.rules.LENGTH) for policy in found]
         self.results = np.zeros(4, dtype=np.int64)
         self.rng = generator(seed, found[0].iterations)
         self.kernels: Any = learning(game.rules)

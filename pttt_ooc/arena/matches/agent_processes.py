@@ -51,7 +51,7 @@ def answer(player: Agent, state: State) -> Answer:
     return Answer(move, *taken, player.effort.nodes, player.effort.depth)
 
 
-class Here:
+class LocalAgent:
     """An agent in this process."""
 
     def __init__(self, game: Game, text: str) -> None:
@@ -81,7 +81,7 @@ class Here:
         """Nothing is left behind."""
 
 
-class Apart:
+class AgentProcess:
     """An agent in a process of its own, which is started again after it has crashed or hung.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 
 from pttt_ooc.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, Game
 from pttt_ooc.arena.kernels.perft import counting
-from pttt_ooc.arena.matches.agent_processes import Apart, ForfeitError, Here
+from pttt_ooc.arena.matches.agent_processes import AgentProcess, ForfeitError, LocalAgent
 from pttt_ooc.arena.matches.settings import Match
 
 OPENINGS = 2
@@ -21,7 +21,7 @@ DRAW = 2
 
 
 @dataclass
-class Played:
+class PlayedGame:
     """A game that has been played.
 
     Attributes
@@ -76,7 +76,7 @@ class Played:
         }
 
 
-def play(match: Match, game: Game, seats: Sequence[Here | Apart], number: int) -> Played:
+def play(match: Match, game: Game, seats: Sequence[LocalAgent | AgentProcess], number: int) -> PlayedGame:
     """Play a game of a match.
 
     Parameters
@@ -86,7 +86,7 @@ def play(match: Match, game: Game, seats: Sequence[Here | Apart], number: int) -
     number
         Of the game.
     """
-    played = Played(number, match.starter(number))
+    played = PlayedGame(number, match.starter(number))
     for index, seat in enumerate(seats):
         seat.begin(match.seeds(number, index))
     state, step = game.start(), counting(game.rules).step

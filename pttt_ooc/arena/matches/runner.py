@@ -17,13 +17,13 @@ from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError
 from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.matches import log
-from pttt_ooc.arena.matches.agent_processes import Apart, Here
-from pttt_ooc.arena.matches.referee import Played, play
+from pttt_ooc.arena.matches.agent_processes import AgentProcess, LocalAgent
+from pttt_ooc.arena.matches.referee import PlayedGame, play
 from pttt_ooc.arena.matches.settings import Match
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
 
-Told = Callable[[list[dict[str, Any]]], bool]
+Listener = Callable[[list[dict[str, Any]]], bool]
 """Gets the games that have ended, all of them, after each batch; true ends the match early."""
 
 
@@ -32,7 +32,9 @@ def nobody(games: list[dict[str, Any]]) -> bool:
     return False
 
 
-def run(match: Match, directory: Path | None = None, processes: int = 1, tell: Told = nobody) -> list[dict[str, Any]]:
+def run(
+    match: Match, directory: Path | None = None, processes: int = 1, tell: Listener = nobody
+) -> list[dict[str, Any]]:
     """Play the games of a match that have not been played.
 
     Parameters
@@ -46,7 +48,7 @@ def run(match: Match, directory: Path | None = None, processes: int = 1, tell: T
 
     Returns
     -------
-    The games in their order, as :meth:`~pttt_ooc.arena.matches.referee.Played.game_json` gives them.
+    The games in their order, as :meth:`~pttt_ooc.arena.matches.referee.PlayedGame.game_json` gives them.
 
     Raises
     ------
@@ -87,7 +89,7 @@ def _same_match(match: Match, file: Path) -> None:
 
 
 def _play_all(
-    match: Match, done: list[dict[str, Any]], directory: Path | None, processes: int, tell: Told
+    match: Match, done: list[dict[str, Any]], directory: Path | None, processes: int, tell: Listener
 ) -> list[dict[str, Any]]:
     numbers = {int(one["number"]) for one in done}
     games = [one for one in done if one["number"] < match.games]
@@ -104,13 +106,13 @@ def _play_all(
     return games
 
 
-def _batches(match: Match, missing: list[int], processes: int) -> Iterator[list[Played]]:
+def _batches(match: Match, missing: list[int], processes: int) -> Iterator[list[PlayedGame]]:
     """Batches of games as they end."""
     slow = any(agent(text).limited_by_time for text in match.agents)  # each pair of games is worth keeping at once
     size = 2 if slow else max(1, min(50, len(missing) // (4 * processes)))
     parts = [missing[start : start + size] for start in range(0, len(missing), size)]
     if processes == 1:
-        table = Table(match)
+        table = SeatedAgents(match)
         try:
             for part in parts:
                 yield table.play(part)
@@ -127,8 +129,10 @@ def _batches(match: Match, missing: list[int], processes: int) -> Iterator[list[
         executor.shutdown(cancel_futures=True)
 
 
-def _as_they_end(executor: ProcessPoolExecutor, parts: Iterable[list[int]], processes: int) -> Iterator[list[Played]]:
-    waiting: set[Future[list[Played]]] = set()
+def _as_they_end(
+    executor: ProcessPoolExecutor, parts: Iterable[list[int]], processes: int
+) -> Iterator[list[PlayedGame]]:
+    waiting: set[Future[list[PlayedGame]]] = set()
     for part in parts:
         waiting.add(executor.submit(_play_here, part))
         if len(waiting) > processes:
@@ -139,19 +143,19 @@ def _as_they_end(executor: ProcessPoolExecutor, parts: Iterable[list[int]], proc
         yield from (one.result() for one in ended)
 
 
-class Table:
+class SeatedAgents:
     """The two agents of a match, seated."""
 
     def __init__(self, match: Match) -> None:
         self._match, self._game = match, game(match.game)
-        self._seats: list[Here | Apart] = []
+        self._seats: list[LocalAgent | AgentProcess] = []
         for text, apart in zip(match.agents, match.isolated, strict=True):
             if apart:
-                self._seats.append(Apart(self._game, text, match.limit, match.clock))
+                self._seats.append(AgentProcess(self._game, text, match.limit, match.clock))
             else:
-                self._seats.append(Here(self._game, text))
+                self._seats.append(LocalAgent(self._game, text))
 
-    def play(self, numbers: Iterable[int]) -> list[Played]:
+    def play(self, numbers: Iterable[int]) -> list[PlayedGame]:
         """Play games by their numbers."""
         return [play(self._match, self._game, self._seats, number) for number in numbers]
 
@@ -161,18 +165,18 @@ class Table:
             seat.close()
 
 
-_table: Table | ArenaError | None = None
+_seated: SeatedAgents | ArenaError | None = None
 
 
 def _sit_down(match: Match) -> None:
     """Seat the agents in a process of the pool."""
-    global _table
+    global _seated
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the pool
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
-        _table = Table(match)
+        _seated = SeatedAgents(match)
     except ArenaError as error:
-        _table = error
+        _seated = error
 
 
 def _end_with_parent(parent: int) -> None:
@@ -180,13 +184,13 @@ def _end_with_parent(parent: int) -> None:
     pause = threading.Event()
     while os.getppid() == parent:
         pause.wait(1)
-    if isinstance(_table, Table):
-        _table.close()
+    if isinstance(_seated, SeatedAgents):
+        _seated.close()
     os._exit(1)
 
 
-def _play_here(numbers: list[int]) -> list[Played]:
-    if isinstance(_table, ArenaError):
-        raise _table
-    assert _table is not None
-    return _table.play(numbers)
+def _play_here(numbers: list[int]) -> list[PlayedGame]:
+    if isinstance(_seated, ArenaError):
+        raise _seated
+    assert _seated is not None
+    return _seated.play(numbers)

@@ -1,8 +1,7 @@
 """The arena in the browser: play, watch, replay, standings.
 
-Web processes import no numerics: they ask the answerer, a process that knows the games and seats the agents.
-``answerer``: that process, with ``match_archive`` (matches on disk) and ``game_service`` (agents that wait for
-questions). ``answerer_client``: the web process's way to it.  ``choices``: what can be played.  ``part``: the
-addresses, with ``play_pages``, ``watch_pages`` and what they share, ``page_state``.  ``local_server``, ``web_process``:
-``pttt arena serve``.
+Web processes import no numerics: they ask the ``answerer``, a process with the games and the agents, through the
+``answerer_client``.  The answerer has a ``match_archive`` (matches on disk) and a ``game_service`` (positions and
+agents).  ``choices``: games and agents to choose from.  ``part``: the pages, with ``play_pages``, ``watch_pages`` and
+their common ``page_state``.
 """

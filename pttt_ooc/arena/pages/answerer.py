@@ -1,36 +1,28 @@
-"""The answerer of the arena's pages: the process that knows the games, asked one question after the other."""
+"""The answerer of the arena's pages: games, agents, and matches on disk."""
 
 from __future__ import annotations
 
-import logging
-import resource
-import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from pttt_ooc.arena.pages.game_service import Seating
-from pttt_ooc.arena.pages.match_archive import Shelf
-from pttt_ooc.service.answerer import ByKind, answer_until_stopped
+from pttt_ooc.arena.pages.game_service import GameService
+from pttt_ooc.arena.pages.match_archive import MatchArchive
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 
-MEMORY = 4 << 30
-"""Bytes of memory that the process may have: an agent that wants more fails, and nothing else does."""
 
-log = logging.getLogger("pttt.arena.answerer")
-
-
-class Answering(ByKind):
+class ArenaAnswers(AnswersByKind):
     """Answers questions about the matches below a directory.
 
     Parameters
     ----------
     directory
-        Of matches.
+        The directory of matches.
     """
 
     def __init__(self, directory: Path) -> None:
-        self._shelf, self._seating = Shelf(directory), Seating(directory)
+        self._shelf, self._seating = MatchArchive(directory), GameService(directory)
         known: dict[str, Callable[[Message], Message]] = {
             "matches": lambda question: {"matches": self._shelf.matches()},
             "match": lambda question: self._shelf.match(question["name"], question["start"], question["rows"]),
@@ -44,15 +36,7 @@ class Answering(ByKind):
         super().__init__(known)
 
 
-def main() -> None:
-    """Answer questions about the matches below DIRECTORY on the open socket number SOCKET.
-
-    Arguments: DIRECTORY SOCKET.
-    """
-    directory, descriptor = sys.argv[1:]
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    answer_until_stopped(descriptor, lambda: nullcontext(Answering(Path(directory))), log)
-
-
-if __name__ == "__main__":
-    main()
+@contextmanager
+def answerer(directory: str) -> Iterator[ArenaAnswers]:
+    """The answers about the matches below a directory."""
+    yield ArenaAnswers(Path(directory))

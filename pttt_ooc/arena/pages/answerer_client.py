@@ -1,18 +1,15 @@
-"""The arena as a web process knows it: all that needs games or numbers is asked of the answerer."""
+"""The client of the answerer, in the web process."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
-
-import anyio.from_thread
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.service.wire import BusyError, Client, Message, RefusedError
 
 
 class NoAnswerError(PtttError):
-    """What was asked for does not exist, or the rules do not allow it."""
+    """Something does not exist, or the rules forbid it."""
 
 
 class AskedArena:
@@ -27,11 +24,11 @@ class AskedArena:
         return found
 
     def match(self, name: str, start: int, rows: int) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.match_archive.Shelf.match`."""
+        """See :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.match`."""
         return self._ask("match", name=name, start=start, rows=rows)
 
     def replay(self, name: str, number: int, ply: int) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.match_archive.Shelf.replay`."""
+        """See :meth:`pttt_ooc.arena.pages.match_archive.MatchArchive.replay`."""
         return self._ask("replay", name=name, number=number, ply=ply)
 
     def standings(self) -> list[Message]:
@@ -40,11 +37,11 @@ class AskedArena:
         return found
 
     def position(self, game: str, moves: list[int]) -> Message:
-        """As of :meth:`pttt_ooc.arena.pages.game_service.Seating.position`."""
+        """See :meth:`pttt_ooc.arena.pages.game_service.GameService.position`."""
         return self._ask("position", game=game, moves=moves)
 
     def answered(self, game: str, moves: list[int], agents: list[str | None], seconds: str) -> list[int]:
-        """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.Seating.answered`."""
+        """The moves with the answers of agents; see :meth:`pttt_ooc.arena.pages.game_service.GameService.answered`."""
         asked = {"game": game, "moves": moves, "agents": agents, "seconds": seconds, "once": False}
         found: list[int] = self._ask("answered", **asked)["moves"]
         return found
@@ -60,6 +57,6 @@ class AskedArena:
 
     def _ask(self, what: str, **facts: Any) -> Message:
         try:
-            return anyio.from_thread.run(partial(self._client.ask, what, **facts))
+            return self._client.ask_from_thread(what, **facts)
         except RefusedError as error:
             raise NoAnswerError(str(error)) from error

@@ -1,28 +1,28 @@
-"""What can be played in the browser: games, opponents, and how long they think.  No numerics."""
+"""Choices in the browser: games, opponents, and their time to think."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 MNK = "mnk"
-"""The key of k-in-a-row on a board, which has numbers of its own."""
+"""The key of k-in-a-row on a board, whose size can be chosen."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """Something to choose.
+    """A choice.
 
     Attributes
     ----------
     key
-        In addresses and forms.
+        Its name in addresses and forms.
     label
-        What people read.
+        Its name for people.
     text
-        As the catalogues of games and agents read it; ``{seconds}`` stands for the time to think, ``{directory}`` for
-        the directory of the matches.
+        Its name in the catalogues of games and agents; ``{seconds}`` stands for the time to think, ``{directory}``
+        for the directory of the matches.
     games
-        Of an agent: names of the games that it plays; empty: all.
+        The names of the games that an agent plays; empty: all games.
     """
 
     key: str
@@ -65,7 +65,7 @@ AGENTS = (
 )
 
 SECONDS = ("0.1", "0.5", "2")
-"""How long agents with a clock may think."""
+"""Seconds to think, for agents with a clock."""
 
 
 def game_text(key: str, rows: int, columns: int, need: int) -> str:

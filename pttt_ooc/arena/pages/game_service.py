@@ -1,4 +1,4 @@
-"""Games as pages play them: the answerer knows positions by their moves, and seats agents that wait for questions."""
+"""Positions, which pages name by their moves, and agents, which stay ready between questions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pttt_ooc.arena.games.catalogue import game
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS
 
 SEATED = 4
-"""Agents that are kept ready; each has tables of its own."""
+"""Most agents that stay ready; each has its own tables."""
 
 
-class Seating:
+class GameService:
     """Positions and agents.
 
     Parameters
     ----------
     directory
-        Of weights and policies that have been learnt.
+        The directory of learnt weights and policies.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -32,7 +32,7 @@ class Seating:
         self._seated: OrderedDict[tuple[str, str], Agent] = OrderedDict()
 
     def position(self, game_text: str, moves: list[int]) -> dict[str, Any]:
-        """A position as pages show it.
+        """A position for a page.
 
         Raises
         ------
@@ -59,19 +59,19 @@ class Seating:
     def answered(
         self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool
     ) -> dict[str, Any]:
-        """The moves, with those of agents added until a person is to move, or the game is over.
+        """The moves, and the agents' moves until a person's turn or the end of the game.
 
         Parameters
         ----------
         agents
             The key of each player's agent, or None for a person.
         once
-            Add one move at most.
+            Whether to add at most one move.
 
         Raises
         ------
         ArenaError
-            As of :meth:`position`; or there is no such agent, or it cannot play this game.
+            See :meth:`position`; or there is no such agent, or it cannot play this game.
         """
         rules = game(game_text)
         state, made = rules.after(moves), list(moves)
@@ -88,7 +88,7 @@ class Seating:
         return int(player.choose(state))
 
     def _seat(self, rules: Game, key: str, seconds: str) -> Agent:
-        """An agent that is offered, seated at a game."""
+        """An agent of the choices, ready for a game."""
         offer = next((offer for offer in AGENTS if offer.key == key), None)
         if offer is None or seconds not in SECONDS:
             raise ArenaError("There is no such opponent here; choose one of the list.")

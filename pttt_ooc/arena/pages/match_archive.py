@@ -1,4 +1,4 @@
-"""Matches on disk, as pages show them: those in a directory and its folders that ``pttt arena match`` has written."""
+"""Matches on disk, for pages: the results of ``pttt arena match`` in a directory and its folders."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from pttt_ooc.arena.matches.referee import DRAW
 from pttt_ooc.arena.matches.settings import STANDINGS
 
 DEEPEST = 4
-"""Folders within folders that are looked into."""
+"""Most levels of folders."""
 
 MOST = 300
-"""Matches that are listed."""
+"""Most matches in a list."""
 
 LARGEST = 1 << 26
-"""Bytes of the log of a match that is shown."""
+"""Most bytes of the log of a match."""
 
 _MATCH = "match.json"
 _ROW = ("agent", "points", "error", "score", "games", "against")
 
 
-class Shelf:
+class MatchArchive:
     """The matches below a directory.
 
     Parameters
     ----------
     directory
-        Nothing outside of it is ever read.
+        The directory; nothing outside of it is read.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -46,14 +46,14 @@ class Shelf:
         return [{"name": name, **self._settings(place)} for name, place in islice(self._found(), MOST)]
 
     def match(self, name: str, start: int, rows: int) -> dict[str, Any]:
-        """What a match is, how it stands, and `rows` of its games from the one at `start`.
+        """A match, its score, and `rows` of its games from number `start`.
 
         Raises
         ------
         ArenaError
-            There is no such match, or it is damaged; as in :meth:`replay`.
+            If there is no such match, or it is damaged; also in :meth:`replay`.
         """
-        from pttt_ooc.arena.statistics import rate_of  # what it needs is an extra
+        from pttt_ooc.arena.statistics import rate_of  # it needs an extra
 
         place = self._place(name)
         settings, games = self._settings(place), self._games(place)
@@ -106,7 +106,7 @@ class Shelf:
         }
 
     def standings(self) -> list[dict[str, Any]]:
-        """The round robins below the directory, as :mod:`pttt_ooc.arena.round_robin` has written them."""
+        """The round robins of :mod:`pttt_ooc.arena.round_robin` below the directory."""
         found: list[dict[str, Any]] = []
         for folder in self._folders():
             file = folder / STANDINGS
@@ -123,7 +123,7 @@ class Shelf:
         return found
 
     def _seconds(self, place: Path, row: dict[str, Any]) -> list[float | None]:
-        """What each move of a game took on the wall, where that is known."""
+        """The wall-clock time of each move of a game, where it is known."""
         took = next((one for one in self._lines(place / log.EFFORT) if one["number"] == row["number"]), None)
         wall: list[float | None] = [None] * len(row["moves"])
         return wall if took is None or len(took["wall"]) != len(wall) else took["wall"]
@@ -142,7 +142,7 @@ class Shelf:
                 yield place.relative_to(self._directory).as_posix(), place
 
     def _place(self, name: str) -> Path:
-        for known, place in self._found():  # so that a name leads nowhere else
+        for known, place in self._found():  # so that a name cannot lead elsewhere
             if known == name:
                 return place
         raise ArenaError(f"There is no match '{name[:100]}' here.")

@@ -1,4 +1,4 @@
-"""What the handlers of the arena's pages share."""
+"""The state of the arena's pages."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pttt_ooc.web.parts import state_of
 from pttt_ooc.web.throttle import Throttle
 
 MOVES_PER_HOUR = 20_000
-"""How many moves may be asked for from one address; a whole campus may share one."""
+"""Most moves per address and hour; a whole campus may share one address."""
 
 WATCHED = 8
-"""How many games can be watched at the same time."""
+"""Most games that are watched at the same time."""
 
 
 @dataclass
-class State:
-    """What the handlers work on.
+class ArenaState:
+    """The state of the handlers.
 
     Attributes
     ----------
     watched
-        Games that are being watched.
+        The number of games that are watched now.
     """
 
     arena: AskedArena
@@ -33,12 +33,11 @@ class State:
     watched: int = 0
 
     def spend(self, request: Request) -> None:
-        """Count a move that is asked for; 429 if there are too many."""
-        if self.asked.spend(request.client.host if request.client else None) > 0:
-            raise HTTPException(429, "Too many moves have been asked for from your address; try again in a minute.")
+        """Count a requested move; 429 if there are too many."""
+        self.asked.check(request, "moves have been asked for")
 
 
-UsedState = Annotated[State, state_of("arena")]
+UsedState = Annotated[ArenaState, state_of("arena")]
 
 
 def numbers(text: str) -> list[int]:

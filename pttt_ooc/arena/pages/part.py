@@ -11,17 +11,17 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.arena.pages import play_pages, watch_pages
 from pttt_ooc.arena.pages.answerer_client import AskedArena, NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, GAMES, SECONDS
-from pttt_ooc.arena.pages.page_state import State, UsedState
+from pttt_ooc.arena.pages.page_state import ArenaState, UsedState
 from pttt_ooc.service.wire import Client
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, Refusal
 from pttt_ooc.web.rendering import render, wants_part
 
-PATIENCE = 60.0
-"""Seconds that an answer is waited for: a kernel may have to be compiled."""
+ANSWER_SECONDS = 60.0
+"""Seconds to wait for an answer: a kernel may have to be compiled."""
 
 ROWS = 100
-"""Games on one page of a match's list."""
+"""Games on one page of a match."""
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/arena")
 MatchName = Annotated[str, Query(max_length=300)]
@@ -39,19 +39,19 @@ def part_of(arena: AskedArena) -> Part:
             Link("/arena/matches", "Matches"),
             Link("/arena/standings", "Standings"),
         ),
-        state=State(arena),
+        state=ArenaState(arena),
         names={"ROWS": ROWS, "GAMES": GAMES, "AGENTS": AGENTS, "SECONDS": SECONDS, "SIDES": play_pages.SIDES},
         explain=explain,
     )
 
 
-def part_at(address: Path) -> Part:
-    """The part of the application for the arena whose answerer listens at an address."""
-    return part_of(AskedArena(Client(address, PATIENCE)))
+def parts(address: str) -> list[Part]:
+    """The part whose answerer is at `address`."""
+    return [part_of(AskedArena(Client(Path(address), ANSWER_SECONDS)))]
 
 
 def explain(error: Exception) -> Refusal | None:
-    """What is told when the answerer refuses: what was asked for does not exist, or the rules do not allow it."""
+    """The refusal for a NoAnswerError; else None."""
     return Refusal(404, str(error)) if isinstance(error, NoAnswerError) else None
 
 
@@ -63,7 +63,7 @@ def matches(request: Request, state: UsedState, account: Signed) -> Response:
 
 @router.get("/matches/one")
 def match(request: Request, state: UsedState, account: Signed, name: MatchName, start: Number = 0) -> Response:
-    """One match: how it stands, and its games."""
+    """A match: its score and its games."""
     return render(request, "arena/match.html", account, match=state.arena.match(name, start, ROWS))
 
 

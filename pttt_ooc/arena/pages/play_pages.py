@@ -1,4 +1,4 @@
-"""Games against an agent.  A game is its address: all moves are in it, so that nothing is kept, and back is undo."""
+"""Games against an agent.  A game's address holds all its moves: nothing is stored, and Back in the browser is undo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS, game_text
-from pttt_ooc.arena.pages.page_state import State, UsedState, joined, numbers
+from pttt_ooc.arena.pages.page_state import ArenaState, UsedState, joined, numbers
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
 from pttt_ooc.web.forms import own_form
@@ -19,7 +19,7 @@ from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import Account, UsedShell
 
 LONGEST = 4000
-"""Letters of the moves of a game in its address."""
+"""Most letters for the moves in an address."""
 
 SIDES = {"me": "you", "agent": "the agent", "chance": "drawn by chance"}
 _ADDRESS = "/arena/play/game"
@@ -29,15 +29,15 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False,
 
 
 @dataclass(frozen=True)
-class Table:
-    """A game against an agent, as its address has it.
+class AgentGame:
+    """A game against an agent, from its address.
 
     Attributes
     ----------
     game
-        With its options.
+        Its name, with options.
     agent
-        A key of an offer.
+        The key of an agent.
     seconds
         The agent's time to think.
     me
@@ -57,7 +57,7 @@ class Table:
 
     @property
     def agents(self) -> list[str | None]:
-        """Who answers for each player."""
+        """The agent of each player; None for the person."""
         return [None, self.agent] if self.me == 0 else [self.agent, None]
 
     def address(self, moves: list[int]) -> str:
@@ -68,7 +68,7 @@ class Table:
 
 @router.get("")
 def lobby(request: Request, account: Signed) -> Response:
-    """What can be played and watched."""
+    """Games to play and to watch."""
     return render(request, "arena/lobby.html", account)
 
 
@@ -123,7 +123,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
     return response
 
 
-def _shown(request: Request, state: State, account: Account | None, table: Table) -> Response:
+def _shown(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
     seen = state.arena.position(table.game, table.moves)
     own = [ply for ply, mover in enumerate(seen["movers"]) if mover == table.me]
     template = "arena/game_part.html" if wants_part(request) else "arena/game.html"
@@ -131,15 +131,15 @@ def _shown(request: Request, state: State, account: Account | None, table: Table
     return render(request, template, account, table=table, seen=seen, back=back, moves=joined(table.moves))
 
 
-def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> Table:
-    """A game from an address or a form; 400 if they do not name one."""
+def _table(game: str, agent: str, seconds: str, me: int, moves: str) -> AgentGame:
+    """A game from an address or a form; 400 if it is malformed."""
     if agent not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There is no such opponent here; choose one of the list.")
-    return Table(game[:60], agent, seconds, me, numbers(moves))
+    return AgentGame(game[:60], agent, seconds, me, numbers(moves))
 
 
 def chosen_game(fields: dict[str, str]) -> str:
-    """The game that a form asks for; 400 if it asks for none."""
+    """The game in a form; 400 if there is none."""
     try:
         return game_text(fields.get("game", ""), *(_number(fields, name) for name in ("rows", "columns", "need")))
     except KeyError:

@@ -1,4 +1,4 @@
-"""Two agents play each other, and people watch: by events from the server, or a move at a time without scripts."""
+"""Two agents play, and people watch: with events from the server, or, without scripts, one move at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from pttt_ooc.arena.pages.answerer_client import NoAnswerError
 from pttt_ooc.arena.pages.choices import AGENTS, SECONDS
-from pttt_ooc.arena.pages.page_state import WATCHED, State, UsedState, joined, numbers
+from pttt_ooc.arena.pages.page_state import WATCHED, ArenaState, UsedState, joined, numbers
 from pttt_ooc.arena.pages.play_pages import LONGEST, chosen_game
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.filters import query
@@ -21,7 +21,7 @@ from pttt_ooc.web.forms import own_form
 from pttt_ooc.web.rendering import render, render_part
 from pttt_ooc.web.shell import UsedShell
 
-PAUSE = 0.7
+MOVE_SECONDS = 0.7
 """Seconds between two moves, so that people can follow."""
 
 _LABELS = {offer.key: offer.label for offer in AGENTS}
@@ -50,7 +50,7 @@ def watch(
     seconds: Text,
     moves: Moves = "",
 ) -> Response:
-    """A position of a game that goes on by itself where there are scripts."""
+    """A position of a game; a script continues it."""
     asked = {"game": game, **_checked(one, other, seconds)}
     seen = state.arena.position(game, numbers(moves))
     shown = {"seen": seen, "agents": [_LABELS[one], _LABELS[other]], "asked": asked, "moves": joined(seen["moves"])}
@@ -72,7 +72,7 @@ async def step(request: Request, state: UsedState, shell: UsedShell) -> Response
 async def events(
     request: Request, state: UsedState, game: Text, one: Text, other: Text, seconds: Text, moves: Moves = ""
 ) -> Response:
-    """The game from a position on: each move is an event with the piece of the page that shows it."""
+    """The game from a position on, as events: each is the piece of the page for one move."""
     asked = {"game": game, **_checked(one, other, seconds)}
     made = numbers(request.headers.get("last-event-id", moves)[:LONGEST])
     if state.watched >= WATCHED:
@@ -82,9 +82,9 @@ async def events(
 
 
 class _Watched(StreamingResponse):
-    """Events, which count as a game that is watched from the handler's end on, before the first of them is made."""
+    """Events of a watched game; it counts from the end of the handler on, before the first event."""
 
-    def __init__(self, state: State, events: AsyncIterator[str]) -> None:
+    def __init__(self, state: ArenaState, events: AsyncIterator[str]) -> None:
         super().__init__(events, media_type="text/event-stream")
         self._state = state
 
@@ -96,8 +96,8 @@ class _Watched(StreamingResponse):
             self._state.watched -= 1
 
 
-async def _played(request: Request, state: State, asked: dict[str, str], made: list[int]) -> AsyncIterator[str]:
-    """Events until the game is over, or nobody watches."""
+async def _played(request: Request, state: ArenaState, asked: dict[str, str], made: list[int]) -> AsyncIterator[str]:
+    """Events until the game is over or nobody watches."""
     agents = [asked["one"], asked["other"]]
     over = False
     while not over and not await request.is_disconnected():
@@ -111,7 +111,7 @@ async def _played(request: Request, state: State, asked: dict[str, str], made: l
         shown: dict[str, Any] = {"seen": seen, "agents": [_LABELS[agent] for agent in agents]}
         if len(made) > before:
             yield _event("move", joined(made), render_part(request, "arena/watch_part.html", **shown))
-        await asyncio.sleep(0 if over else PAUSE)
+        await asyncio.sleep(0 if over else MOVE_SECONDS)
     yield _event("over", joined(made), "")
 
 
@@ -120,7 +120,7 @@ def _event(kind: str, id: str, data: str) -> str:
 
 
 def _checked(one: str, other: str, seconds: str) -> dict[str, str]:
-    """Two agents and their time; 400 if they are not offered."""
+    """Two agents and their time; 400 if they are no choices."""
     if one not in _LABELS or other not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There are no such agents here; choose from the lists.")
     return {"one": one, "other": other, "seconds": seconds}

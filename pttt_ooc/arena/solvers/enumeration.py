@@ -15,7 +15,7 @@ Marks = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Whole:
+class Enumeration:
     """What there is.
 
     Attributes
@@ -36,7 +36,7 @@ class Whole:
     values: dict[Marks, int]
 
 
-def walk(game: Mnk) -> Whole:
+def walk(game: Mnk) -> Enumeration:
     """Walk through all positions of a game.
 
     Raises
@@ -52,7 +52,7 @@ def walk(game: Mnk) -> Whole:
     walker = _Walker(game)
     values: dict[Marks, int] = {}
     walker.value((0, 0), 0, values)
-    return Whole(len(values), walker.count((0, 0), 0, False, {}), walker.count((0, 0), 0, True, {}), values)
+    return Enumeration(len(values), walker.count((0, 0), 0, False, {}), walker.count((0, 0), 0, True, {}), values)
 
 
 class _Walker:

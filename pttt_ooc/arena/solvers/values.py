@@ -90,7 +90,7 @@ def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes
         )
     if state[RESULT] != UNFINISHED:
         return Solved(method, {1: 1, 2: -1, 3: 0}[int(state[RESULT])], 0, 0.0)
-    search = _Search(game, state, method, table_bits)
+    search = _Questions(game, state, method, table_bits)
     search.ask(0, 0)  # compiles
     begin = process_time()
     nodes, value = 0, 0
@@ -105,7 +105,7 @@ def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes
     return Solved(method, value, nodes, process_time() - begin)
 
 
-class _Search:
+class _Questions:
     """The arrays that the kernels take."""
 
     def __init__(self, game: Mnk, state: State, method: str, table_bits: int) -> None:

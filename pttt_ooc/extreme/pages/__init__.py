@@ -1,6 +1,6 @@
-"""The tournament in the browser: standings, matches to go through, what a team can learn from its matches.
+"""The tournament in the browser: standings, matches move by move, and statistics for teams.
 
-The web process imports no numerics and runs no bot: the course's worker plays, and the analyst looks at matches.
-``tournament_reader`` (a tournament as pages know it), ``part`` (the addresses that people see), ``exports`` (the same
-as JSON and CSV), ``board_values`` (boards and curves), ``local_server`` and ``web_process``: ``pttt extreme serve``.
+The web process imports no numerics and runs no bot: the course's worker plays, and the analyst evaluates positions.
+``tournament_reader`` (a tournament on disk), ``part`` (the pages), ``exports`` (JSON and CSV), ``board_values``
+(boards and curves).
 """

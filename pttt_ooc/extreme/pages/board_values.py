@@ -9,7 +9,7 @@ from pttt_ooc.arena.boards import Board, nested
 from pttt_ooc.extreme.referee import Referee
 
 Mover = Callable[[int, int], int]
-WIDTH, HEIGHT = 1000, 200  # of the pictures of curves, which are stretched to the page
+WIDTH, HEIGHT = 1000, 200  # of curves, which are stretched to the page
 
 
 def boards_of(referee: Referee, latest: tuple[int, int, int] | None) -> list[Board]:
@@ -34,7 +34,7 @@ def number(big: int, row: int, column: int) -> int:
 
 
 def text(move: int) -> str:
-    """A cell's number as people read it: big board, row and column."""
+    """A cell's number as text: big board, row and column."""
     return f"{move // 81}.{move % 81 // 9}.{move % 9}"
 
 
@@ -44,7 +44,7 @@ def _mover(big: int) -> Mover:
 
 @dataclass(frozen=True)
 class Bar:
-    """What a move took, as a bar of a picture of WIDTH by HEIGHT."""
+    """The time of a move, as a bar in a picture of WIDTH by HEIGHT."""
 
     player: int
     x: float
@@ -54,14 +54,14 @@ class Bar:
 
 
 def curve_path(chances: Sequence[float]) -> str:
-    """A path through the chances of the first player, in a picture of WIDTH by HEIGHT."""
+    """The curve of the first player's chances, in a picture of WIDTH by HEIGHT."""
     across = WIDTH / max(1, len(chances) - 1)
     points = [f"{round(index * across, 1)} {round((1 - one) * HEIGHT, 1)}" for index, one in enumerate(chances)]
     return "M" + "L".join(points)
 
 
 def bars_of(players: Sequence[int], seconds: Sequence[float]) -> list[Bar]:
-    """The times of all moves; the longest is as high as the picture."""
+    """The times of all moves as bars; the longest is as high as the picture."""
     longest, width = max(seconds, default=0.0) or 1.0, WIDTH / max(1, len(seconds))
     found = []
     for index, (player, one) in enumerate(zip(players, seconds, strict=True)):

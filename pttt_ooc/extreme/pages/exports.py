@@ -1,4 +1,4 @@
-"""All that the pages show, as JSON below ``/api/extreme`` and as CSV."""
+"""The contents of the pages, as JSON below ``/api/extreme`` and as CSV."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
-from pttt_ooc.extreme.pages.part import Key, Name, Pages, UsedPages, played_of, team_facts
-from pttt_ooc.extreme.pages.tournament_reader import Seen, chances_of, match_of, steps_of
+from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, played_of, team_facts
+from pttt_ooc.extreme.pages.tournament_reader import TournamentSnapshot, chances_of, match_of, steps_of
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
-from pttt_ooc.extreme.tournament_record import Played
+from pttt_ooc.extreme.tournament_record import PlayedMatch
 from pttt_ooc.show.tables import csv_text
 from pttt_ooc.web.accounts import known_bearer, signed_in
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter()
 Rows = list[dict[str, Any]]
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet's formulas begin
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # beginnings of formulas in spreadsheets
 
 
 class CSVResponse(PlainTextResponse):
-    """A table."""
+    """A table as CSV."""
 
     media_type = "text/csv; charset=utf-8"
 
 
 def table_of(rows: Sequence[dict[str, Any]]) -> CSVResponse:
-    """Rows as CSV; no text in it is a formula for a spreadsheet."""
+    """Rows as CSV; spreadsheets take no text in it for a formula."""
     return CSVResponse(csv_text([{key: _harmless(value) for key, value in row.items()} for row in rows]))
 
 
@@ -38,18 +38,11 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
 
 
-def _seen(pages: Pages) -> Seen:
-    seen = pages.shown.seen()
-    if seen is None:
-        raise HTTPException(404, "The tournament has not begun.")
-    return seen
-
-
-def _named(seen: Seen, rows: Rows) -> Rows:
+def _named(seen: TournamentSnapshot, rows: Rows) -> Rows:
     return [{"team": row["team"], "name": seen.name_of(row["team"]), **row} for row in rows]
 
 
-def _played(one: Played) -> dict[str, Any]:
+def _played(one: PlayedMatch) -> dict[str, Any]:
     first, second = one.score.points
     return {
         "match": one.pairing.name,
@@ -69,7 +62,7 @@ def _played(one: Played) -> dict[str, Any]:
 @router.get("/api/extreme/standings", summary="Extreme TicTacToe: standings")
 def standings(pages: UsedPages) -> dict[str, Any]:
     """The teams, the pools of all stages that have begun, and the marks."""
-    seen = _seen(pages)
+    seen = pages.seen()
     record, tables = seen.record, seen.state.tables
     return {
         "seed": record.seed,
@@ -83,40 +76,40 @@ def standings(pages: UsedPages) -> dict[str, Any]:
 @router.get("/extreme/standings.csv", include_in_schema=False)
 def standings_csv(pages: UsedPages) -> CSVResponse:
     """A row for each team and stage."""
-    seen = _seen(pages)
+    seen = pages.seen()
     return table_of(_named(seen, standings_rows(seen.state.tables)))
 
 
 @router.get("/extreme/marks.csv", include_in_schema=False)
 def marks_csv(pages: UsedPages) -> CSVResponse:
     """A row for each team."""
-    seen = _seen(pages)
+    seen = pages.seen()
     return table_of(_named(seen, marks_rows(seen.record, seen.state.tables)))
 
 
 @router.get("/api/extreme/matches", summary="Extreme TicTacToe: matches")
 def matches(pages: UsedPages) -> Rows:
     """All matches that have been played."""
-    return [_played(one) for one in _seen(pages).state.played]
+    return [_played(one) for one in pages.seen().state.played]
 
 
 @router.get("/extreme/matches.csv", include_in_schema=False)
 def matches_csv(pages: UsedPages) -> CSVResponse:
     """A row for each match."""
-    return table_of([_played(one) for one in _seen(pages).state.played])
+    return table_of([_played(one) for one in pages.seen().state.played])
 
 
 @router.get("/api/extreme/matches/{name}", summary="Extreme TicTacToe: a match")
 async def match(request: Request, pages: UsedPages, shell: UsedShell, name: Name) -> dict[str, Any]:
-    """A match, move by move; what bots printed, and how they failed, is told to their own teams only."""
+    """A match, move by move; only a bot's own team sees what it printed and how it failed."""
     account = None
     if shell.accounts is not None:
         account = await signed_in(request) or await run_in_threadpool(known_bearer, request, shell)
     return await run_in_threadpool(_match, pages, account, name)
 
 
-def _match(pages: Pages, account: Account | None, name: str) -> dict[str, Any]:
-    seen = _seen(pages)
+def _match(pages: TournamentPages, account: Account | None, name: str) -> dict[str, Any]:
+    seen = pages.seen()
     one = played_of(seen, name)
     found = match_of(seen, one.pairing)
     open_to = [pages.may_see(account, key) for key in (one.pairing.first, one.pairing.second)]
@@ -131,7 +124,7 @@ def _match(pages: Pages, account: Account | None, name: str) -> dict[str, Any]:
 @router.get("/extreme/matches/{name}/moves.csv", include_in_schema=False)
 def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
     """A row for each move."""
-    seen = _seen(pages)
+    seen = pages.seen()
     one = played_of(seen, name)
     chances = chances_of(seen, one.pairing)
     rows = []
@@ -159,8 +152,8 @@ def match_csv(pages: UsedPages, name: Name) -> CSVResponse:
 
 @router.get("/api/extreme/teams/{key}", summary="Extreme TicTacToe: a team")
 def team(pages: UsedPages, key: Key) -> dict[str, Any]:
-    """A team's matches, each from its side, the time that its moves took, and what it lost by."""
-    facts = team_facts(_seen(pages), key)
+    """A team's matches, from its side, the times of its moves, and the reasons of its losses."""
+    facts = team_facts(pages.seen(), key)
     return {
         "team": key,
         "name": facts["team"].name,
@@ -176,5 +169,5 @@ def team(pages: UsedPages, key: Key) -> dict[str, Any]:
 @router.get("/extreme/teams/{key}/{table}.csv", include_in_schema=False)
 def team_csv(pages: UsedPages, key: Key, table: Annotated[str, Path(pattern="^(matches|times)$")]) -> CSVResponse:
     """A row for each match, or for each ten moves of a match."""
-    facts = team_facts(_seen(pages), key)
+    facts = team_facts(pages.seen(), key)
     return table_of([asdict(one) for one in facts["appearances" if table == "matches" else "times"]])

@@ -14,9 +14,16 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from pttt_ooc.extreme import analysis
 from pttt_ooc.extreme.pages import board_values
-from pttt_ooc.extreme.pages.tournament_reader import Seen, Shown, appearances, chances_of, match_of, steps_of
+from pttt_ooc.extreme.pages.tournament_reader import (
+    TournamentReader,
+    TournamentSnapshot,
+    appearances,
+    chances_of,
+    match_of,
+    steps_of,
+)
 from pttt_ooc.extreme.standings_table import marks_rows
-from pttt_ooc.extreme.tournament_record import Played
+from pttt_ooc.extreme.tournament_record import PlayedMatch
 from pttt_ooc.web.accounts import Signed
 from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
@@ -27,22 +34,29 @@ LINKS = (Link("/extreme/standings", "Tournament"), Link("/extreme/matches", "Mat
 
 
 @dataclass
-class Pages:
-    """What the handlers work on.
+class TournamentPages:
+    """The state of the handlers.
 
     Attributes
     ----------
     shown
         The tournament.
     everything
-        Whether everybody sees what bots have printed and how they failed; else only the team whose bot it is.
+        Whether everybody sees what bots printed and how they failed; else only a bot's own team.
     """
 
-    shown: Shown
+    shown: TournamentReader
     everything: bool
 
+    def seen(self) -> TournamentSnapshot:
+        """The tournament as it is now; 404 if it has not begun."""
+        seen = self.shown.seen()
+        if seen is None:
+            raise HTTPException(404, "The tournament has not begun.")
+        return seen
+
     def may_see(self, account: Account | None, key: str) -> bool:
-        """Whether somebody may see what a team's bot has printed, and how it failed."""
+        """Whether an account may see what a team's bot printed and how it failed."""
         return self.everything or (account is not None and key == key_of(account.id))
 
 
@@ -51,14 +65,16 @@ def key_of(team: int) -> str:
     return f"t{team}"
 
 
-UsedPages = Annotated[Pages, state_of("extreme")]
+UsedPages = Annotated[TournamentPages, state_of("extreme")]
 Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
 Stamp = Annotated[str, Query(max_length=100)]
 
 
-def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: Sequence[Link] = LINKS) -> Part:
+def part_of(
+    shown: TournamentReader, *routers: APIRouter, everything: bool = False, links: Sequence[Link] = LINKS
+) -> Part:
     """The part of the application for a tournament.
 
     Parameters
@@ -66,14 +82,14 @@ def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: 
     routers
         Further addresses.
     everything
-        As of :class:`Pages`.
+        See :class:`TournamentPages`.
     """
     return Part(
         name="extreme",
         directory=Path(__file__).parent,
         routers=(router, *routers),
         links=links,
-        state=Pages(shown, everything),
+        state=TournamentPages(shown, everything),
         names={
             "WIDTH": board_values.WIDTH,
             "HEIGHT": board_values.HEIGHT,
@@ -82,13 +98,20 @@ def part_of(shown: Shown, *routers: APIRouter, everything: bool = False, links: 
     )
 
 
+def parts(directory: str) -> list[Part]:
+    """The part for a tournament's directory, in which everybody sees everything."""
+    from pttt_ooc.extreme.pages import exports  # it imports this module
+
+    return [part_of(TournamentReader(Path(directory)), exports.router, everything=True)]
+
+
 # ---------------------------------------------------------------------------------------------
 # Standings
 
 
 @router.get("")
 def begin() -> Response:
-    """Where the standings are."""
+    """A redirect to the standings."""
     return RedirectResponse("/extreme/standings", 307)
 
 
@@ -107,7 +130,7 @@ def standings_part(request: Request, pages: UsedPages, account: Signed, seen: St
     return render(request, "extreme/parts/standings.html", account, **shown)
 
 
-def _standings(pages: Pages) -> dict[str, Any]:
+def _standings(pages: TournamentPages) -> dict[str, Any]:
     seen = pages.shown.seen()
     if seen is None:
         return {"seen": None, "stamp": "none"}
@@ -130,8 +153,8 @@ def _standings(pages: Pages) -> dict[str, Any]:
 def matches(
     request: Request, pages: UsedPages, account: Signed, team: Annotated[str, Query(max_length=81)] = ""
 ) -> Response:
-    """All matches that have been played, or those of a team."""
-    seen = _seen(pages)
+    """All played matches, or one team's."""
+    seen = pages.seen()
     if team and team not in seen.record.teams:
         raise HTTPException(404, f"There is no team {team}.")
     found = seen.of_team(team) if team else seen.state.played
@@ -141,7 +164,7 @@ def matches(
 @router.get("/matches/{name}")
 def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: Ply = None) -> Response:
     """A match, move by move."""
-    seen = _seen(pages)
+    seen = pages.seen()
     played = played_of(seen, name)
     found, steps = match_of(seen, played.pairing), steps_of(seen, played.pairing)
     at = len(steps) if ply is None else min(ply, len(steps))
@@ -170,18 +193,11 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
     return render(request, "extreme/match_part.html" if wants_part(request) else "extreme/match.html", account, **shown)
 
 
-def played_of(seen: Seen, name: str) -> Played:
+def played_of(seen: TournamentSnapshot, name: str) -> PlayedMatch:
     """A match by its name; 404 if it has not been played."""
     if name not in seen.matches:
         raise HTTPException(404, "There is no such match, or it has not been played yet.")
     return seen.matches[name]
-
-
-def _seen(pages: Pages) -> Seen:
-    seen = pages.shown.seen()
-    if seen is None:
-        raise HTTPException(404, "The tournament has not begun.")
-    return seen
 
 
 # ---------------------------------------------------------------------------------------------
@@ -190,13 +206,13 @@ def _seen(pages: Pages) -> Seen:
 
 @router.get("/teams/{key}")
 def team(request: Request, pages: UsedPages, account: Signed, key: Key) -> Response:
-    """What a team can learn from its matches."""
-    seen = _seen(pages)
+    """A team's matches and statistics."""
+    seen = pages.seen()
     return render(request, "extreme/team.html", account, **team_facts(seen, key))
 
 
-def team_facts(seen: Seen, key: str) -> dict[str, Any]:
-    """All that is known of a team; 404 if there is none."""
+def team_facts(seen: TournamentSnapshot, key: str) -> dict[str, Any]:
+    """The facts about a team; 404 if there is none."""
     if key not in seen.record.teams:
         raise HTTPException(404, f"There is no team {key}.")
     found = list(appearances(seen, key))

@@ -1,4 +1,4 @@
-"""A tournament as pages know it: read from its directory, while another process plays."""
+"""A tournament for pages: read from its directory while another process plays."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import Any
 from pttt_ooc.extreme import analysis
 from pttt_ooc.extreme.analysis import Appearance, Step
 from pttt_ooc.extreme.league import Pairing
-from pttt_ooc.extreme.tournament_record import FACTS, Played, Record, State, read_json
+from pttt_ooc.extreme.tournament_record import FACTS, PlayedMatch, Record, TournamentState, read_json
 
-FRESH = 0.5  # seconds for which what was read is good
+FRESH_SECONDS = 0.5  # seconds until the directory is read again
 _KEPT = 512  # matches whose steps are remembered
 
 
 @dataclass(frozen=True)
-class Seen:
+class TournamentSnapshot:
     """A tournament at a moment.
 
     Attributes
@@ -30,18 +30,18 @@ class Seen:
     record
         The tournament.
     state
-        How far it has come.
+        Its progress.
     matches
-        Those that have been played, by name.
+        The played matches by name.
     """
 
     record: Record
-    state: State
-    matches: dict[str, Played]
+    state: TournamentState
+    matches: dict[str, PlayedMatch]
 
     @property
     def stamp(self) -> str:
-        """Changes whenever something changes that pages show."""
+        """A text that changes with the content of pages."""
         return f"{self.record.seed}-{len(self.matches)}-{len(self.state.tables)}"
 
     @property
@@ -50,31 +50,31 @@ class Seen:
         return not self.state.waiting
 
     def name_of(self, key: str) -> str:
-        """What people call a team."""
+        """The name of a team."""
         return self.record.teams[key].name
 
-    def of_team(self, key: str) -> list[Played]:
+    def of_team(self, key: str) -> list[PlayedMatch]:
         """A team's matches, in the order of the league."""
         return [one for one in self.state.played if key in (one.pairing.first, one.pairing.second)]
 
 
-class Shown:
-    """What is known of the tournament in a directory, which may begin later.
+class TournamentReader:
+    """The tournament in a directory, which may begin later.
 
     Parameters
     ----------
     directory
-        Of the tournament.
+        The directory of the tournament.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._lock = threading.Lock()
-        self._seen: Seen | None = None
-        self._read_at = -FRESH
+        self._seen: TournamentSnapshot | None = None
+        self._read_at = -FRESH_SECONDS
         self._record: Record | None = None
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> TournamentSnapshot | None:
         """The tournament as it is now; None if there is none yet.
 
         Raises
@@ -83,24 +83,24 @@ class Shown:
             If it is damaged.
         """
         with self._lock:
-            if time.monotonic() - self._read_at >= FRESH:
+            if time.monotonic() - self._read_at >= FRESH_SECONDS:
                 if self._record is None and (self.directory / FACTS).is_file():
                     self._record = Record(self.directory)
                 if self._record is not None:
                     state = self._record.state()
                     named = {played.pairing.name: played for played in state.played}
-                    self._seen = Seen(self._record, state, named)
+                    self._seen = TournamentSnapshot(self._record, state, named)
                 self._read_at = time.monotonic()
             return self._seen
 
 
-def steps_of(seen: Seen, pairing: Pairing) -> Sequence[Step]:
-    """The moves of a match that has been played; they never change."""
+def steps_of(seen: TournamentSnapshot, pairing: Pairing) -> Sequence[Step]:
+    """The moves of a played match, which never change."""
     return _read(seen.record.log(pairing))[1]
 
 
-def match_of(seen: Seen, pairing: Pairing) -> dict[str, Any]:
-    """All that is known of a match that has been played."""
+def match_of(seen: TournamentSnapshot, pairing: Pairing) -> dict[str, Any]:
+    """The log of a played match."""
     return _read(seen.record.log(pairing))[0]
 
 
@@ -110,8 +110,8 @@ def _read(file: Path) -> tuple[dict[str, Any], Sequence[Step]]:
     return found, analysis.steps(found)
 
 
-def chances_of(seen: Seen, pairing: Pairing) -> list[float] | None:
-    """The chance of the first player in each position; None if nobody has looked at the match yet."""
+def chances_of(seen: TournamentSnapshot, pairing: Pairing) -> list[float] | None:
+    """The first player's chances in all positions; None if the match is not analysed yet."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         told = json.loads(seen.record.curve(pairing).read_text())
         chances = [min(1.0, max(0.0, float(chance))) for chance in told["chances"]]
@@ -120,7 +120,7 @@ def chances_of(seen: Seen, pairing: Pairing) -> list[float] | None:
     return None
 
 
-def appearances(seen: Seen, key: str) -> Iterator[Appearance]:
+def appearances(seen: TournamentSnapshot, key: str) -> Iterator[Appearance]:
     """The matches of a team, each from its side."""
     for played in seen.of_team(key):
         pairing = played.pairing

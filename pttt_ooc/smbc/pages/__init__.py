@@ -1,7 +1,6 @@
-"""Secret goals in the browser: what a solution does at any place, and matches against it.
+"""Secret goals in the browser: the solution at any position, and matches against it.
 
-The web process imports no numerics: it asks the answerer, a process that knows the solution. ``answerer``: that
-process.  ``answerer_client``: the web process's way to it.  ``part``: the addresses.  ``explore_address``: what the
-page Explore shows.  ``matches``: those of people, kept in ``matches_file``.  ``player_view``: what a person may know of
-one. ``local_server``, ``web_process``: ``pttt smbc serve``.
+The web process imports no numerics: it asks the ``answerer``, a process with the solution, through the
+``answerer_client``.  ``part``: the pages.  ``explore_address``: addresses of the page Explore.  ``matches``: people's
+matches, in a database.  ``player_view``: a person's view of a match.
 """

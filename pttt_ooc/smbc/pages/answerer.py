@@ -1,15 +1,13 @@
-"""What the pages on secret goals ask about a solved match: rounds, places, and the attempts of its bot."""
+"""The answerer of the pages on secret goals: rounds and positions of a solved match, and the attempts of its bot."""
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from pttt_ooc.service.answerer import ByKind, answer_until_stopped
+from pttt_ooc.service.answerer import AnswersByKind
 from pttt_ooc.service.wire import Message
 from pttt_ooc.smbc.bot import SolutionBot
 from pttt_ooc.smbc.inspection import Lookout, Lookouts
@@ -17,22 +15,21 @@ from pttt_ooc.smbc.match import Scores
 from pttt_ooc.smbc.oriented_position import Place
 from pttt_ooc.smbc.solve import STORE
 
-log = logging.getLogger("pttt.smbc.answerer")
-_PREPARED = 8  # rounds that are kept prepared
+_MOST_PREPARED = 8  # rounds
 
 
-class Answering(ByKind):
+class SolutionAnswers(AnswersByKind):
     """Answers questions about one solution.
 
     Parameters
     ----------
     directory
-        Of a solved match.
+        The directory of a solved match.
 
     Raises
     ------
     StoreError
-        If there is no solution, or it is damaged.
+        If the solution is missing or damaged.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -57,7 +54,7 @@ class Answering(ByKind):
         }
 
     def _see(self, question: Message) -> Message:
-        """What is known of a place, and the other iterations that can be looked at."""
+        """The numbers at a position, and the iterations with snapshots."""
         scores, goals = _pair(question["scores"]), _pair(question["goals"])
         place = Place.of(self.lookouts.solution.tree, question["squares"])
         seen = self._lookout(scores, question["iteration"]).see(place, goals)
@@ -67,7 +64,7 @@ class Answering(ByKind):
         key = (scores, iteration)
         if key not in self._prepared:
             found = self.lookouts.lookout(scores, iteration)
-            while len(self._prepared) >= _PREPARED:
+            while len(self._prepared) >= _MOST_PREPARED:
                 del self._prepared[next(iter(self._prepared))]
             self._prepared[key] = found
         return self._prepared[key]
@@ -90,21 +87,9 @@ def _pair(numbers: list[int]) -> tuple[int, int]:
     return first, second
 
 
-def main() -> None:
-    """Answer questions about the solution in DIRECTORY on the open socket number SOCKET.
-
-    Arguments: DIRECTORY SOCKET.
-    """
-    directory, descriptor = sys.argv[1:]
-
-    @contextmanager
-    def ready() -> Iterator[Answering]:
-        answering = Answering(Path(directory))
-        answering.bot.expectation(0)  # kernels are compiled before somebody waits
-        yield answering
-
-    answer_until_stopped(descriptor, ready, log)
-
-
-if __name__ == "__main__":
-    main()
+@contextmanager
+def answerer(directory: str) -> Iterator[SolutionAnswers]:
+    """The answers about the solution in a directory; kernels are compiled first."""
+    answering = SolutionAnswers(Path(directory))
+    answering.bot.expectation(0)  # compiles the kernels
+    yield answering

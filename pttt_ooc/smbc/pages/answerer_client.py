@@ -1,13 +1,9 @@
-"""The solution as a web process knows it: all that needs numbers is asked of the answerer."""
+"""The client of the answerer, in the web process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
-
-import anyio.from_thread
 
 from pttt_ooc.rules.game import Squares
 from pttt_ooc.service.wire import Client, Message
@@ -17,12 +13,12 @@ from pttt_ooc.smbc.rules import Rules
 
 @dataclass(frozen=True)
 class Facts:
-    """What a solution is for.
+    """Facts about a solution.
 
     Attributes
     ----------
     digest
-        Changes whenever the strategies do: a match is gone on with against the very same solution, or not at all.
+        Changes with the strategies: a match continues only against the same solution.
     """
 
     winning_score: int
@@ -31,14 +27,14 @@ class Facts:
 
 
 class AskedBot:
-    """As :class:`pttt_ooc.smbc.match_play.Bot`, for threads of an asynchronous application."""
+    """The :class:`~pttt_ooc.smbc.match_play.Bot` for threads of an asynchronous application."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self._ask = client.ask_from_thread
 
     @property
     def facts(self) -> Facts:
-        """What the solution is for."""
+        """Facts about the solution."""
         return Facts(**self._ask("facts"))
 
     @property
@@ -62,18 +58,15 @@ class AskedBot:
         return found
 
     def expectation(self, first: int) -> Expectation:
-        """How often the person wins if `first` moves first in the first round."""
+        """The person's probability of winning if `first` moves first in the first round."""
         return Expectation(**self._ask("expectation", first=first))
 
     def see(self, scores: tuple[int, int], iteration: int | None, squares: Squares, goals: tuple[int, int]) -> Message:
-        """What is known of a place, as JSON values: of :class:`pttt_ooc.smbc.inspection.Seen`, and more.
+        """The numbers at a position, as JSON values: :class:`pttt_ooc.smbc.inspection.Seen`, and more.
 
         Raises
         ------
         RefusedError
-            If there is no such place or iteration.
+            If there is no such position or iteration.
         """
         return self._ask("see", scores=scores, iteration=iteration, squares=squares, goals=goals)
-
-    def _ask(self, what: str, **facts: Any) -> Message:
-        return anyio.from_thread.run(partial(self._client.ask, what, **facts))

@@ -1,4 +1,4 @@
-"""The address of what the page Explore shows, and the rows of its board and table."""
+"""Addresses of the page Explore, and its board."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pttt_ooc.smbc.vocabulary import MARKS, numbers_of
 
 
 @dataclass(frozen=True)
-class View:
-    """What is shown.
+class ExploreAddress:
+    """A position on the page Explore.
 
     Attributes
     ----------
     mine, other
-        Points of the first and of the second player.
+        The points of the first and of the second player.
     first, second
         Their goals.
     squares
-        That were taken, in order.
+        The moves in order.
     iteration
-        None for the last one.
+        An iteration with a snapshot; None: the last one.
     """
 
     mine: int
@@ -44,28 +44,28 @@ class View:
 
     @property
     def player(self) -> int:
-        """Who is to move."""
+        """The player to move."""
         return len(self.squares) % 2
 
-    def after(self, square: int) -> View:
-        """One more move."""
+    def after(self, square: int) -> ExploreAddress:
+        """The position after one more move."""
         return replace(self, squares=(*self.squares, square))
 
-    def at_iteration(self, iteration: int) -> View:
-        """The same place after other iterations."""
+    def at_iteration(self, iteration: int) -> ExploreAddress:
+        """The same position after other iterations."""
         return replace(self, iteration=iteration)
 
-    def start(self) -> View:
+    def start(self) -> ExploreAddress:
         """The empty board."""
         return replace(self, squares=())
 
-    def before(self) -> View:
-        """One move less."""
+    def before(self) -> ExploreAddress:
+        """The position before the last move."""
         return replace(self, squares=self.squares[:-1])
 
 
 @dataclass(frozen=True)
-class Cell:
+class AddressSquare:
     """A square of the board.
 
     Attributes
@@ -73,9 +73,9 @@ class Cell:
     mark, number
         The mark and the number of the move, if it is taken.
     probability
-        Of the average strategy, if it is free and the round goes on; shared by squares that are alike.
+        The average strategy's probability, if the square is free and the round goes on; symmetric squares share it.
     shade
-        From 0 to 10, by the probability.
+        The probability in tenths.
     """
 
     square: int
@@ -85,13 +85,13 @@ class Cell:
     shade: int
 
 
-def rows_of(view: View, seen: Mapping[str, Any]) -> list[Cell]:
-    """The board of a place.
+def rows_of(view: ExploreAddress, seen: Mapping[str, Any]) -> list[AddressSquare]:
+    """The board of a position.
 
     Parameters
     ----------
     seen
-        As of :meth:`pttt_ooc.smbc.pages.answerer_client.AskedBot.see`; each of its moves gets the text of its squares.
+        See :meth:`pttt_ooc.smbc.pages.answerer_client.AskedBot.see`; each of its moves gets the text of its squares.
     """
     chances = {}
     for move in seen["moves"]:
@@ -103,5 +103,5 @@ def rows_of(view: View, seen: Mapping[str, Any]) -> list[Cell]:
         number = view.squares.index(square) + 1 if square in view.squares else 0
         mark = MARKS[(number - 1) % 2] if number else ""
         chance = chances.get(square)
-        found.append(Cell(square, mark, number, chance, round(10 * (chance or 0))))
+        found.append(AddressSquare(square, mark, number, chance, round(10 * (chance or 0))))
     return found

@@ -1,68 +1,65 @@
-"""Matches of people in the browser, kept in an SQLite database.
+"""People's matches in the browser, in an SQLite database.
 
-A move and the bot's answer are written together, or nothing is.  The row must still have the version that was read, so
-that of two moves at the same moment only one counts.
+A move and the bot's answer are written together, or not at all.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import secrets
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import Index, String, Text, select, update
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from pydantic import TypeAdapter
+from sqlalchemy import Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.play.database import Kept
-from pttt_ooc.play.quotas import Owned, check_room, forget
-from pttt_ooc.smbc.match_play import BOT, Draw, Match, Round, new_match
+from pttt_ooc.play.game_store import GameRow, GameStore
+from pttt_ooc.smbc.match_play import Draw, Match, new_match
 from pttt_ooc.smbc.match_results import Tally, tallies
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.smbc.pages.matches_file import matches_file
 from pttt_ooc.smbc.pages.player_view import Seat, seat_of
+from pttt_ooc.smbc.wing import matches_file
 
 MOST_VISITORS = 50_000
-"""How many matches of people without an account are kept."""
+"""Most matches of people without an account."""
 
 
-class Base(DeclarativeBase):
-    """The tables."""
+_MATCH = TypeAdapter(Match)
 
 
-class Row(Owned, Base):
-    """A match as it is kept.
+class MatchRow(GameRow):
+    """A match in the database.
 
     Attributes
     ----------
     solution
-        The digest of the solution that it is played against.
+        The digest of the solution.
     match
         The match as JSON, with the goals of both.
-    version
-        How often it was changed.
+    changes
+        The number of changes.
     first
-        Who moves first in its first round.
-    winner
-        None while it goes on.
+        The first player to move in the first round.
+    result
+        The winner; None while the match goes on.
     """
 
     __tablename__ = "matches"
+    version = ("changes",)
     solution: Mapped[str] = mapped_column(String(128))
     match: Mapped[str] = mapped_column(Text)
-    version: Mapped[int] = mapped_column(default=0)
+    changes: Mapped[int] = mapped_column("version", default=0)
     first: Mapped[int]
-    winner: Mapped[int | None]
+    result: Mapped[int | None] = mapped_column("winner")
 
     __table_args__ = (Index("matches_of_owner", "owner", "started_at"),)
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedMatch:
     """A match in a person's list."""
 
     id: str
@@ -78,53 +75,42 @@ class Matches:
     Parameters
     ----------
     directory
-        Of the database, which is made if it is missing; only its owner can read it.
+        The directory of the database, which is created if it is missing; only its owner can read it.
     draw
-        Gives random numbers in [0, 1); default: the operating system's.
+        Returns random numbers in [0, 1); default: the operating system's.
     """
 
     def __init__(self, directory: Path, bot: AskedBot, draw: Draw | None = None) -> None:
         self.bot, self._draw = bot, draw or random.SystemRandom().random
-        self._kept = Kept(matches_file(directory), "matches", Base.metadata)
-        forget(self._kept, Row)
+        self.store = GameStore(matches_file(directory), MatchRow, "match", "matches", MOST_VISITORS)
 
     def close(self) -> None:
         """Close the database."""
-        self._kept.close()
+        self.store.close()
 
     # -----------------------------------------------------------------------------------------
     # Playing
 
     def begin(self, owner: str, first: int | None) -> str:
-        """Begin a match of `owner`; its name.
+        """Begin a match of `owner`; returns its key.
 
         Parameters
         ----------
         first
-            Who moves first in the first round; None: it is drawn.
+            The first player to move in the first round; None: drawn by chance.
 
         Raises
         ------
         PlayError
-            If the person has too many matches under way, or there is no room.
+            If the person has too many open matches, or there is no room.
         """
-        check_room(self._kept, Row, owner, Row.winner.is_(None), MOST_VISITORS, "matches")
+        self.store.check_room(owner)
         facts = self.bot.facts
         begins = int(self._draw() * 2) if first is None else first
         match = new_match(facts.winning_score, begins, self._draw).answered(self.bot, self._draw)
-        now = time.time()
-        row = Row(
-            id=secrets.token_urlsafe(16),
-            owner=owner,
-            solution=facts.digest,
-            match=_written(match),
-            first=begins,
-            winner=match.winner,
-            started_at=now,
-            changed_at=now,
+        row = self.store.begin(
+            owner, solution=facts.digest, match=_written(match), first=begins, result=match.winner, changes=0
         )
-        with self._kept.writing() as session:
-            session.add(row)
         return row.id
 
     def move(self, owner: str, id: str, version: int, square: int) -> None:
@@ -133,88 +119,56 @@ class Matches:
         Raises
         ------
         PlayError
-            If it is not the person's match, or the move is not possible; nothing is changed.
+            If it is not the person's match, or the move is impossible; nothing changes.
         """
         self._change(owner, id, version, lambda match: match.move(square, self.bot, self._draw))
 
     def go_on(self, owner: str, id: str, version: int) -> None:
-        """Begin the next round; errors as of :meth:`move`."""
+        """Begin the next round; for errors see :meth:`move`."""
         self._change(owner, id, version, lambda match: match.on(self._draw).answered(self.bot, self._draw))
 
     def resign(self, owner: str, id: str, version: int) -> None:
-        """Give a match up, which counts as lost; errors as of :meth:`move`."""
+        """Resign, which counts as a loss; for errors see :meth:`move`."""
         self._change(owner, id, version, lambda match: replace(match, resigned=True), any_solution=True)
 
     def seat(self, owner: str, id: str) -> Seat:
-        """What the person may know of an own match; a PlayError if there is no such match."""
-        row = self._row(owner, id)
-        return seat_of(row.id, row.version, _read(row.match), self.bot if self._is_ours(row) else None)
+        """The person's view of a match; a PlayError if it is not the person's."""
+        row = self.store.row(owner, id)
+        return seat_of(row.id, row.changes, _MATCH.validate_json(row.match), self.bot if self._is_ours(row) else None)
 
     # -----------------------------------------------------------------------------------------
-    # What a person has
+    # Lists
 
-    def listed(self, owner: str, finished: bool, most: int = 20) -> list[Listed]:
+    def listed(self, owner: str, finished: bool) -> list[ListedMatch]:
         """A person's matches, the latest first."""
-        over = Row.winner.is_not(None) if finished else Row.winner.is_(None)
-        query = select(Row).where(Row.owner == owner, over).order_by(Row.started_at.desc(), Row.id).limit(most)
-        with self._kept.reading() as session:
-            rows = session.scalars(query).all()
-        read = [(row, _read(row.match)) for row in rows]
-        return [Listed(row.id, match.points, row.started_at, row.winner, match.resigned) for row, match in read]
+        read = [(row, _MATCH.validate_json(row.match)) for row in self.store.listed(owner, finished)]
+        return [ListedMatch(row.id, match.points, row.started_at, row.result, match.resigned) for row, match in read]
 
     def tallies(self, owner: str) -> list[Tally]:
-        """A person's matches that are over, counted; those against this solution only."""
-        query = select(Row.first, Row.winner).where(
-            Row.owner == owner, Row.winner.is_not(None), Row.solution == self.bot.facts.digest
-        )
-        with self._kept.reading() as session:
-            return tallies((first, BOT if winner is None else winner) for first, winner in session.execute(query))
+        """A person's finished matches against this solution, counted."""
+        digest = self.bot.facts.digest
+        found = self.store.counted(owner, MatchRow.solution, MatchRow.first, MatchRow.result)
+        return tallies((first, winner) for solution, first, winner, n in found if solution == digest for _ in range(n))
 
     # -----------------------------------------------------------------------------------------
     # Rows
 
-    def _is_ours(self, row: Row) -> bool:
+    def _is_ours(self, row: MatchRow) -> bool:
         return row.solution == self.bot.facts.digest
 
     def _change(
         self, owner: str, id: str, version: int, changed: Callable[[Match], Match], any_solution: bool = False
     ) -> None:
-        row = self._row(owner, id)
-        if row.winner is not None:
+        row = self.store.row(owner, id)
+        if row.result is not None:
             raise PlayError("This match is over; nothing has changed.")
-        if version != row.version:
+        if version != row.changes:
             raise PlayError("This has been done already; nothing has changed.")
         if not any_solution and not self._is_ours(row):
             raise PlayError("The solution has changed since this match began; give it up, and begin another one.")
-        match = changed(_read(row.match))
-        unchanged = (Row.id == row.id, Row.version == version)
-        values = {"match": _written(match), "winner": match.winner, "version": version + 1, "changed_at": time.time()}
-        with self._kept.writing() as session:
-            done = session.execute(update(Row).where(*unchanged).values(**values))
-            if done.rowcount != 1:  # type: ignore[attr-defined]
-                raise PlayError("This has been done already; nothing has changed.")
-
-    def _row(self, owner: str, id: str) -> Row:
-        with self._kept.reading() as session:
-            row = session.get(Row, id)
-        if row is None or row.owner != owner:
-            raise PlayError("There is no such match of yours.", 404)
-        return row
+        match = changed(_MATCH.validate_json(row.match))
+        self.store.change(row, match=_written(match), result=match.winner, changes=version + 1)
 
 
 def _written(match: Match) -> str:
     return json.dumps(asdict(match))
-
-
-def _read(text: str) -> Match:
-    content = json.loads(text)
-    rounds = [
-        Round(_two(one["points"]), one["first"], _two(one["goals"]), tuple(one["squares"]), one["outcome"])
-        for one in content["rounds"]
-    ]
-    return Match(content["winning_score"], tuple(rounds), content["resigned"])
-
-
-def _two(numbers: list[int]) -> tuple[int, int]:
-    first, second = numbers
-    return first, second

@@ -1,4 +1,4 @@
-"""The wing as a part of the web application: what the solution does at any place, and matches against it."""
+"""The wing as a part of the web application: the solution at any position, and matches against it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pttt_ooc.play import owners
 from pttt_ooc.service.wire import Client, RefusedError
 from pttt_ooc.smbc.match_play import BOT, ME
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
-from pttt_ooc.smbc.pages.explore_address import View, rows_of
+from pttt_ooc.smbc.pages.explore_address import ExploreAddress, rows_of
 from pttt_ooc.smbc.pages.matches import Matches
 from pttt_ooc.smbc.rules import GOALS, UNDECIDED
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS, PLAYERS, numbers_of
@@ -27,22 +27,22 @@ from pttt_ooc.web.shell import Account, UsedShell
 from pttt_ooc.web.throttle import Throttle
 
 BEGUN_PER_HOUR = 2000
-"""How many matches may be begun from one address; a whole campus may share one."""
+"""Most matches begun from one address; a whole campus may share one."""
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/smbc")
 _FIRST = {"chance": None, "me": ME, "bot": BOT}
 
 
 @dataclass
-class State:
-    """What the handlers work on."""
+class SecretGoalsState:
+    """The state of the handlers."""
 
     bot: AskedBot
     matches: Matches
     begun: Throttle = field(default_factory=lambda: Throttle(BEGUN_PER_HOUR))
 
 
-UsedState = Annotated[State, state_of("smbc")]
+UsedState = Annotated[SecretGoalsState, state_of("smbc")]
 
 
 def part_of(bot: AskedBot, matches: Matches) -> Part:
@@ -52,7 +52,7 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
         directory=Path(__file__).parent,
         routers=(router,),
         links=(Link("/smbc/play", "Play secret goals"), Link("/smbc/explore", "Explore secret goals")),
-        state=State(bot, matches),
+        state=SecretGoalsState(bot, matches),
         names={
             **{"GOALS": GOALS, "MARKS": MARKS, "PLAYERS": PLAYERS, "ENDS": ENDS, "UNDECIDED": UNDECIDED},
             **{"ME": ME, "BOT": BOT, "numbers_of": numbers_of},
@@ -61,16 +61,16 @@ def part_of(bot: AskedBot, matches: Matches) -> Part:
     )
 
 
-def part_at(address: Path, directory: Path) -> Part:
+def parts(address: str, directory: str) -> list[Part]:
     """The part whose answerer is at `address`, and whose matches are kept in `directory`.
 
     Raises
     ------
     StoreError
-        If matches cannot be kept there.
+        If the database cannot be used.
     """
-    bot = AskedBot(Client(address))
-    return part_of(bot, Matches(directory, bot))
+    bot = AskedBot(Client(Path(address)))
+    return [part_of(bot, Matches(Path(directory), bot))]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -92,13 +92,13 @@ def explore(
     at: Annotated[str, Query(max_length=9)] = "",
     iteration: Annotated[int | None, Query(ge=0, le=10**9)] = None,
 ) -> Response:
-    """One place of one round."""
+    """A position of a round."""
     points = state.bot.facts.winning_score
     if mine >= points or other >= points:
         raise HTTPException(404, f"No round begins at {mine}-{other}; scores are 0 to {points - 1}.")
     if not re.fullmatch("[1-9]*", at):
         raise HTTPException(404, f"{at!r} are no squares; squares are 1 to 9, in the order in which they were taken.")
-    view = View(mine, other, first, second, tuple(int(digit) - 1 for digit in at), iteration)
+    view = ExploreAddress(mine, other, first, second, tuple(int(digit) - 1 for digit in at), iteration)
     try:
         seen = state.bot.see((mine, other), iteration, view.squares, (first, second))
     except RefusedError as error:
@@ -133,13 +133,11 @@ async def begin(request: Request, state: UsedState, shell: UsedShell, account: S
     fields = await own_form(request, shell)
     if fields.get("first") not in _FIRST:
         raise HTTPException(400, "Choose who moves first: you, the bot, or chance.")
-    if state.begun.spend(request.client.host if request.client else None) > 0:
-        raise HTTPException(429, "Too many matches have been begun from your address; try again in a minute.")
+    state.begun.check(request, "matches have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     id = await run_in_threadpool(state.matches.begin, owner, _FIRST[fields["first"]])
     response = RedirectResponse(f"/smbc/play/{id}", 303)
-    if cookie:
-        owners.keep(request, response, cookie)
+    owners.keep(request, response, cookie)
     return response
 
 
@@ -168,7 +166,7 @@ async def next_round(request: Request, state: UsedState, shell: UsedShell, accou
 
 @router.post("/play/{id}/resignation")
 async def resign(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Give a match up."""
+    """Resign."""
     fields = await own_form(request, shell)
     await run_in_threadpool(state.matches.resign, _owner(request, account), id, _version(fields))
     return await _answer(request, state, account, id)
@@ -178,14 +176,14 @@ def _owner(request: Request, account: Account | None) -> str:
     return owners.known_owner(request, account, "match")
 
 
-async def _answer(request: Request, state: State, account: Account | None, id: str) -> Response:
-    """What a form gets: the renewed table for the page's script, else the way back to the page."""
+async def _answer(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
+    """The answer to a form: the new board for the page's script, else a redirect to the page."""
     if wants_part(request):
         return await run_in_threadpool(_shown, request, state, account, id)
     return RedirectResponse(f"/smbc/play/{id}", 303)
 
 
-def _shown(request: Request, state: State, account: Account | None, id: str) -> Response:
+def _shown(request: Request, state: SecretGoalsState, account: Account | None, id: str) -> Response:
     seat = state.matches.seat(_owner(request, account), id)
     template = "smbc/match_part.html" if wants_part(request) else "smbc/match_page.html"
     return render(request, template, account, seat=seat)

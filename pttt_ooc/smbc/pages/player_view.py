@@ -1,56 +1,35 @@
-"""What a person may know of a match.
+"""A person's view of a match.
 
-Pages of a match are made from a :class:`Seat` and from nothing else, so that no page tells the bot's goal during a
-round.
+Pages of a match are made from a :class:`Seat` only, so that no page reveals the bot's goal during a round.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.smbc.match_play import ME, Bot, Match, Round, Thought, thoughts
-from pttt_ooc.smbc.pages.explore_address import View
+from pttt_ooc.smbc.pages.explore_address import ExploreAddress
 from pttt_ooc.smbc.rules import GOALS, SQUARES
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A square as a player sees it.
-
-    Attributes
-    ----------
-    state
-        ``"free"``, ``"mine"`` or ``"theirs"``.
-    mark
-        ``"x"``, ``"o"`` or nothing.
-    words
-        What a screen reader says.
-    """
-
-    square: int
-    state: str
-    mark: str
-    words: str
-    latest: bool
-
-
-@dataclass(frozen=True)
 class Told:
-    """What is told about a round that is decided.
+    """A decided round.
 
     Attributes
     ----------
     goals
-        Of the person and of the bot.
+        The goals of the person and of the bot.
     scored
-        Their points in this round.
+        The points of both in this round.
     counts
-        Whether these points count: if both would win the match, they do not.
+        Whether the points count: they do not if both would win the match.
     thoughts
-        What the bot believed of the person's goal, move by move; empty if it can no longer be asked.
+        The bot's beliefs about the person's goal, move by move; empty if the solution has changed.
     view
-        The round on the page Explore; None if it can no longer be asked.
+        The round on the page Explore; None if the solution has changed.
     """
 
     end: str
@@ -58,29 +37,29 @@ class Told:
     scored: tuple[int, int]
     counts: bool
     thoughts: tuple[Thought, ...]
-    view: View | None
+    view: ExploreAddress | None
 
 
 @dataclass(frozen=True)
 class Seat:
-    """What the person knows of its match.
+    """A person's view of their match.
 
     Attributes
     ----------
     id, version
-        Of the match; each change of it carries the version that it changes, so that it is made once.
+        The key and version of the match; each change carries the version, so that it counts once.
     points
-        Of the person and of the bot.
+        The points of the person and of the bot.
     number
-        Of the round, from 1.
+        The number of the round, from 1.
     goal
-        The person's own.
+        The person's goal.
     first
         Whether the person moves first in this round.
     mark
-        The person's.
+        The person's mark.
     told
-        None while the round goes on.
+        The decided round; None while the round goes on.
     winner
         `ME`, `BOT`, or None while the match goes on.
     """
@@ -93,7 +72,7 @@ class Seat:
     goal: str
     first: bool
     mark: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ViewSquare, ...]
     told: Told | None
     winner: int | None
     resigned: bool
@@ -105,7 +84,7 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
     Parameters
     ----------
     bot
-        Who is asked what it believed; None if it is another one than the match was begun with.
+        The bot; None if the solution has changed since the match began.
     """
     now = match.round
     told = None
@@ -131,20 +110,20 @@ def seat_of(id: str, version: int, match: Match, bot: Bot | None) -> Seat:
     )
 
 
-def _view(now: Round) -> View:
-    """The round on the page Explore, where the one who moves first comes first."""
-    return View(*now.scores, now.goals[now.first], now.goals[1 - now.first], now.squares, None)
+def _view(now: Round) -> ExploreAddress:
+    """The round on the page Explore, where the first player to move comes first."""
+    return ExploreAddress(*now.scores, now.goals[now.first], now.goals[1 - now.first], now.squares, None)
 
 
-def _cells(now: Round) -> tuple[Cell, ...]:
+def _cells(now: Round) -> tuple[ViewSquare, ...]:
     movers = {square: (now.first + number) % 2 for number, square in enumerate(now.squares)}
     found = []
     for square in range(SQUARES):
         if square not in movers:
-            found.append(Cell(square, "free", "", f"Square {square + 1}, free", False))
+            found.append(ViewSquare(square, "free", "", f"Square {square + 1}, free", False))
             continue
         mine = movers[square] == ME
         mark = MARKS[now.squares.index(square) % 2]
         words = f"Square {square + 1}, {'your' if mine else 'the bot’s'} mark"
-        found.append(Cell(square, "mine" if mine else "theirs", mark, words, square == now.squares[-1]))
+        found.append(ViewSquare(square, "mine" if mine else "theirs", mark, words, square == now.squares[-1]))
     return tuple(found)

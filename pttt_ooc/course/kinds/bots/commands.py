@@ -12,16 +12,16 @@ from pttt_ooc.options import GRADER, DataOption
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the command to the group of the tournament, which is on the command line already."""
+    """Add the command to the group ``pttt extreme``, which is on the command line already."""
     extreme.command("open", epilog="Example: pttt extreme open --data grader --seed 2019")(open_league)
 
 
 def open_league(
     data: DataOption = GRADER,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw of the pools; publish it.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draw of the pools; publish it.")] = 0,
     time_limit: TimeOption = 24,
     game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of a grader that is made.  [default: pttt-abrupt]")
+        str | None, typer.Option(metavar="NAME", help="Game of a new grader.  [default: pttt-abrupt]")
     ] = None,
 ) -> None:
     """Let the teams of a grader hand in bots, from its next start on.

@@ -18,10 +18,10 @@ from pttt_ooc.extreme.walls import ExtremeError
 
 if TYPE_CHECKING:  # the web process imports nothing that runs bots
     from pttt_ooc.extreme.bot_process import Conditions
-    from pttt_ooc.extreme.tournament import Settings
+    from pttt_ooc.extreme.tournament import TournamentSettings
 
 FILE = "extreme.yaml"
-"""The file in the grader's directory that makes it hold a league too."""
+"""The file in a grader's directory that gives it a league."""
 
 
 Size = Annotated[int, Field(ge=1, le=1024), BeforeValidator(number)]
@@ -36,9 +36,9 @@ class LeagueSettings(Terms):
         description="When the tournament begins, such as 2027-02-25T23:55:00+00:00: from then on no bot is taken, and "
         "each team's latest accepted one plays. null: not yet.",
     )
-    largest_kb: Size = Field(default=256, description="Size of a bot's file.")
-    bots_per_hour: Whole = Field(default=20, description="That a team may hand in.")
-    waiting_per_team: Whole = Field(default=2, description="Bots of one team without a verdict.")
+    largest_kb: Size = Field(default=256, description="Maximum size of a bot's file, in kB.")
+    bots_per_hour: Whole = Field(default=20, description="Bots that a team may hand in within an hour.")
+    waiting_per_team: Whole = Field(default=2, description="Bots of a team that may wait for a verdict.")
 
     @field_validator("begins")
     @classmethod
@@ -49,12 +49,12 @@ class LeagueSettings(Terms):
 
     @property
     def largest_bytes(self) -> int:
-        """Of a bot's file."""
+        """Maximum bytes of a bot's file."""
         return 1024 * self.largest_kb
 
     @property
     def has_begun(self) -> bool:
-        """Whether the tournament has begun: no bots are taken any more."""
+        """Whether the tournament has begun; then no bots are taken."""
         return self.begins is not None and time.time() >= self.begins.timestamp()
 
     @property
@@ -65,11 +65,11 @@ class LeagueSettings(Terms):
         return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
 
     @property
-    def tournament(self) -> Settings:
-        """What the tournament is made of."""
-        from pttt_ooc.extreme.tournament import Settings
+    def tournament(self) -> TournamentSettings:
+        """The settings of the tournament."""
+        from pttt_ooc.extreme.tournament import TournamentSettings
 
-        return Settings(self.stages, self.seed, self.conditions)
+        return TournamentSettings(self.stages, self.seed, self.conditions)
 
 
 class League:
@@ -92,7 +92,7 @@ class League:
 
     @property
     def database(self) -> Path:
-        """Of what was handed in."""
+        """The database of bots."""
         return self.data / "extreme.sqlite"
 
     @property
@@ -112,7 +112,7 @@ def is_there(data: Path) -> bool:
 
 
 def read_settings(data: Path) -> LeagueSettings:
-    """The settings of the league in a grader's directory; errors as of :class:`League`."""
+    """The settings of the league in a grader's directory; raises what :class:`League` raises."""
     path = data / FILE
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -131,6 +131,6 @@ def open_league(data: Path, settings: LeagueSettings) -> Path:
     """
     path = data / FILE
     if path.exists():
-        raise ExtremeError(f"{path} is there already; change what it says, and start the grader again.")
+        raise ExtremeError(f"{path} is there already; edit it, and start the grader again.")
     atomic_write_text(path, settings_text(settings))
     return path

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pttt_ooc.course.context import Grader
 from pttt_ooc.course.kinds.bots import submission_pages
-from pttt_ooc.course.kinds.bots.uploads import Course
+from pttt_ooc.course.kinds.bots.context import OpenLeague
 from pttt_ooc.extreme.pages import exports, part
-from pttt_ooc.extreme.pages.tournament_reader import Shown
+from pttt_ooc.extreme.pages.tournament_reader import TournamentReader
 from pttt_ooc.web.parts import Part
 
 
 def parts_of(grader: Grader) -> list[Part]:
     """The parts of the league of a course, which must be there."""
-    course = Course.of(grader)
-    return [part.part_of(Shown(course.league.tournament), exports.router), submission_pages.part_of(course)]
+    league = OpenLeague.of(grader)
+    return [part.part_of(TournamentReader(league.files.tournament), exports.router), submission_pages.part_of(league)]

@@ -1,28 +1,29 @@
-"""What a league needs beside a grader's own processes."""
+"""The processes of a league, beside a grader's own."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from pttt_ooc.course.kinds.bots.league import League, is_there
+from pttt_ooc.extreme.wing import ANALYST
 from pttt_ooc.play.database_file import kept_file
-from pttt_ooc.service.processes import Child
+from pttt_ooc.service.wing import Pages
 
 
-def processes(data: Path) -> list[Child]:
-    """The worker and the analyst of the league in a grader's directory; none where there is no league.
+def pages(data: Path) -> list[Pages]:
+    """The pages of the league in a grader's directory, with its worker and the analyst; none where there is no league.
 
     Raises
     ------
     PtttError
-        If its settings are refused, or its database cannot be used: better told now than by processes that would be
-        started again and again.
+        If its settings are refused, or its database cannot be used.
     """
     if not is_there(data):
         return []
     league = League(data)
     kept_file(league.database, "Bots")
-    return [
-        Child("league", ["-m", "pttt_ooc.course.kinds.bots.worker", str(data)]),
-        Child("analyst", ["-m", "pttt_ooc.extreme.analyst", str(league.tournament)]),
+    workers = [
+        ("league", "pttt_ooc.course.kinds.bots.worker", str(data)),
+        ("analyst", ANALYST, str(league.tournament)),
     ]
+    return [Pages("league", "The league", ("pttt_ooc.course.kinds.bots.parts:parts_of",), workers=workers)]

@@ -1,148 +1,111 @@
-"""The pages and addresses on which teams hand in bots and read the verdicts; nobody sees another team's bot."""
+"""The pages and the API on which teams hand in bots and read verdicts; no team sees another team's bot."""
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
-from fastapi import Path as PathParameter
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
-from pttt_ooc.course.kinds.bots.submissions import Bot, HandInError, Whole
-from pttt_ooc.course.kinds.bots.uploads import Course, take_in
+from pttt_ooc.course.handlers import Bearer, Number, Signed, renewed
+from pttt_ooc.course.kinds.bots.context import OpenLeague
+from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.models import Team
-from pttt_ooc.course.uploads import Fields
+from pttt_ooc.course.uploads import form_schema, from_browser, from_program
 from pttt_ooc.service.pulse import read_sign
-from pttt_ooc.web.accounts import Signed, bearer
-from pttt_ooc.web.forms import FORM_FIELD, check_form, check_origin
-from pttt_ooc.web.parts import Link, Part, Refusal, state_of
+from pttt_ooc.web.parts import Link, Part, state_of
 from pttt_ooc.web.rendering import render, wants_part
 from pttt_ooc.web.shell import UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/extreme")
 programs = APIRouter(prefix="/api/extreme")
-UsedCourse = Annotated[Course, state_of("league")]
-Bearer = Annotated[Team, Depends(bearer)]
-Number = Annotated[int, PathParameter(ge=1, lt=1 << 31)]
+UsedLeague = Annotated[OpenLeague, state_of("league")]
 
 
-def part_of(course: Course) -> Part:
+def part_of(league: OpenLeague) -> Part:
     """The part of the application for handing in."""
     return Part(
         name="league",
         directory=Path(__file__).parent,
         routers=(router, programs),
         links=(Link("/extreme/hand-in", "Hand in a bot"),),
-        state=course,
-        names={"settings": course.league.settings},
-        explain=explain,
-        largest_body=course.league.settings.largest_bytes,
+        state=league,
+        names={"settings": league.files.settings},
+        largest_body=league.files.settings.largest_bytes,
     )
 
 
-def explain(error: Exception) -> Refusal | None:
-    """What is told when a team may not hand in a bot now."""
-    if not isinstance(error, HandInError):
-        return None
-    return Refusal(error.status, str(error), {"Retry-After": str(int(error.wait) + 1)} if error.wait else {})
-
-
 @router.get("/hand-in")
-def hand_in_page(request: Request, course: UsedCourse, account: Signed) -> Response:
-    """The form, and what the team has handed in."""
-    return render(request, "league/hand_in.html", account, **_listed(course, account.id if account else None))
+def hand_in_page(request: Request, league: UsedLeague, account: Signed) -> Response:
+    """The form, and the team's bots."""
+    return render(request, "league/hand_in.html", account, **_listed(league, account))
 
 
 @router.get("/parts/bots")
-def bots_part(request: Request, course: UsedCourse, account: Signed, seen: str = "") -> Response:
-    """What the team has handed in, if that has changed."""
-    shown = _listed(course, account.id if account else None)
-    if shown["stamp"] == seen:
-        return Response(status_code=204)
-    return render(request, "league/parts/bots.html", account, **shown)
+def bots_part(request: Request, league: UsedLeague, account: Signed, seen: str = "") -> Response:
+    """The list of the team's bots, if it has changed."""
+    return renewed(request, "league/parts/bots.html", account, _listed(league, account), seen)
 
 
-def _listed(course: Course, team: int | None) -> dict[str, Any]:
-    bots = course.bots.of_team(team) if team else []
+def _listed(league: OpenLeague, team: Team | None) -> dict[str, Any]:
+    bots = league.bots.of_team(team.id) if team else []
     stamp = f"{len(bots)}-{sum(bot.changed_at for bot in bots):.3f}"
-    settings = course.league.settings
+    settings = league.files.settings
     return {
         "bots": bots,
         "stamp": stamp,
-        "entered": course.bots.entered(team) if team else None,
+        "entered": league.bots.entered(team.id) if team else None,
         "begins": settings.begins.timestamp() if settings.begins else None,
-        "sign": read_sign(course.league.alive),
+        "sign": read_sign(league.files.alive),
     }
 
 
 @router.post("/bots")
-async def hand_in(request: Request, course: UsedCourse, shell: UsedShell, account: Signed) -> Response:
+async def hand_in(request: Request, league: UsedLeague, shell: UsedShell, account: Signed) -> Response:
     """Take in a bot from the form."""
-    check_origin(request)
-    if account is None:
-        raise HTTPException(401, "You are not signed in, or no longer; sign in and send the file again.")
-
-    def check(fields: Fields) -> None:
-        check_form(request, shell, fields.get(FORM_FIELD, ""))
-
-    bot, _ = await take_in(request, course, account.id, check)
+    bot, _ = await from_browser(request, shell, league.grader, league.intake, account)
     if wants_part(request):
         return Response(status_code=204, headers={"HX-Redirect": f"/extreme/bots/{bot.id}"})
     return RedirectResponse(f"/extreme/bots/{bot.id}", 303)
 
 
 @router.get("/bots/{number}")
-def one_bot(request: Request, course: UsedCourse, account: Signed, number: Number) -> Response:
+def one_bot(request: Request, league: UsedLeague, account: Signed, number: Number) -> Response:
     """The verdict on one of the team's own bots."""
-    return render(request, "league/bot.html", account, **_verdict(course, account.id if account else None, number))
+    return render(request, "league/bot.html", account, **_verdict(league, account, number))
 
 
 @router.get("/parts/bots/{number}")
-def bot_part(request: Request, course: UsedCourse, account: Signed, number: Number, seen: str = "") -> Response:
+def bot_part(request: Request, league: UsedLeague, account: Signed, number: Number, seen: str = "") -> Response:
     """The verdict, if it has changed."""
-    shown = _verdict(course, account.id if account else None, number)
-    if shown["stamp"] == seen:
-        return Response(status_code=204)
-    return render(request, "league/parts/bot.html", account, **shown)
+    return renewed(request, "league/parts/bot.html", account, _verdict(league, account, number), seen)
 
 
-def _verdict(course: Course, team: int | None, number: int) -> dict[str, Any]:
-    whole = _whole(course, team, number)
-    place = course.bots.place(whole.bot) if whole.bot.unfinished else 0
-    sign = read_sign(course.league.alive)
-    return {
-        "whole": whole,
-        "bot": whole.bot,
-        "place": place,
-        "sign": sign,
-        "stamp": f"{whole.bot.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}",
-        "now": time.time(),
-    }
+def _verdict(league: OpenLeague, team: Team | None, number: int) -> dict[str, Any]:
+    bot = _own(league, team, number)
+    place = league.bots.place(bot) if bot.unfinished else 0
+    sign = read_sign(league.files.alive)
+    stamp = f"{bot.changed_at:.3f}-{place}-{sign.alive}-{bool(sign.waits_for)}"
+    return {"bot": bot, "place": place, "sign": sign, "stamp": stamp}
 
 
-def _whole(course: Course, team: int | None, number: int) -> Whole:
-    found = course.bots.whole(number, team) if team else None
+def _own(league: OpenLeague, team: Team | None, number: int, content: bool = False) -> Bot:
+    found = league.bots.find(number, team.id, content) if team else None
     if found is None:  # the same answer for another team's bot as for none
         raise HTTPException(404, f"There is no bot {number} of yours.")
     return found
 
 
 @router.get("/bots/{number}/file")
-def file_page(course: UsedCourse, account: Signed, number: Number) -> Response:
+def file_page(league: UsedLeague, account: Signed, number: Number) -> Response:
     """The file of one of the team's own bots, as it was handed in."""
-    return _file(course, account.id if account else None, number)
-
-
-def _file(course: Course, team: int | None, number: int) -> Response:
-    whole = _whole(course, team, number)
-    content = course.bots.content(number, whole.bot.team_id) or b""
-    headers = {"Content-Disposition": f'attachment; filename="{whole.bot.file}"'}
-    return Response(content, media_type="text/plain; charset=utf-8", headers=headers)
+    bot = _own(league, account, number, content=True)
+    headers = {"Content-Disposition": f'attachment; filename="{bot.file}"'}
+    return Response(bot.content, media_type="text/plain; charset=utf-8", headers=headers)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -152,7 +115,9 @@ def _file(course: Course, team: int | None, number: int) -> Response:
 class BotOut(BaseModel):
     """One of the team's own bots, and its verdict."""
 
-    number: int
+    model_config = ConfigDict(from_attributes=True)
+
+    number: int = Field(validation_alias="id")
     file: str
     digest: str
     size: int
@@ -168,55 +133,24 @@ class BotOut(BaseModel):
     load_seconds: float
     slowest: float
 
-    @classmethod
-    def of(cls, whole: Whole) -> BotOut:
-        """From its row."""
-        bot: Bot = whole.bot
-        names = set(cls.model_fields) - {"number", "received_at", "changes", "detail", "printed"}
-        return cls(
-            number=bot.id,
-            received_at=datetime.fromtimestamp(bot.received_at, UTC),
-            changes=whole.changes,
-            detail=whole.detail,
-            printed=whole.printed,
-            **{name: getattr(bot, name) for name in names},
-        )
 
-
-_FORM = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file"],
-                    "properties": {
-                        "file": {"type": "string", "format": "binary", "description": "One file like team39.py."}
-                    },
-                }
-            }
-        },
-    }
-}
+_FORM = form_schema("One file like team39.py.")
 
 
 @programs.post("/bots", summary="Extreme TicTacToe: hand in a bot", status_code=201, openapi_extra=_FORM)
-async def hand_in_by_program(request: Request, response: Response, course: UsedCourse, team: Bearer) -> BotOut:
+async def hand_in_by_program(request: Request, response: Response, league: UsedLeague, team: Bearer) -> BotOut:
     """Hand in a bot; 200 if it is the very file that the team handed in last."""
-    bot, new = await take_in(request, course, team.id)
-    response.status_code = 201 if new else 200
-    response.headers["Location"] = f"/api/extreme/bots/{bot.id}"
-    return BotOut.of(await run_in_threadpool(_whole, course, team.id, bot.id))
+    bot, _ = await from_program(request, response, league.grader, league.intake, team)
+    return BotOut.model_validate(await run_in_threadpool(_own, league, team, bot.id))
 
 
 @programs.get("/bots", summary="Extreme TicTacToe: your bots")
-def list_by_program(course: UsedCourse, team: Bearer) -> list[BotOut]:
+def list_by_program(league: UsedLeague, team: Bearer) -> list[BotOut]:
     """The team's own bots, latest first."""
-    return [BotOut.of(_whole(course, team.id, bot.id)) for bot in course.bots.of_team(team.id)]
+    return [BotOut.model_validate(bot) for bot in league.bots.of_team(team.id, texts=True)]
 
 
 @programs.get("/bots/{number}", summary="Extreme TicTacToe: one of your bots")
-def one_by_program(course: UsedCourse, team: Bearer, number: Number) -> BotOut:
+def one_by_program(league: UsedLeague, team: Bearer, number: Number) -> BotOut:
     """One of the team's own bots, and its verdict."""
-    return BotOut.of(_whole(course, team.id, number))
+    return BotOut.model_validate(_own(league, team, number))

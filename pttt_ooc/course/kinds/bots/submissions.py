@@ -1,6 +1,6 @@
-"""The bots that teams have handed in: their files as they were, and the verdicts, in an SQLite database.
+"""The bots that teams have handed in: files and verdicts, in an SQLite database.
 
-The file and its row are one commit: what was confirmed is never lost.
+A file and its row are one commit: what was confirmed is never lost.
 """
 
 from __future__ import annotations
@@ -9,108 +9,64 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import LargeBinary, String, func, select
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_column, undefer, undefer_group
 
 from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.extreme.walls import ExtremeError
-from pttt_ooc.play.database import Kept
+from pttt_ooc.course.limits import Limits, SubmissionError, check_limits
+from pttt_ooc.course.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, Judged, Team
+from pttt_ooc.course.queue import ATTEMPTS, Queue, Verdict
+from pttt_ooc.play.database import PlayDatabase
 from pttt_ooc.play.database_file import kept_file
 
-QUEUED, CHECKING, ACCEPTED, REJECTED = "Queued", "Checking", "Accepted", "Rejected"
-UNFINISHED = (QUEUED, CHECKING)
-ATTEMPTS = 3
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
-HOUR = 3600.0
 MOST = 200
-"""Bots of a team that are kept; the oldest ones that are not its latest accepted one are deleted."""
+"""Bots that are kept for each team; the oldest others are deleted, but not the latest accepted one."""
 
 
-class HandInError(ExtremeError):
-    """A team may not hand in a bot now.
-
-    Parameters
-    ----------
-    status
-        Of HTTP.
-    wait
-        Seconds after which it is worth another try; 0 if that is not known.
-    """
-
-    def __init__(self, sentence: str, status: int = 429, wait: float = 0) -> None:
-        super().__init__(sentence)
-        self.status, self.wait = status, wait
+class LeagueTables(DeclarativeBase):
+    """The tables of a league."""
 
 
-class Base(DeclarativeBase):
-    """The tables."""
-
-
-class Bot(Base):
-    """One file and its verdict.
+class Bot(Judged, LeagueTables):
+    """One bot and its verdict.
 
     Attributes
     ----------
     team_id
-        Number of the grader's team.
+        Number of the team in the grader.
     file, content
-        Its name and what is in it, as it was handed in.
+        The file's name and content, as handed in.
     digest
-        SHA-256 of the content, in hex.
-    attempts
-        How often a check was begun.
+        SHA-256.
     python, why
-        What runs it, and what says so.
+        The Python that runs it, and the reason.
     changes
-        What was converted.
+        Changes of the conversion from Python 2.
     message, detail, printed, moves, load_seconds, slowest
-        As of :class:`pttt_ooc.extreme.bot_check.Finding`.
+        See :class:`pttt_ooc.extreme.bot_check.Finding`.
     """
 
     __tablename__ = "bots"
-    id: Mapped[int] = mapped_column(primary_key=True)
     team_id: Mapped[int] = mapped_column(index=True)
     file: Mapped[str] = mapped_column(String(64))
     content: Mapped[bytes] = deferred(mapped_column(LargeBinary))
-    digest: Mapped[str] = mapped_column(String(64))
-    size: Mapped[int]
-    received_at: Mapped[float]
-    changed_at: Mapped[float]
-    status: Mapped[str] = mapped_column(String(10), default=QUEUED, index=True)
-    attempts: Mapped[int] = mapped_column(default=0)
     python: Mapped[str] = mapped_column(String(20), default="")
     why: Mapped[str] = mapped_column(String(500), default="")
-    changes: Mapped[str] = deferred(mapped_column(String, default=""))
+    changes: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
     message: Mapped[str] = mapped_column(String(200), default="")
-    detail: Mapped[str] = deferred(mapped_column(String, default=""))
-    printed: Mapped[str] = deferred(mapped_column(String, default=""))
+    detail: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
+    printed: Mapped[str] = deferred(mapped_column(String, default=""), group="texts")
     moves: Mapped[int] = mapped_column(default=0)
     load_seconds: Mapped[float] = mapped_column(default=0.0)
     slowest: Mapped[float] = mapped_column(default=0.0)
 
     __table_args__ = ({"sqlite_autoincrement": True},)
 
-    @property
-    def unfinished(self) -> bool:
-        """Whether there is no verdict yet."""
-        return self.status in UNFINISHED
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A bot with the texts of its verdict."""
-
-    bot: Bot
-    changes: str
-    detail: str
-    printed: str
-
 
 class Bots:
-    """What was handed in to a league.
+    """The bots of a league.
 
     Raises
     ------
@@ -120,56 +76,43 @@ class Bots:
 
     def __init__(self, league: League) -> None:
         self._settings = league.settings
-        self._kept = Kept(kept_file(league.database, "Bots"), "bots", Base.metadata)
+        self.database = PlayDatabase(kept_file(league.database, "Bots"), "bots", LeagueTables.metadata.sorted_tables)
+        self.queue = Queue(self.database, Bot, _unchecked)
 
     def close(self) -> None:
         """Close the database."""
-        self._kept.close()
+        self.database.close()
 
     # -----------------------------------------------------------------------------------------
     # Teams
 
-    def check_limits(self, team: int, ahead: int = 0) -> None:
-        """Raise a HandInError if a team may not hand in a bot now, while `ahead` other files of it are coming in."""
-        with self._kept.reading() as session:
+    def check_limits(self, team: Team, ahead: int) -> None:
+        """Raise a SubmissionError if a team may not hand in a bot now, while `ahead` other files of it come in."""
+        with self.database.reading() as session:
             self._check(session, team, ahead)
 
-    def _check(self, session: Session, team: int, ahead: int) -> None:
+    def _check(self, session: Session, team: Team, ahead: int = 0) -> None:
         if self._settings.has_begun:
-            raise HandInError("The tournament has begun; no bots are taken any more.", 409)
-        waiting = session.scalar(select(func.count()).where(Bot.team_id == team, Bot.status.in_(UNFINISHED))) or 0
-        if waiting + ahead >= self._settings.waiting_per_team:
-            raise HandInError(
-                f"{waiting + ahead} bots of yours still wait for a verdict; wait for one of them.", wait=5
-            )
-        now = time.time()
-        since = now - HOUR  # what a clock that has been put back has yet to come to is older
-        recent = Bot.received_at > since, Bot.received_at <= now
-        times = session.scalars(select(Bot.received_at).where(Bot.team_id == team, *recent)).all()
-        if len(times) + ahead >= self._settings.bots_per_hour:
-            wait = min(times, default=now) - since
-            raise HandInError(
-                f"You have handed in {len(times) + ahead} bots within an hour, which is the limit; the next one can be "
-                f"handed in in {int(wait // 60) + 1} min.",
-                wait=wait,
-            )
+            raise SubmissionError("The tournament has begun; no bots are taken any more.", 409)
+        limits = Limits("bots", self._settings.bots_per_hour, self._settings.waiting_per_team)
+        check_limits(session, Bot, team, limits, ahead)
 
-    def hand_in(self, team: int, file: str, content: bytes) -> tuple[Bot, bool]:
-        """Keep a team's bot, which the worker then finds; returns it, and whether it is new.
+    def hand_in(self, team: Team, file: str, content: bytes) -> tuple[Bot, bool]:
+        """Store a team's bot for the worker; returns it, and whether it is new.
 
         Raises
         ------
-        HandInError
+        SubmissionError
             If the team may not hand in one now.
         """
         digest, now = hashlib.sha256(content).hexdigest(), time.time()
-        with self._kept.writing() as session:
-            latest = session.scalar(select(Bot).where(Bot.team_id == team).order_by(Bot.id.desc()).limit(1))
+        with self.database.writing() as session:
+            latest = session.scalar(select(Bot).where(Bot.team_id == team.id).order_by(Bot.id.desc()).limit(1))
             if latest is not None and (latest.digest, latest.file) == (digest, file) and not self._settings.has_begun:
                 return latest, False
-            self._check(session, team, 0)
+            self._check(session, team)
             made = Bot(
-                team_id=team,
+                team_id=team.id,
                 file=file,
                 content=content,
                 digest=digest,
@@ -179,7 +122,7 @@ class Bots:
             )
             session.add(made)
             session.flush()
-            self._forget(session, team)
+            self._forget(session, team.id)
         return made, True
 
     def _forget(self, session: Session, team: int) -> None:
@@ -195,40 +138,33 @@ class Bots:
         return session.scalar(accepted.order_by(Bot.id.desc()).limit(1))
 
     def entered(self, team: int) -> Bot | None:
-        """A team's latest accepted bot, which would play."""
-        with self._kept.reading() as session:
+        """A team's latest accepted bot, which plays for it."""
+        with self.database.reading() as session:
             return self._latest(session, team)
 
-    def of_team(self, team: int) -> list[Bot]:
-        """A team's bots, latest first."""
-        with self._kept.reading() as session:
-            return list(session.scalars(select(Bot).where(Bot.team_id == team).order_by(Bot.id.desc())))
+    def of_team(self, team: int, texts: bool = False) -> list[Bot]:
+        """A team's bots, latest first; `texts`: with the long texts of their verdicts."""
+        query = select(Bot).where(Bot.team_id == team).order_by(Bot.id.desc())
+        with self.database.reading() as session:
+            return list(session.scalars(query.options(undefer_group("texts")) if texts else query))
 
-    def whole(self, number: int, team: int) -> Whole | None:
-        """A bot of this team with all that is said of it; None if the team has no such bot."""
-        with self._kept.reading() as session:
-            found = session.get(Bot, number)
-            if found is None or found.team_id != team:
-                return None
-            return Whole(found, found.changes, found.detail, found.printed)
-
-    def content(self, number: int, team: int) -> bytes | None:
-        """The file of a bot of this team, as it was handed in."""
-        with self._kept.reading() as session:
-            found = session.get(Bot, number)
-            return found.content if found is not None and found.team_id == team else None
+    def find(self, number: int, team: int, content: bool = False) -> Bot | None:
+        """A bot of this team with the texts of its verdict, and its file if asked for; None if there is none."""
+        query = select(Bot).where(Bot.id == number, Bot.team_id == team).options(undefer_group("texts"))
+        with self.database.reading() as session:
+            return session.scalar(query.options(undefer(Bot.content)) if content else query)
 
     def place(self, bot: Bot) -> int:
-        """The number of bots that are checked before this one."""
-        with self._kept.reading() as session:
+        """Number of bots that are checked before this one."""
+        with self.database.reading() as session:
             line = [found.id for found in self._line(session)]
             return line.index(bot.id) if bot.id in line else 0
 
     @staticmethod
     def _line(session: Session) -> list[Bot]:
-        """The bots without a verdict in the order in which they are checked: the teams take turns.
+        """The bots without a verdict in the order of their checks: the teams take turns.
 
-        Each team's first ones come first, and among these that of the team whose last check began longest ago.
+        Each team's first bot comes first; among these, the one of the team whose last check is longest ago.
         """
         waiting = session.scalars(select(Bot).where(Bot.status.in_(UNFINISHED)).order_by(Bot.id)).all()
         begun = select(Bot.team_id, func.max(Bot.changed_at)).where(Bot.status != QUEUED).group_by(Bot.team_id)
@@ -244,61 +180,39 @@ class Bots:
     # The worker
 
     def claim(self, under_way: Collection[int] = ()) -> tuple[Bot, bytes] | None:
-        """The next bot without a verdict, which is being checked from now on; None if there is none.
+        """Begin the check of the next bot, and return it with its file; None if there is none.
 
-        A team has one check at a time, so that its slow bots do not take all that there is from others.
+        A team has one check at a time, so that its slow bots do not hold up other teams.
 
         Parameters
         ----------
         under_way
-            The bots whose checks go on; other checks that were begun have ended without a verdict.
+            Numbers of bots that are being checked; other begun checks have ended without a verdict.
         """
-        with self._kept.writing() as session:
+        with self.database.writing() as session:
             while True:
                 line = self._line(session)
                 busy = {bot.team_id for bot in line if bot.id in under_way}
                 found = next((bot for bot in line if bot.team_id not in busy), None)
                 if found is None:
                     return None
-                found.changed_at = time.time()
-                if found.attempts < ATTEMPTS:
-                    found.status, found.attempts = CHECKING, found.attempts + 1
+                if self.queue.begin(found, CHECKING):
                     return found, found.content
-                # A file that takes the worker down with it must not do so for ever.
-                found.status, found.message = REJECTED, UNCHECKED
-                found.detail = f"It failed {ATTEMPTS} times; tell the instructors the number {found.id}."
                 session.flush()
 
     def are_waiting(self) -> bool:
         """Whether there are bots without a verdict."""
-        with self._kept.reading() as session:
+        with self.database.reading() as session:
             return session.scalar(select(Bot.id).where(Bot.status.in_(UNFINISHED)).limit(1)) is not None
-
-    def finish(self, number: int, **verdict: Any) -> None:
-        """Write down a verdict."""
-        with self._kept.writing() as session:
-            found = session.get(Bot, number)
-            if found is not None and found.unfinished:
-                found.changed_at = time.time()
-                for key, value in verdict.items():
-                    setattr(found, key, value)
-
-    def put_back(self, number: int, counts: bool = False) -> None:
-        """Put a bot whose check was broken off back into the queue.
-
-        Parameters
-        ----------
-        counts
-            Whether the attempt counts: the bot may be the cause.
-        """
-        with self._kept.writing() as session:
-            found = session.get(Bot, number)
-            if found is not None and found.unfinished:
-                found.status, found.attempts = QUEUED, max(0, found.attempts - (not counts))
 
     def entries(self) -> list[tuple[int, str, bytes]]:
         """Each team's latest accepted bot: the team's number, the file's name and content."""
-        with self._kept.reading() as session:
+        with self.database.reading() as session:
             latest = select(func.max(Bot.id)).where(Bot.status == ACCEPTED).group_by(Bot.team_id)
             found = session.scalars(select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id))
             return [(bot.team_id, bot.file, bot.content) for bot in found]
+
+
+def _unchecked(number: int) -> Verdict:
+    detail = f"It failed {ATTEMPTS} times; tell the instructors the number {number}."
+    return {"status": REJECTED, "message": UNCHECKED, "detail": detail}

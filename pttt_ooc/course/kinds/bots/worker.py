@@ -5,25 +5,22 @@ It is the only process of a grader that runs bots, and it runs them behind walls
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import sys
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.kinds.bots.league import League
-from pttt_ooc.course.kinds.bots.submissions import ACCEPTED, REJECTED, UNCHECKED, Bot, Bots
-from pttt_ooc.course.models import Team
+from pttt_ooc.course.kinds.bots.submissions import UNCHECKED, Bot, Bots
+from pttt_ooc.course.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.settings import read_settings
+from pttt_ooc.course.worker_process import Work, run_worker
 from pttt_ooc.disk.files import make_directory
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.disk.rights import keep_private
-from pttt_ooc.disk.stop_signals import handle_signals, watch_parent
+from pttt_ooc.disk.stop_signals import handle_signals
 from pttt_ooc.errors import PtttError
 from pttt_ooc.extreme import bot_check
 from pttt_ooc.extreme.bot_programs import program
@@ -36,11 +33,10 @@ from pttt_ooc.extreme.tournament import Entry, Tournament
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walled_process import MachineError
 from pttt_ooc.extreme.walls import ExtremeError
-from pttt_ooc.service.logs import start_logging
 from pttt_ooc.service.pulse import Pulse
 
 log = logging.getLogger("pttt.extreme.worker")
-_POLL, _PAUSE = 0.2, 30.0  # seconds between two looks at an empty queue, and after a failure of the machine
+_PAUSE = 30.0  # seconds after a failure, such as of the machine
 
 
 class Worker:
@@ -49,54 +45,36 @@ class Worker:
     Parameters
     ----------
     database
-        Of the grader, which knows the teams.
+        The grader's, for the names of teams.
     stopping
         When it is set, the work under way is broken off.
     """
 
     def __init__(self, league: League, bots: Bots, database: Database, pulse: Pulse, stopping: threading.Event) -> None:
-        self.league, self.bots, self._database = league, bots, database
-        self._pulse, self._stopping = pulse, stopping
+        self.league, self.bots, self._database, self._stopping = league, bots, database, stopping
+        self._work = Work(pulse, stopping, _PAUSE)
         self._checked: set[int] = set()  # the bots whose checks are under way
         self._lock = threading.Lock()
         self._over = False
 
     def work(self) -> None:
-        """Check and play until it is to stop: as many bots at a time as the machine holds, of all teams in turn."""
+        """Check and play until `stopping` is set: as many bots at a time as the machine holds, the teams in turn."""
+        check = check_walls if self.league.settings.sandbox else nullcontext
         for _ in cores_with_memory(self.league.settings.memory_mb):
-            threading.Thread(target=self._repeat, args=(self.check_next,), daemon=True).start()
-        self._repeat(self._play_next)
+            threading.Thread(target=self._work.repeat, args=(self.check_next, check), daemon=True).start()
+        self._work.repeat(self._play_next, check)
         for number in list(self._checked):
-            self.bots.put_back(number)
-
-    def _repeat(self, step: Callable[[], bool]) -> None:
-        """Do a step again and again, at once if it had something to do; what fails is told and tried later."""
-        while not self._stopping.is_set():
-            try:
-                if self.league.settings.sandbox:
-                    check_walls()
-                with self._lock:
-                    self._pulse.ready()
-                while not self._stopping.is_set():
-                    if not step():
-                        self._stopping.wait(_POLL)
-            except (PtttError, OSError) as error:  # such as walls that this machine lacks: nothing is lost
-                log.error(str(error))
-                with self._lock:
-                    self._pulse.wait_for(str(error))
-            except Exception:
-                log.exception("an error that nobody expected")
-            self._stopping.wait(_PAUSE)
+            self.bots.queue.put_back(number)
 
     def _play_next(self) -> bool:
-        """Play the tournament, if it is time and no bot waits for a verdict; whether there was one to play."""
+        """Play the tournament, if it has begun and no bot waits for a verdict; returns whether it did."""
         if not self.league.settings.has_begun or self._over or self.bots.are_waiting():
             return False
         self.play()
         return True
 
     def check_next(self) -> bool:
-        """Check the next bot that has no verdict; whether there was one."""
+        """Check the next bot without a verdict; returns whether there was one."""
         with self._lock:
             claimed = self.bots.claim(self._checked)
             if claimed is None:
@@ -107,32 +85,31 @@ class Worker:
         try:
             with taken_core(free_cores(), self._stopping) as core:
                 if core is None:
-                    self.bots.put_back(bot.id)
+                    self.bots.queue.put_back(bot.id)
                     return False
                 self._judge(bot, content)
-        except (PtttError, OSError) as error:  # it is the machine's fault, of which the bot may be the cause
-            self.bots.put_back(bot.id, counts=isinstance(error, MachineError))
-            raise
-        except BaseException:
-            self.bots.put_back(bot.id, counts=True)
+        except BaseException as error:
+            # A bot may be the cause of what the machine broke off, but not of what the machine cannot do at all.
+            cannot = isinstance(error, PtttError | OSError) and not isinstance(error, MachineError)
+            self.bots.queue.put_back(bot.id, counts=not cannot)
             raise
         finally:
             self._checked.discard(bot.id)
         return True
 
     def _judge(self, bot: Bot, content: bytes) -> None:
-        """Check a bot and write down the verdict; an error that nobody expected is one too."""
+        """Check a bot and write down the verdict; an unexpected error rejects the bot."""
         facts = {"bot": bot.id, "team": bot.team_id}
         try:
             verdict = self._verdict(bot, content)
-            self.bots.finish(bot.id, **verdict)
+            self.bots.queue.update(bot.id, **verdict)
         except (PtttError, OSError):
             raise
         except Exception:
             log.exception("a check failed", extra=facts)
-            told = f"An error that nobody expected; tell the instructors the number {bot.id}."
+            told = f"An unexpected error; tell the instructors the number {bot.id}."
             verdict = {"status": REJECTED, "message": UNCHECKED, "detail": told}
-            self.bots.finish(bot.id, **verdict)
+            self.bots.queue.update(bot.id, **verdict)
         log.info("checked", extra={**facts, "status": verdict["status"], "verdict": verdict["message"]})
 
     def _verdict(self, bot: Bot, content: bytes) -> dict[str, Any]:
@@ -146,7 +123,7 @@ class Worker:
         return {**found, "status": ACCEPTED if accepted else REJECTED, "why": found["why"][:500]}
 
     def play(self) -> None:
-        """Play the tournament, or go on with it, until it is over or the worker is to stop."""
+        """Play the tournament, or continue it, until it is over or `stopping` is set."""
         directory = self.league.tournament
         make_directory(directory)
         tournament = Tournament(directory, self._entries(), self.league.settings.tournament)
@@ -160,8 +137,8 @@ class Worker:
         log.info("the tournament is over" if self._over else "the tournament stops for now")
 
     def _entries(self) -> list[Entry]:
-        """The teams that play; once it has begun, the ones with which it began."""
-        with contextlib.suppress(ExtremeError):
+        """The teams that play; once the tournament has begun, the teams with which it began."""
+        with suppress(ExtremeError):
             record = Record(self.league.tournament)
             return [
                 Entry(team.key, team.name, team.file, record.bot(team.key).read_bytes())
@@ -185,6 +162,7 @@ def run(data: Path, stopping: threading.Event) -> None:
     PtttError
         If another worker is at work, or the league or the grader cannot be opened.
     """
+    handle_signals(stopping)
     league, settings = League(data), read_settings(data)
     pulse = Pulse(league.alive)
     busy = f"Another worker of the league is at work in {data}; stop it first."
@@ -197,20 +175,5 @@ def run(data: Path, stopping: threading.Event) -> None:
         Worker(league, bots, database, pulse, stopping).work()
 
 
-def main() -> None:
-    """Work for the league in the directory that is the argument; the parent holds the other end of stdin."""
-    keep_private()
-    start_logging("league")
-    stopping = threading.Event()
-    handle_signals(stopping)
-    watch_parent()
-    try:
-        run(Path(sys.argv[1]), stopping)
-    except PtttError as error:
-        log.error(str(error))
-        sys.exit(1)
-    log.info("stopped")
-
-
 if __name__ == "__main__":
-    main()
+    run_worker("league", run)

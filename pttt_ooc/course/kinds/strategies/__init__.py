@@ -1,6 +1,6 @@
 """Submitted strategies: validated, evaluated, explored, and played against.
 
-Modules: ``validation``: is it a strategy? ``assessor``: one strategy on its own. ``baseline``: the uniform strategy as
-a team. ``value``: the value of the game. ``sources``: which strategies a visitor may see. ``mistakes``: where a
-submission loses. ``web_process``: the pages of a course, with those of the wings beside them.
+Modules: ``validation``: whether a file is a strategy. ``assessor``: the evaluation of a strategy. ``baseline``: the
+team Uniform. ``value``: the value of the game. ``sources``: the strategies that a team may see. ``mistakes``: where a
+submission loses. ``parts``: the pages Explore and Play of a course, which ask the answerer of ``processes``.
 """

@@ -1,4 +1,4 @@
-"""The engine of a grader's game, kept open: from an uploaded file to a figure, and to the values of matches."""
+"""The evaluation of uploaded files, and the values of matches, with an engine that stays open."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import numpy as np
 from pttt_ooc.aliases import Interval
 from pttt_ooc.course.kinds.strategies.validation import read_strategy
 from pttt_ooc.course.models import Submission
-from pttt_ooc.course.settings import Settings
+from pttt_ooc.course.settings import CourseSettings
 from pttt_ooc.course.storage import Storage
+from pttt_ooc.imports import dependencies
 from pttt_ooc.products.infosets import default_rows
 from pttt_ooc.solving.assessment import Assessment, Gradient, assess
 from pttt_ooc.stages.engines import open_engine
 from pttt_ooc.stages.preparation import prepared
-from pttt_ooc.stages.provenance import code_digest, dependencies, stage_sources
+from pttt_ooc.stages.provenance import code_digest, stage_sources
 from pttt_ooc.structure.index import actions_of
 from pttt_ooc.structure.strategy import Strategy
 from pttt_ooc.sweep.engine import Engine
@@ -38,7 +39,7 @@ _GRADIENT_SOURCES = (
 
 @cache
 def _code() -> str:
-    """Names the code that gradients are made by."""
+    """The digest of the code that computes gradients."""
     return code_digest(_GRADIENT_SOURCES)
 
 
@@ -48,9 +49,9 @@ class Assessor:
     Parameters
     ----------
     engine
-        Without symmetry, in double precision.
+        An engine without symmetry, in double precision.
     game_value
-        The interval that holds the value of the game.
+        The interval of the value of the game.
     """
 
     def __init__(self, engine: Engine, storage: Storage, game_value: Interval) -> None:
@@ -60,12 +61,12 @@ class Assessor:
         self._cached = 0  # bytes
 
     def read(self, path: Path, player: int, on_progress: OnProgress) -> Strategy:
-        """The strategy in a file; errors as :func:`pttt_ooc.course.kinds.strategies.validation.read_strategy`."""
+        """The strategy in a file; for errors see :func:`pttt_ooc.course.kinds.strategies.validation.read_strategy`."""
         index, scratch = self.engine.index, self.storage.incoming
         return read_strategy(path, index, player, self.rows[player], scratch, on_progress)
 
     def assess(self, strategy: Strategy, on_progress: OnProgress) -> Assessment:
-        """What is to be known of it."""
+        """The assessment of a strategy."""
         return assess(strategy, self.engine, on_progress)
 
     def opening(self, strategy: Strategy) -> list[float]:
@@ -78,7 +79,7 @@ class Assessor:
         return probabilities
 
     def key(self, submission: Submission) -> str:
-        """Names the gradient of a submission by all that it depends on: the game, the file's content, the code.
+        """The key of a submission's gradient, from the game, the file's content, and the code.
 
         Two teams that submit the same file share a gradient.
         """
@@ -86,7 +87,7 @@ class Assessor:
         return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
 
     def keep(self, submission: Submission, gradient: Gradient) -> None:
-        """Keep the gradient of a submission for matches to come."""
+        """Keep the gradient of a submission for later matches."""
         key = self.key(submission)
         self.storage.write_gradient(key, gradient)
         self._remember(key, gradient)
@@ -94,7 +95,7 @@ class Assessor:
     def value(self, assessment: Assessment, opponent: Submission) -> float:
         """Value for player 0 of an assessed strategy against an earlier submission of the other player.
 
-        The gradient of the earlier one is made again from its file if it was lost.
+        If the earlier one's gradient is lost, it is computed again from its file.
         """
         key = self.key(opponent)
         gradient = self._cache.get(key) or self.storage.read_gradient(key)
@@ -108,11 +109,11 @@ class Assessor:
         return value if assessment.player == 0 else -value
 
     def forget(self, keep: Iterable[Submission]) -> None:
-        """Delete the kept gradients of all other submissions."""
+        """Delete the gradients of all other submissions."""
         self.storage.forget_gradients(self.key(submission) for submission in keep)
 
     def _remember(self, key: str, gradient: Gradient) -> None:
-        """Keep as many of the latest gradients in memory as is cheap: all of a small game's, none of the full one's."""
+        """Keep the latest gradients in memory while that is cheap: all of a small game, none of the full game."""
         if key not in self._cache:
             kept = Gradient(gradient.constant, gradient.sequences.astype(np.float32, copy=False))
             self._cache[key] = kept
@@ -123,13 +124,13 @@ class Assessor:
 
 
 @contextmanager
-def open_assessor(settings: Settings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
-    """An assessor, for the block; the index of the game is built if it is not there yet.
+def open_assessor(settings: CourseSettings, storage: Storage, game_value: Interval, threads: int) -> Iterator[Assessor]:
+    """An assessor for the block; the game's index is created if it is missing.
 
     Raises
     ------
     PtttError
-        If the index cannot be built or read.
+        If the index cannot be created or read.
     """
     directory = prepared(storage.index, settings.game, "none")
     with open_engine(directory, settings.game, "none", np.float64, threads) as engine:

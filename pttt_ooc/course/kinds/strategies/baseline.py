@@ -1,4 +1,4 @@
-"""The team Uniform, which plays every legal square with the same probability: there from the start."""
+"""The team Uniform, which plays every legal square with the same probability."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pttt_ooc.structure.strategy import uniform_strategy
 
 
 def submit_baseline(database: Database, storage: Storage, assessor: Assessor) -> None:
-    """Submit both uniform strategies, as ordinary files, if that has not been done."""
+    """Submit both uniform strategies, as ordinary files, if they are missing."""
     add_baseline(database)
     for player in (0, 1):
         with database.reading() as session:

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.course.api import Bearer, Number
 from pttt_ooc.course.context import Grader, UsedGrader
+from pttt_ooc.course.handlers import Bearer, Number
 from pttt_ooc.course.models import ACCEPTED, Submission
 from pttt_ooc.explore import boards
 from pttt_ooc.explore.address import Address
@@ -40,16 +40,16 @@ _NO_VALUE = "The grader is getting ready; come back in a minute."
 
 @dataclass(frozen=True)
 class Bar:
-    """The parts of an exploitability as a picture.
+    """A bar of the parts of an exploitability.
 
     Attributes
     ----------
     width
-        Of all.
+        The width of the bar.
     shares
         Percentages of own mistakes and openings.
     pieces
-        Kind, place and width of each.
+        The kind, position and width of each part.
     """
 
     width: int
@@ -58,7 +58,7 @@ class Bar:
 
 
 def _own(grader: Grader, account: Account | None, number: int) -> Submission:
-    """A submission of the team that is signed in; nothing tells whether there are others with such a number."""
+    """A submission of the team that is signed in; errors do not reveal whether another team has this number."""
     if account is None:
         raise HTTPException(401, "Where a submission loses is shown to its own team; sign in.")
     with grader.database.reading() as session:
@@ -82,7 +82,7 @@ async def mistakes(
     account: Signed,
     submission: Annotated[Submission, Depends(_own_submission)],
 ) -> Response:
-    """How the exploitability of a submission is made up."""
+    """The parts of a submission's exploitability."""
     shown: dict[str, Any] = {"submission": submission, "me": submission.player, "game": explorer.game}
     try:
         told = await _told(grader, explorer, account, submission)
@@ -102,7 +102,7 @@ async def mistakes(
     summary="Where a submission loses",
     response_model=MistakesOut,
     responses={
-        202: {"model": WaitOut, "description": "It is being found out: ask again."},
+        202: {"model": WaitOut, "description": "It is being computed; ask again."},
         404: {"model": ErrorOut, "description": "There is no accepted submission of yours with this number."},
         503: {"model": ErrorOut, "description": "The grader has nothing to measure mistakes against."},
     },
@@ -110,7 +110,7 @@ async def mistakes(
 async def mistakes_facts(
     grader: UsedGrader, explorer: UsedExplorer, team: Bearer, number: Number
 ) -> MistakesOut | Response:
-    """How the exploitability of one of your own accepted submissions is made up."""
+    """The parts of the exploitability of one of your own accepted submissions."""
     submission = await run_in_threadpool(_own, grader, team, number)
     try:
         told = await _told(grader, explorer, team, submission)
@@ -122,11 +122,11 @@ async def mistakes_facts(
 
 
 class _MissingError(Exception):
-    """Nothing to measure mistakes against."""
+    """The grader has no solution."""
 
 
 async def _told(grader: Grader, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
-    """What the answerer has found, or how far it is."""
+    """The answerer's result, or its progress."""
     offered = {source.key: source for source in await explorer.offered(account)}
     value = await run_in_threadpool(grader.game_value)
     solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
@@ -164,7 +164,7 @@ def _answered(
 
 
 def _worst(told: Message) -> list[Mapping[str, Any]]:
-    """The infosets of both sums, the worst first, without those where only rounding is lost."""
+    """The infosets of both sums, the worst first, without losses by rounding."""
     lost = [one for one in told["infosets"] if one["loss"] > _ROUNDING]
     return sorted(lost, key=lambda one: -float(one["loss"]))
 
@@ -178,7 +178,7 @@ def _bar(told: Message) -> Bar:
 
 
 def _row(told: Message, one: Mapping[str, Any], own: str, player: int) -> dict[str, Any]:
-    """One of the worst infosets, with the page that shows it: the submission and the solution play each other there."""
+    """One of the worst infosets, with its page, on which the submission meets the solution."""
     strategies = (own, SOLUTION) if player == 0 else (SOLUTION, own)
     total = told["own_mistakes"] + told["openings"]
     return {
@@ -191,8 +191,8 @@ def _row(told: Message, one: Mapping[str, Any], own: str, player: int) -> dict[s
     }
 
 
-def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.Cell]:
-    """The board with what is lost after each first attempt."""
+def _opened(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.BoardSquare]:
+    """The board with the loss after each first attempt."""
     first = first_infoset(explorer.game, player)
     lost: list[float | None] = [None] * explorer.game.squares
     for infoset, loss in by_opening.items():

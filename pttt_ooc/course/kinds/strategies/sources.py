@@ -1,4 +1,4 @@
-"""The strategies of a grader that a team may look at: its own, the baseline, and the grader's solution."""
+"""The strategies that a team may look at: its own, the baseline, and the grader's solution."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pttt_ooc.explore.sources import SOLUTION, Source, uniform
 from pttt_ooc.options import DATA
 from pttt_ooc.web.shell import Account
 
-_MOST = 100  # of a team's own submissions, the latest first
+_MOST = 100  # most submissions of a team, the latest first
 
 
-class Submitted:
-    """As :class:`pttt_ooc.explore.sources.Sources`."""
+class SubmittedSources:
+    """The :class:`~pttt_ooc.explore.sources.Sources` of a grader."""
 
     def __init__(self, grader: Grader) -> None:
         self._grader = grader
@@ -33,7 +33,7 @@ class Submitted:
         return [*solution, uniform(), *(self._own(account) if account else [])]
 
     def open_to_play(self) -> Sequence[Source]:
-        """What everybody may play against: the solution, the baseline, and what teams have opened."""
+        """The strategies that everybody may play against: the solution, the baseline, and opened submissions."""
         with self._grader.database.reading() as session:
             found = submissions.opened(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
@@ -41,9 +41,9 @@ class Submitted:
 
     @property
     def place(self) -> Path:
-        """Where the solution is, if there is one.
+        """The store of the solution, which may be missing.
 
-        That is what the settings name, or what the worker has solved itself, or what the workflow has.
+        It is the one in the settings, or the worker's own, or the workflow's.
         """
         settings, index = self._grader.settings, self._grader.storage.index
         places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (index, DATA)]
@@ -52,7 +52,7 @@ class Submitted:
 
     @cached_property
     def solution(self) -> Source:
-        """The grader's solution, which must be there; its content is read once."""
+        """The grader's solution, which must exist; its content is read once."""
         return with_run(Source(SOLUTION, "Solution", str(self.place.parent.absolute()), digest(self.place)))
 
     def _own(self, account: Account) -> list[Source]:

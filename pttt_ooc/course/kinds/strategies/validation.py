@@ -1,7 +1,7 @@
-"""Is an uploaded file a strategy?  It may be anything, made by anybody.
+"""Validation of uploaded files, which may hold anything.
 
-It is read through buffers of fixed size.  The sizes that it announces are compared with those of a strategy of the
-game before anything is decompressed.  Nothing is extracted, unpickled or held as a whole.
+A file is read through buffers of fixed size.  The sizes in its headers are compared with those of a strategy of the
+game before anything is decompressed.  Nothing is extracted, unpickled or held in memory as a whole.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from pttt_ooc.errors import StrategyError, StrategyFileError
 from pttt_ooc.products.file_headers import SUM_TOLERANCE
-from pttt_ooc.products.tensor_reader import Rows, npy_header
+from pttt_ooc.products.tensor_reader import TensorRows, npy_header
 from pttt_ooc.products.tensors import strategy_from_tensor
 from pttt_ooc.structure.index import Index
 from pttt_ooc.structure.strategy import Strategy
@@ -31,19 +31,19 @@ UNREADABLE = "Exception parsing numpy tensor"
 
 _READ = 1 << 18  # bytes; the directory of a zip with one file has at most 46 + 3 * 65,535
 _HEADER = 1 << 17
-_DEFLATE = 1032  # no byte of deflated data stands for more
+_DEFLATE = 1032  # the best compression of deflate
 _BAD = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError, OverflowError, LookupError)
 
 
 class Refusal(Exception):
-    """A file is no strategy.
+    """A file is not a strategy.
 
     Parameters
     ----------
     note
-        The verdict, in the course's words where it has any.
+        The verdict, in the course's words if it has any.
     detail
-        What else helps to mend the file.
+        A hint for repairing the file.
     """
 
     def __init__(self, note: str, detail: str = "") -> None:
@@ -52,12 +52,12 @@ class Refusal(Exception):
 
 
 def _printable(text: str) -> str:
-    """Text without what a file may have smuggled into it: no database keeps zero bytes, no page shows controls."""
+    """Text without control characters, which databases and pages do not accept."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
 class _Bounded(io.BufferedReader):
-    """A file that gives no more at a time than one file's zip can need, whatever the zip announces."""
+    """A file that returns at most the bytes that the zip of one file can need in one read."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:
@@ -72,7 +72,7 @@ class _Bounded(io.BufferedReader):
 
 
 class _Told:
-    """A stream that tells which share of it has been read."""
+    """A stream that reports the share that has been read."""
 
     def __init__(self, stream: IO[bytes], size: int, on_progress: Callable[[float], None]) -> None:
         self._stream, self._size, self._on_progress = stream, size, on_progress
@@ -98,13 +98,13 @@ def read_strategy(
     Parameters
     ----------
     index
-        Without symmetry.
+        The index without symmetry.
     rows
         int64, shape (infosets,): node number of each row.
     scratch
-        A directory: a tensor in Fortran order goes to a nameless file there, as its rows lie scattered.
+        A directory for an unnamed file: a tensor in Fortran order is copied to it, as its rows are scattered.
     on_progress
-        Called with the share of the file that has been read; what it raises ends the reading.
+        Called with the share of the file that has been read; its exceptions stop the reading.
 
     Returns
     -------
@@ -113,9 +113,9 @@ def read_strategy(
     Raises
     ------
     Refusal
-        If the file is no strategy, at the first thing that is wrong.
+        If the file is not a strategy, for the first mistake.
     OSError, StoreError
-        If the file is not there or `scratch` is full: the server's fault, not the file's.
+        If the file is missing or `scratch` is full, which is not the file's fault.
     """
     shape = (len(rows), index.game.squares)
     with open(path, "rb", buffering=0) as raw, _Bounded(raw) as file:
@@ -141,7 +141,7 @@ def _only_member(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
         raise Refusal(NOT_NPY)
     if member.flag_bits & 1:
         raise Refusal(NOT_A_ZIP, "The zipped file is encrypted.")
-    # Other methods would let a small file ask for gigabytes of dictionary.
+    # With other methods a small file can demand gigabytes of memory.
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Refusal(NOT_A_ZIP, "The zipped file is compressed by another method than deflate.")
     if member.header_offset < 0 or member.header_offset + 30 + member.compress_size > archive.start_dir:
@@ -168,13 +168,13 @@ def _read_member(
     except StrategyFileError:
         raise Refusal(UNREADABLE, "The header of the .npy file is damaged, or of an unknown version.") from None
     _check_header(found, dtype, member.file_size - start, shape)
-    tensor = Rows(head[start:], told, shape, dtype)
+    tensor = TensorRows(head[start:], told, shape, dtype)
     read = tensor.in_columns(scratch) if fortran else tensor
     try:
         probabilities = strategy_from_tensor(index, player, read, rows, source="The tensor")
     except StrategyError as error:
         raise Refusal(str(error).removeprefix("The tensor, ").removeprefix("The tensor: ").rstrip(".")) from None
-    if stream.read(1):  # past the end, where zipfile compares checksums
+    if stream.read(1):  # to the end, where zipfile compares checksums
         raise Refusal(NOT_A_ZIP, "The zipped file is longer than the zip announces.")
     return Strategy(index, player, probabilities)
 

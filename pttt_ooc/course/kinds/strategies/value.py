@@ -1,7 +1,7 @@
 """The value of the grader's game, against which exploitability is measured.
 
-It comes from the settings, or from what the package knows, or, for a small game, from solving it: the best
-responses to the solution prove an interval.  It is never guessed.  The worker finds it and writes it down.
+It comes from the settings, or from the package, or, for a small game, from solving it: the best responses to the
+solution prove an interval.  The worker computes and stores it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.aliases import Interval
 from pttt_ooc.course.database import Database
 from pttt_ooc.course.models import Fact, Submission
-from pttt_ooc.course.settings import SETTINGS, Settings
+from pttt_ooc.course.settings import SETTINGS, CourseSettings
 from pttt_ooc.course.standings import touch
 from pttt_ooc.course.storage import Storage
 from pttt_ooc.errors import GraderError
@@ -37,22 +37,22 @@ _SOLVED = "as the best responses to this grader's own solution prove"
 
 @dataclass(frozen=True)
 class GameValue:
-    """An interval, and where it is from."""
+    """An interval, and its origin."""
 
     interval: Interval
     source: str
 
 
-def told_value(settings: Settings) -> GameValue | None:
-    """The value, if the settings or the package tell it."""
+def told_value(settings: CourseSettings) -> GameValue | None:
+    """The value from the settings or the package; None if neither has it."""
     if settings.game_value is not None:
         return GameValue(settings.game_value, "as the instructors have set it")
     known = reference_value(settings.rules)
     return None if known is None else GameValue(known, "as the best responses to a long solve by this package prove")
 
 
-def check_value_is_known(settings: Settings) -> None:
-    """Raise a GraderError if the value of the game is not known and too much work to find."""
+def check_value_is_known(settings: CourseSettings) -> None:
+    """Raise a GraderError if the value of the game is unknown and too costly to compute."""
     if sum(settings.infosets) > SMALL and told_value(settings) is None:
         raise GraderError(
             f"The value of {settings.game} is not known to this package, and the game is too big to be solved in "
@@ -61,21 +61,21 @@ def check_value_is_known(settings: Settings) -> None:
 
 
 def stored_value(database: Database) -> GameValue | None:
-    """The value that is in use; None until a worker has found one."""
+    """The current value; None until a worker has stored one."""
     with database.reading() as session:
         fact = session.get(Fact, "value")
         return None if fact is None else GameValue((fact.value[0], fact.value[1]), fact.value[2])
 
 
-def find_value(settings: Settings, database: Database, storage: Storage, threads: int) -> GameValue:
-    """The value, found by solving the game if need be, which takes seconds.
+def find_value(settings: CourseSettings, database: Database, storage: Storage, threads: int) -> GameValue:
+    """The value; the game is solved if necessary, which takes seconds.
 
-    If it is another one than before, the exploitabilities of all submissions are put right.
+    If it has changed, the exploitabilities of all submissions are corrected.
 
     Raises
     ------
     GraderError
-        If the game is too big for that.
+        If the game is too big to be solved.
     """
     check_value_is_known(settings)
     before = stored_value(database)
@@ -90,7 +90,7 @@ def find_value(settings: Settings, database: Database, storage: Storage, threads
     return found
 
 
-def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
+def _solved(settings: CourseSettings, storage: Storage, threads: int) -> GameValue:
     from pttt_ooc.config import SolveConfig, check_section
     from pttt_ooc.disk.manifests import read_manifest
     from pttt_ooc.stages import solve
@@ -98,7 +98,7 @@ def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
     from pttt_ooc.stages.preparation import prepared
 
     log.info("solving the game once, for its value", extra={"game": settings.game})
-    with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # what is meant for a terminal
+    with open(os.devnull, "w", encoding="ascii") as nowhere, redirect_stderr(nowhere):  # output for a terminal
         directory = prepared(storage.index, settings.game, "full")
         solve.run(settings.game, "full", check_section(SolveConfig, _NARROW), directory, threads)
     result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
@@ -107,7 +107,7 @@ def _solved(settings: Settings, storage: Storage, threads: int) -> GameValue:
 
 
 def _renew(session: Session, old: Interval, new: Interval) -> None:
-    """Measure all submissions against the new interval's middle."""
+    """Recompute all exploitabilities from the middle of the new interval."""
     for player, sign in ((0, 1), (1, -1)):
         shift = sign * (sum(new) - sum(old)) / 2
         session.execute(

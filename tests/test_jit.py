@@ -6,14 +6,14 @@ import stat
 
 import pytest
 
-from pttt_ooc import compiler
+from pttt_ooc import jit
 from pttt_ooc.extreme import search
 
 
 @pytest.fixture
 def private(monkeypatch):
     """As in the processes of a grader; and no other test's directories."""
-    monkeypatch.setattr(compiler, "DIRECTORIES", set())
+    monkeypatch.setattr(jit, "DIRECTORIES", set())
     before = os.umask(0o077)
     yield
     os.umask(before)
@@ -29,18 +29,18 @@ def test_what_a_private_process_compiles_can_be_read_by_all(tmp_path, private):
     spec = importlib.util.spec_from_file_location("tiny", tmp_path / "tiny.py")
     tiny = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tiny)
-    assert compiler.compiled(tiny.add)(2, 3) == 5
-    (place,) = compiler.DIRECTORIES
+    assert jit.kernel(tiny.add)(2, 3) == 5
+    (place,) = jit.DIRECTORIES
     assert modes(place) == ({0o644}, 0o755)
     (place / "tiny.secret").write_text("another file")
-    compiler.make_readable(place)
+    jit.make_readable(place)
     assert stat.S_IMODE((place / "tiny.secret").stat().st_mode) == 0o600
 
 
 def test_kernels_of_the_search_that_are_private_are_put_right_before_a_bot_needs_them(tmp_path, private, monkeypatch):
     for name in ("search.nbi", "search.1.nbc"):
         (tmp_path / name).touch()
-    compiler.DIRECTORIES.add(tmp_path)
+    jit.DIRECTORIES.add(tmp_path)
     monkeypatch.setattr(search, "ready", lambda searcher: None)
     tmp_path.chmod(0o700)
     search.main()

@@ -1,0 +1,31 @@
+"""The array that bounds a search and tells what it did."""
+
+from __future__ import annotations
+
+from pttt_ooc.arena.kernels.clock import nanoseconds
+from pttt_ooc.jit import piece
+
+NODES, NODE_LIMIT, STOPPED, CLOCK, DEADLINE, CUT, REACHED, VALUE = range(8)
+"""Words of `control`: nodes visited; their limit; whether a limit has ended the search; the clock and the time in
+nanoseconds at which to stop (0: never); whether the depth cut a line short; the depth of the last complete search, and
+its value."""
+
+_CHECK_EVERY = 128  # nodes between two looks at the clock
+
+
+@piece
+def is_late(control):
+    """Whether the deadline has passed."""
+    return control[DEADLINE] > 0 and nanoseconds(control[CLOCK]) > control[DEADLINE]
+
+
+@piece
+def stops(control):
+    """Count a node, and say whether the search is to end."""
+    if control[NODES] >= control[NODE_LIMIT]:
+        control[STOPPED] = 1
+    elif control[NODES] % _CHECK_EVERY == 0:
+        control[STOPPED] |= is_late(control)
+    if control[STOPPED] == 0:
+        control[NODES] += 1
+    return control[STOPPED] != 0

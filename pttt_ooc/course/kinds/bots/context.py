@@ -1,0 +1,51 @@
+"""What all requests of a league share, and how bots are taken in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fastapi import HTTPException
+
+from pttt_ooc.course.context import Grader
+from pttt_ooc.course.kinds.bots.league import League
+from pttt_ooc.course.kinds.bots.submissions import Bot, Bots
+from pttt_ooc.course.models import Team
+from pttt_ooc.course.storage import Incoming
+from pttt_ooc.course.uploads import Fields, Intake
+
+_NAME = re.compile(r"[A-Za-z]\w{0,59}\.py", re.ASCII)
+
+
+@dataclass
+class OpenLeague:
+    """The web server's side of a league."""
+
+    grader: Grader
+    files: League
+    bots: Bots
+
+    @classmethod
+    def of(cls, grader: Grader) -> OpenLeague:
+        """The league beside a grader, which must be there."""
+        files = League(grader.storage.data)
+        return cls(grader, files, Bots(files))
+
+    @property
+    def intake(self) -> Intake[Bot]:
+        """How bots are taken in."""
+        return Intake(self.files.settings.largest_bytes, "the field file", len, self.bots.check_limits, self.take)
+
+    def take(self, team: Team, fields: Fields, incoming: Incoming) -> tuple[Bot, bool]:
+        """Keep a bot's file in the database; 400 if its name cannot be one of a bot."""
+        try:
+            return self.bots.hand_in(team, _own_name(incoming.given), incoming.content())
+        finally:
+            incoming.discard()
+
+
+def _own_name(given: str) -> str:
+    name = re.split(r"[/\\]", given)[-1]
+    if not _NAME.fullmatch(name):
+        raise HTTPException(400, "A bot is a file whose name is like team39.py, in letters, digits and underscores.")
+    return name

@@ -1,0 +1,106 @@
+"""How much a team may submit: files an hour, and files without a verdict, of each kind."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.models import UNFINISHED, Judged, Team
+from pttt_ooc.errors import GraderError
+
+HOUR = 3600.0
+
+
+class SubmissionError(GraderError):
+    """A team cannot do this with a submission now.
+
+    Parameters
+    ----------
+    status
+        The status of HTTP that goes with the sentence.
+    wait
+        Seconds after which it is worth another try; 0 if that is not known.
+    """
+
+    def __init__(self, sentence: str, status: int = 429, wait: float = 0) -> None:
+        super().__init__(sentence)
+        self.status, self.wait = status, wait
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many files of a kind a team may submit.
+
+    Attributes
+    ----------
+    files
+        What they are called: ``submissions``.
+    hourly
+        Within an hour.
+    waiting
+        Without a verdict.
+    """
+
+    files: str
+    hourly: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What a team may submit: of this hour's files and of its places in the queue, how many are left.
+
+    Attributes
+    ----------
+    wait
+        Seconds until one of this hour's files counts no more; 0 if there are none.
+    """
+
+    hourly: int
+    places: int
+    wait: float
+
+
+def quota(session: Session, table: type[Judged], team: Team, limits: Limits) -> Quota:
+    """What `team` may submit now."""
+    now = time.time()
+    times = _recent(session, table, team, limits, now)
+    places = max(0, limits.waiting - _waiting(session, table, team))
+    return Quota(limits.hourly - len(times), places, times[-1] + HOUR - now if times else 0.0)
+
+
+def check_limits(session: Session, table: type[Judged], team: Team, limits: Limits, ahead: int = 0) -> None:
+    """Raise a SubmissionError if `team` may not submit now, while `ahead` other files of it are being received."""
+    waiting = _waiting(session, table, team) + ahead
+    if waiting >= limits.waiting:
+        coming = f" or are being received ({ahead})" if ahead else ""
+        raise SubmissionError(
+            f"{waiting} {limits.files} of {team.name} still wait for a verdict{coming}; wait for one of them.", wait=5
+        )
+    now = time.time()
+    times = _recent(session, table, team, limits, now)
+    if times and len(times) + ahead >= limits.hourly:
+        wait = times[-1] + HOUR - now
+        raise SubmissionError(
+            f"{team.name} has made {len(times) + ahead} {limits.files} within an hour, which is the limit; "
+            f"the next one can be made in {int(wait // 60) + 1} min.",
+            wait=wait,
+        )
+
+
+def _waiting(session: Session, table: type[Judged], team: Team) -> int:
+    """Number of the team's files without a verdict."""
+    return session.scalar(select(func.count()).where(table.team_id == team.id, table.status.in_(UNFINISHED))) or 0
+
+
+def _recent(session: Session, table: type[Judged], team: Team, limits: Limits, now: float) -> list[float]:
+    """When the team has submitted within the hour before `now`, latest first, as many as it may in an hour.
+
+    Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
+    """
+    at = table.received_at
+    query = select(at).where(table.team_id == team.id, at > now - HOUR, at <= now)
+    return list(session.scalars(query.order_by(at.desc()).limit(limits.hourly)))

@@ -1,0 +1,83 @@
+"""The strategies of `pttt explore`, and the structures of their game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pttt_ooc.disk.files import digest
+from pttt_ooc.errors import StrategyFileError
+from pttt_ooc.explore.solver_runs import with_run
+from pttt_ooc.explore.sources import SOLUTION, Source, uniform
+from pttt_ooc.explore.wing import pages
+from pttt_ooc.library.strategy_names import game_of, games_of_shape, named_strategy
+from pttt_ooc.products.tensor_reader import tensor_header
+from pttt_ooc.rules.game import Game
+from pttt_ooc.service.wing import Pages
+
+PROFILES = "explore"
+"""The folder of profiles, beside the structures of a game."""
+
+
+def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[Source]]:
+    """The strategies that were named, and the game that they are for.
+
+    Raises
+    ------
+    PtttError
+        If there is no such strategy, or they are for different games.
+    """
+    given = [(name, _players(name)) for name in names]
+    read = [named_strategy(name, player) for name, players in given for player in players]
+    rules = game_of([one for one in read if one.kind != "uniform"], game)
+    sources = [_source(number, name, players) for number, (name, players) in enumerate(given) if name != "uniform"]
+    return rules, [*sources, uniform()]
+
+
+def _players(name: str) -> tuple[int, ...]:
+    """The players of which a file or directory has strategies."""
+    if Path(name).suffix.lower() not in (".zip", ".npy"):
+        return (0, 1)
+    shape, _ = tensor_header(Path(name))
+    found = tuple(player for player in (0, 1) if games_of_shape(shape, player))
+    if not found:
+        raise StrategyFileError(f"{name}: A tensor of shape {shape} is no strategy of any game.")
+    return found
+
+
+def _source(number: int, name: str, players: tuple[int, ...]) -> Source:
+    path = Path(name).absolute()
+    label = path.name if path.is_file() else "/".join(path.parts[-2:])
+    content = path / "solution.zarr" if (path / "solution.zarr").is_dir() else path
+    return with_run(Source(SOLUTION if number == 0 else f"f{number}", label, str(path), digest(content), players))
+
+
+def structures_of(given: Path, game: Game, data: Path) -> Path:
+    """The directory of all games' structures: the one of a solution of the workflow, or else `data`."""
+    path = given.absolute()
+    for place in (path, *path.parents):
+        if place.parent.name == game.name and place.name in ("full", "none"):
+            return place.parent.parent
+    return data
+
+
+def local_pages(names: Sequence[str], game: str | None, data: Path, profiles: Path | None = None) -> tuple[Pages, Path]:
+    """The pages on strategies, and the directory of all games' structures.
+
+    Parameters
+    ----------
+    names
+        Strategies, as for `pttt evaluate`; the first one is shown first.
+    data
+        The directory of structures, unless the first strategy is in another one.
+    profiles
+        The directory of prepared strategies and people's games; None: beside the structures.
+
+    Raises
+    ------
+    PtttError
+        If a strategy cannot be read, or games cannot be kept.
+    """
+    rules, sources = local_sources(names, game)
+    structures = structures_of(Path(names[0]), rules, data)
+    return pages(sources, rules.name, profiles or structures / rules.name / PROFILES, structures), structures

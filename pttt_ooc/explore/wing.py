@@ -1,0 +1,48 @@
+"""The pages Explore and Play, as a wing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pttt_ooc.service.wing import Call, Pages, Wing
+
+if TYPE_CHECKING:
+    from pttt_ooc.explore.sources import Source
+
+WING = Wing("explore")
+
+
+def games_file(directory: Path) -> Path:
+    """The file in `directory` that keeps games; for errors see :func:`pttt_ooc.play.database_file.kept_file`."""
+    from pttt_ooc.play.database_file import kept_file
+
+    return kept_file(directory / "play.sqlite", "Games")
+
+
+def answerer(profiles: Path, game: str, structures: Path) -> Call:
+    """The call of the answerer; `structures` is the directory of all games' structures."""
+    return "pttt_ooc.explore.answers:answerer", str(profiles), game, str(structures)
+
+
+def pages(sources: Sequence[Source], game: str, kept: Path, structures: Path) -> Pages:
+    """The pages on strategies of one game; prepared strategies and people's games are in the directory `kept`.
+
+    Raises
+    ------
+    StoreError
+        If the database of games cannot be used.
+    """
+    games_file(kept)
+    told = json.dumps([asdict(source) for source in sources])
+    return Pages(
+        name=WING.name,
+        what=game,
+        title="Phantom Tic-Tac-Toe, explored",
+        subtitle=game,
+        parts=("pttt_ooc.explore.part:local_parts", game, told, str(kept)),
+        answerer=answerer(kept, game, structures),
+    )

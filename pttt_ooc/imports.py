@@ -1,0 +1,103 @@
+"""What a module of the package is made of: itself and all modules that it imports, found in their text."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent
+
+
+def source_file(name: str) -> Path:
+    """The file of a module, such as ``stages/solve``; a name with a suffix is a file that is no module."""
+    path = PACKAGE / name
+    return path if path.suffix else path.with_suffix(".py")
+
+
+def dependencies(name: str) -> frozenset[str]:
+    """A module, all modules of the package that it imports, directly or not, and the templates that these name.
+
+    Imports count wherever in the text they are.  The package's own ``__init__`` is left out: it only gives names to
+    what other modules define.
+    """
+    found: set[str] = set()
+    waiting = set(_files(name))
+    while waiting:
+        found |= waiting
+        waiting = {file for name in waiting for other in imports(name) for file in _files(other)} - found
+    return frozenset(found)
+
+
+def imports(name: str) -> frozenset[str]:
+    """All that the text of a module may import or read: modules, names in modules, templates."""
+    file = source_file(name)
+    return _named(file.read_text(encoding="utf-8")) if file.suffix == ".py" else frozenset()
+
+
+def _files(name: str) -> frozenset[str]:
+    """Files that Python reads to import ``a/b/c``, a module or a function of one."""
+    return _files_in(PACKAGE, name)
+
+
+@cache
+def _files_in(package: Path, name: str) -> frozenset[str]:
+    parts = name.split("/")
+    tried = ["/".join(parts[:n]) for n in range(1, len(parts) + 1)]
+    return frozenset(file for part in tried for file in (part, f"{part}/__init__") if source_file(file).is_file())
+
+
+_TEMPLATE = re.compile(r"""["']([\w.-]+\.j2)["']""")
+
+
+_IMPORT = re.compile(
+    r"^[ \t]*((?:from[ \t]+(?:\.|pttt_ooc\b)|import\b.*\bpttt_ooc\b)[^(\n]*(?:\([^)]*\))?)", re.MULTILINE
+)
+
+
+@cache
+def _named(text: str) -> frozenset[str]:
+    """All that a module's text may import or read: modules, functions of modules, templates.
+
+    Only lines that may be imports of the package are parsed, which takes a twentieth of the time for all.
+    """
+    found = {f"pttt_ooc.{file}" for name in _TEMPLATE.findall(text) for file in _templates_called(name)}
+    for node in _statements(text):
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError("a relative import: its module cannot be told from the text alone")
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    inner = {name.partition(".")[2] for name in found if name.startswith("pttt_ooc.")}
+    return frozenset(name if "/" in name else name.replace(".", "/") for name in inner)
+
+
+def _templates_called(name: str) -> list[str]:
+    """The templates of this name, of whichever rooms."""
+    return sorted(str(file.relative_to(PACKAGE)) for file in PACKAGE.glob(f"*/templates/{name}"))
+
+
+def _statements(text: str) -> Iterator[ast.AST]:
+    """The statements of a module, those that import nothing of the package left out where that is easy to see."""
+    try:
+        for line in _IMPORT.findall(text):
+            yield from ast.parse(line).body
+    except SyntaxError:  # a sentence that begins like an import
+        yield from ast.walk(ast.parse(text))
+
+
+def module_digest(module: str) -> str:
+    """A digest of a module, such as ``smbc/solve``, and all that it imports: any edit changes it, even of a comment."""
+    return digest((name, source_file(name).read_bytes()) for name in sorted(dependencies(module)))
+
+
+def digest(parts: Iterable[tuple[str, bytes]]) -> str:
+    """A digest of named texts, which say by their lengths where one ends."""
+    total = hashlib.blake2b(digest_size=16)
+    for name, content in parts:
+        total.update(f"{name} {len(content)}\n".encode() + content)
+    return total.hexdigest()

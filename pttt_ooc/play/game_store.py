@@ -1,0 +1,145 @@
+"""A store of games that people play, in an SQLite database.
+
+A change is written only if the game has not changed since it was read: of two simultaneous moves one counts.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from sqlalchemy import ColumnElement, String, Table, delete, func, select, update
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
+
+from pttt_ooc.errors import PlayError
+from pttt_ooc.play.database import PlayDatabase
+from pttt_ooc.play.owners import VISITORS
+
+UNDER_WAY = 20
+"""Most open games per person and kind of game."""
+
+_EXPIRY_SECONDS = 90 * 86400.0  # seconds after its last change when a visitor's game is deleted
+
+
+class GameRow(DeclarativeBase):
+    """The columns of every kind of game.
+
+    Attributes
+    ----------
+    id
+        A random text that cannot be guessed.
+    owner
+        See :func:`pttt_ooc.play.owners.owner_of`.
+    result
+        None while the game goes on.
+    version
+        The names of columns of which one changes with every move.
+    """
+
+    __abstract__ = True
+    version: ClassVar[Sequence[str]]
+    __table__: ClassVar[Table]
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True, sort_order=-1)
+    owner: Mapped[str] = mapped_column(String(80), sort_order=-1)
+    result: Mapped[int | None]
+    started_at: Mapped[float] = mapped_column(sort_order=1)
+    changed_at: Mapped[float] = mapped_column(sort_order=1)
+
+
+Row = TypeVar("Row", bound=GameRow)
+
+
+class GameStore(Generic[Row]):
+    """All games of one kind.
+
+    Parameters
+    ----------
+    file
+        See :func:`~pttt_ooc.play.database_file.kept_file`.
+    rows
+        The class of the games.
+    noun, nouns
+        Singular and plural, for messages: "match", "matches".
+    most_of_visitors
+        Most games of people without an account.
+    only
+        Conditions; other games in the file are ignored.
+
+    Raises
+    ------
+    StoreError
+        If the database cannot be used; all methods raise it too.
+    """
+
+    def __init__(
+        self, file: Path, rows: type[Row], noun: str, nouns: str, most_of_visitors: int, *only: ColumnElement[bool]
+    ) -> None:
+        self._rows, self._noun, self._nouns, self._most, self._only = rows, noun, nouns, most_of_visitors, only
+        self.database = PlayDatabase(file, nouns, [rows.__table__])
+        old = time.time() - _EXPIRY_SECONDS
+        with self.database.writing() as session:
+            session.execute(delete(rows).where(rows.owner.startswith(VISITORS), rows.changed_at < old))
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    def check_room(self, owner: str) -> None:
+        """Raise a PlayError if a person has too many open games, or there is no room for visitors' games."""
+        count, rows = select(func.count()).select_from(self._rows), self._rows
+        with self.database.reading() as session:
+            own = session.scalar(count.where(rows.owner == owner, rows.result.is_(None))) or 0
+            visitor = owner.startswith(VISITORS)
+            visitors = (session.scalar(count.where(rows.owner.startswith(VISITORS))) or 0) if visitor else 0
+        if own >= UNDER_WAY:
+            raise PlayError(
+                f"You have {own} {self._nouns} under way, which is the limit; finish or give up one of them.", 429
+            )
+        if visitors >= self._most:
+            raise PlayError(f"There is no room for more {self._nouns} of people who are not signed in.", 429)
+
+    def begin(self, owner: str, **values: Any) -> Row:
+        """Store a new game."""
+        now = time.time()
+        row = self._rows(id=secrets.token_urlsafe(16), owner=owner, started_at=now, changed_at=now, **values)
+        with self.database.writing() as session:
+            session.add(row)
+        return row
+
+    def row(self, owner: str, id: str) -> Row:
+        """A person's game; a PlayError if there is none."""
+        with self.database.reading() as session:
+            chosen = select(self._rows).where(self._rows.id == id, self._rows.owner == owner, *self._only)
+            row = session.scalars(chosen).one_or_none()
+        if row is None:
+            raise PlayError(f"There is no such {self._noun} of yours.", 404)
+        return row
+
+    def change(self, row: Row, **values: Any) -> None:
+        """Change an open game; a PlayError if it is over or has changed since it was read."""
+        rows = self._rows
+        same = [getattr(rows, name) == getattr(row, name) for name in rows.version]
+        changed = update(rows).where(rows.id == row.id, rows.result.is_(None), *same)
+        with self.database.writing() as session:
+            done = session.execute(changed.values(changed_at=time.time(), **values))
+            if done.rowcount != 1:  # type: ignore[attr-defined]
+                raise PlayError("This has been done already; nothing has changed.")
+
+    def listed(self, owner: str, finished: bool, most: int = 20) -> Sequence[Row]:
+        """A person's games, the latest first."""
+        rows = self._rows
+        over = rows.result.is_not(None) if finished else rows.result.is_(None)
+        chosen = select(rows).where(rows.owner == owner, over, *self._only)
+        with self.database.reading() as session:
+            return session.scalars(chosen.order_by(rows.started_at.desc(), rows.id).limit(most)).all()
+
+    def counted(self, owner: str, *columns: InstrumentedAttribute[Any]) -> Sequence[Any]:
+        """A person's finished games, counted by the values of some columns: rows of values and the count."""
+        rows = self._rows
+        chosen = select(*columns, func.count()).where(rows.owner == owner, rows.result.is_not(None), *self._only)
+        with self.database.reading() as session:
+            return session.execute(chosen.group_by(*columns)).all()

@@ -1,0 +1,74 @@
+"""The description of a wing, for the command line, the configuration, and servers of pages.
+
+A description names slow modules, as ``module:attribute``; the process that uses them imports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, TypeAlias
+
+Call: TypeAlias = tuple[str, ...]
+"""``module:function``, and the arguments with which another process calls the function."""
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Pages on a directory, and the processes behind them.
+
+    Attributes
+    ----------
+    name
+        The name of the wing, for the log.
+    what
+        The subject of a sentence, such as "The match to 5".
+    title, subtitle
+        The title of an application that has these pages only.
+    parts
+        Returns the application's parts, in the web process.  The answerer's address, if there is an answerer, is its
+        first argument.
+    answerer
+        Context manager that yields the answers, in a process of its own; None: no answerer.
+    workers
+        Further processes: name, module, and the module's arguments.
+    """
+
+    name: str
+    what: str
+    parts: Call
+    title: str = ""
+    subtitle: str = ""
+    answerer: Call | None = None
+    workers: Sequence[tuple[str, ...]] = ()
+
+
+@dataclass(frozen=True)
+class Wing:
+    """A system on top of the core.
+
+    Attributes
+    ----------
+    name
+        The key of its section in ``config.yaml``, and the name of its commands.
+    commands
+        The module whose function ``add_commands`` adds its commands; empty: no commands.
+    section
+        The model of its section in ``config.yaml``; empty: no section.
+    pages
+        Checks a directory, so that errors are reported before any process starts, and describes the pages on it.
+        A second argument is the directory for people's games, if it is another one.
+    """
+
+    name: str
+    commands: str = ""
+    section: str = ""
+    pages: Callable[[Path, Path | None], Pages] | None = None
+
+
+def called(call: Sequence[str], *first: object) -> Any:
+    """Call a function by its name; `first` are further first arguments."""
+    name, *arguments = call
+    return resolve_name(name)(*first, *arguments)
