@@ -1,8 +1,8 @@
 """Best responses to the strategies of a whole match, exactly.
 
 Against a fixed strategy, the match is a Markov decision problem: its states are the scores and who moves first, and in
-each of them the responder chooses a strategy for the tree of a round.  Only scores and their mirror image can follow
-each other in a circle, with the roles exchanged.  So policy iteration on two states at a time, from the end of the
+each of them the responder chooses a strategy for the tree of a round.  Only scores and their mirror image can form
+a cycle, with exchanged roles.  So policy iteration on two states at a time, from the end of the
 match backwards, gives the exact values (Howard 1960, Dynamic programming and Markov processes).
 """
 
@@ -18,25 +18,25 @@ from pttt_ooc.smbc.match import Scores, both_ways, following, levels, settle
 from pttt_ooc.smbc.round import Floats, Payoffs, RoundProfile, best_response, mixed, outcomes, scoring
 from pttt_ooc.smbc.tree import RoundTree
 
-_MOST_STEPS = 1000  # policy iteration takes a handful
-ACCURACY = 1e-14  # a policy that is better by less is as good: rounding moves values by as much
+_MOST_STEPS = 1000  # policy iteration takes few
+ACCURACY = 1e-14  # policies that differ by less are equally good: rounding errors are as large
 
 ResponseState = tuple[Scores, int]
-"""Scores ``(a, b)`` of who moves first and second, and whether the responder is the first (0) or the second (1)."""
+"""Scores ``(a, b)`` of the first and second player, and whether the responder is the first (0) or second (1)."""
 
 
 @dataclass(frozen=True)
 class MatchResponse:
-    """What a perfect player gets against given strategies of a match.
+    """The best response to given strategies of a match.
 
     Attributes
     ----------
     values
-        For each state: what the responder gets, 1 for a won match, -1 for a lost one.
+        For each state: the responder's value, between 1 (the match is won) and -1.
     tables
-        For each state: probabilities of the outcomes of its round, as of :func:`pttt_ooc.smbc.round.outcomes`.
+        For each state: probabilities of the outcomes of its round, see :func:`pttt_ooc.smbc.round.outcomes`.
     steps
-        Of policy iteration, in the pair of states that took the most.
+        The most steps of policy iteration in any pair of states.
     """
 
     values: dict[ResponseState, float]
@@ -45,7 +45,7 @@ class MatchResponse:
 
 
 def profile_values(tree: RoundTree, winning_score: int, profiles: Mapping[Scores, RoundProfile]) -> dict[Scores, float]:
-    """Exact values of all scores, for who moves first, if both players play given strategies."""
+    """Exact values of all scores for the first player, if both players use given strategies."""
     values: dict[Scores, float] = {}
     for level in levels(winning_score):
         for pair in level:
@@ -60,7 +60,7 @@ def respond(tree: RoundTree, winning_score: int, profiles: Mapping[Scores, Round
     Raises
     ------
     GameError
-        If the responder could go on without end, or policy iteration does not come to an end.
+        If the match need not end, or policy iteration does not end.
     """
     found = MatchResponse({}, {}, 0)
     most = 0
@@ -72,10 +72,10 @@ def respond(tree: RoundTree, winning_score: int, profiles: Mapping[Scores, Round
 
 
 def _circles(pair: Scores) -> list[list[ResponseState]]:
-    """The states of scores and of their mirror image, those that can follow each other together."""
+    """The states of scores and of their mirror image, grouped into cycles."""
     a, b = pair
     mirrored = [[((a, b), 0), ((b, a), 1)], [((a, b), 1), ((b, a), 0)]]
-    return mirrored[:1] if a == b else mirrored  # if level, both are of the same two states
+    return mirrored[:1] if a == b else mirrored  # at level scores, both are the same
 
 
 def _solve(
@@ -85,7 +85,7 @@ def _solve(
     states: list[ResponseState],
     found: MatchResponse,
 ) -> int:
-    """Add values and tables of some states to those found; the number of steps that it took."""
+    """Add values and tables of some states to those found; return the number of steps."""
     tables = {state: outcomes(tree, profiles[state[0]]) for state in states}
     values = _values_of(winning_score, tables, found.values)
     for step in range(1, _MOST_STEPS):
@@ -103,11 +103,11 @@ def _solve(
             found.tables.update(tables)
             return step
         values = _values_of(winning_score, tables, found.values)
-    raise GameError("Policy iteration does not come to an end; this is a bug.")
+    raise GameError("Policy iteration does not end; this is a bug.")
 
 
 def _payoffs(state: ResponseState, winning_score: int, known: Mapping[ResponseState, float]) -> Payoffs:
-    """Values of a round's outcomes for its first player, if a responder gets what is known in what follows."""
+    """Values of a round's outcomes for its first player, from the responder's known values of later states."""
     scores, player = state
     sign = 1 if player == 0 else -1
     return Payoffs(
@@ -121,7 +121,7 @@ def _payoffs(state: ResponseState, winning_score: int, known: Mapping[ResponseSt
 def _values_of(
     winning_score: int, tables: Mapping[ResponseState, Floats], later: Mapping[ResponseState, float]
 ) -> dict[ResponseState, float]:
-    """The responder's values of states whose rounds have given outcomes: the solution of linear equations."""
+    """The responder's values of states with given outcomes of rounds: the solution of linear equations."""
     states = list(tables)
     matrix, right = np.eye(len(states)), np.zeros(len(states))
     for row, state in enumerate(states):
@@ -136,5 +136,5 @@ def _values_of(
     try:
         solved = np.linalg.solve(matrix, right)
     except np.linalg.LinAlgError:
-        raise GameError("A match against this strategy need not come to an end, so it has no best response.") from None
+        raise GameError("A match against this strategy need not end, so it has no best response.") from None
     return dict(zip(states, solved.tolist(), strict=True))

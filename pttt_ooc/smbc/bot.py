@@ -1,4 +1,4 @@
-"""The solution as an opponent: what it does, what it believes, and how often it is beaten."""
+"""The solution as an opponent: its moves, its beliefs, and how often it loses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pttt_ooc.smbc.solve import MatchSolution
 
 
 class SolutionBot:
-    """As :class:`pttt_ooc.smbc.match_play.Bot`: plays the average strategies of a solved match."""
+    """A :class:`pttt_ooc.smbc.match_play.Bot` that plays the average strategies of a solved match."""
 
     def __init__(self, solution: MatchSolution) -> None:
         self.solution = solution
@@ -48,7 +48,7 @@ class SolutionBot:
 
     @cached_property
     def _values(self) -> list[tuple[float, float]]:
-        """What the first and the second player get by playing as the solution, and by the best response."""
+        """Values of the first and of the second player: with the solution's strategy, and with the best response."""
         tree, profiles = self.solution.tree, self.solution.profiles
         value = profile_values(tree, self.winning_score, profiles)[0, 0]
         response = respond(tree, self.winning_score, profiles)

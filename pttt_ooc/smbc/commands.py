@@ -1,6 +1,6 @@
 """The commands of tic-tac-toe with secret goals: ``pttt smbc ...``.
 
-What they need is imported when they run, so that ``pttt --help`` comes at once.
+They import what they need when they run, so that ``pttt --help`` is fast.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ smbc = group("Tic-tac-toe with secret goals: solve the match, and respond to its
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     smbc.command(epilog="Example: pttt smbc solve --winning-score 5 --output data/smbc")(solve)
     smbc.command("best-response", epilog="Example: pttt smbc best-response data/smbc --json")(best_response)
     smbc.command(epilog="Example: pttt smbc simulate data/smbc --matches 1000000")(simulate)
@@ -62,19 +62,21 @@ def solve(
     discount_gamma: Annotated[float | None, typer.Option(help="Iteration t counts t^gamma in the average.")] = None,
     alternate_updates: Annotated[
         bool,
-        typer.Option("--alternate-updates/--simultaneous-updates", help="Of the players: in turn, or both at once."),
+        typer.Option(
+            "--alternate-updates/--simultaneous-updates", help="Update the players' regrets in turn, or both at once."
+        ),
     ] = True,
     small_move_epsilon: Annotated[
         float, typer.Option(help="A bonus for moves further up and left; the top left square gets all of it.")
     ] = 0,
     small_move_epsilon_decay: Annotated[
-        float, typer.Option(help="The part of the bonus that is lost with each iteration.")
+        float, typer.Option(help="The fraction of the bonus that each iteration removes.")
     ] = 0,
     fill_board: Annotated[bool, typer.Option("--fill-board", help="Rounds go on until the board is full.")] = False,
-    max_iterations: Annotated[int, typer.Option(help="Of each round.")] = 100_000,
+    max_iterations: Annotated[int, typer.Option(help="The most iterations of each round.")] = 100_000,
     threads: ThreadsOption = None,
 ) -> None:
-    """Solve the match, or go on solving it: after an interruption the same command continues."""
+    """Solve the match, or continue after an interruption."""
     if discount is not None and algorithm is not None:
         raise ConfigError("--algorithm and --discount or --no-discount exclude each other; leave one of them out.")
     from pttt_ooc.disk.resources import cores
@@ -102,11 +104,11 @@ def solve(
     print(f"The match to {winning_score}: value {value:.7f} for the player who moves first.")
     print(f"The second player wins {(1 - value) / 2:.4%} of matches.")
     if max(facts["exploitability"] for facts in result.manifest["rounds"].values()) > maximum_subgame_exploitability:
-        print(f"Not all rounds come below {maximum_subgame_exploitability:g} in {max_iterations} iterations.")
+        print(f"Not all rounds reached {maximum_subgame_exploitability:g} within {max_iterations} iterations.")
 
 
 class _Told:
-    """Tells on stderr when a pair of rounds is solved."""
+    """Reports solved pairs of rounds on stderr."""
 
     def __init__(self, target: float) -> None:
         self._target = target
@@ -123,7 +125,7 @@ def best_response(
     directory: SolutionArgument,
     as_json: JsonOption = False,
 ) -> None:
-    """What a perfect player gets against a solved match: in each round, and in the whole match, exactly."""
+    """Compute exact best responses to a solved match: in each round, and in the whole match."""
     from pttt_ooc.smbc.findings import best_responses
     from pttt_ooc.smbc.solve import load
 
@@ -146,7 +148,7 @@ def best_response(
 def simulate(
     directory: SolutionArgument,
     matches: Annotated[int, typer.Option(min=1, metavar="N", help="To play.")] = 1_000_000,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
     """Play matches of the solution against itself, and compare how they end with the exact values."""
@@ -169,14 +171,14 @@ def simulate(
 def goals(
     directory: SolutionArgument,
     scores: Annotated[
-        str | None, typer.Option(metavar="A-B", help="Of the round; default: a round that is a game of its own.")
+        str | None, typer.Option(metavar="A-B", help="Scores of the round; default: a round as a game of its own.")
     ] = None,
     all_equilibria: Annotated[
-        bool, typer.Option("--all-equilibria", help="Find ranges in all equilibria too: minutes of linear programs.")
+        bool, typer.Option("--all-equilibria", help="Also find ranges in all equilibria: minutes of linear programs.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """What a round is worth to the first player, by the goals of both players."""
+    """Show the first player's value of a round, by the goals of both players."""
     from pttt_ooc.smbc.findings import goals_of_round, score_numbers
     from pttt_ooc.smbc.solve import load
 
@@ -200,12 +202,12 @@ def goals(
 
 def study(
     directory: SolutionArgument,
-    iterations: Annotated[int, typer.Option(min=1, metavar="N", help="Of each run on one round.")] = 1000,
-    draws: Annotated[int, typer.Option(min=0, metavar="N", help="Pure strategies to draw for each round.")] = 20,
+    iterations: Annotated[int, typer.Option(min=1, metavar="N", help="Iterations of each run on one round.")] = 1000,
+    draws: Annotated[int, typer.Option(min=0, metavar="N", help="Pure strategies drawn for each round.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of these.")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """What the solution loses if players do not draw their moves, and what a bonus for small moves changes."""
+    """Show the losses of pure strategies, and the effect of bonuses for small moves."""
     from pttt_ooc.smbc.solve import load
     from pttt_ooc.smbc.study import studies
 
@@ -228,10 +230,10 @@ def study(
 def explore(
     directory: SolutionArgument = DATA,
     scores: Annotated[
-        str, typer.Option(metavar="A-B", help="Points of the player who moves first in the round, and of the other.")
+        str, typer.Option(metavar="A-B", help="Points of the first and of the second player of the round.")
     ] = "0-0",
 ) -> None:
-    """Look at what the solution does at any place of any round, and what everything there is worth.
+    """Look up the solution's strategies and values at any position of any round.
 
     At the prompt: m 3 makes a move, u undoes it, g w l sets goals, s 4 4 scores, i 40 the iteration, q quits.
     """
@@ -251,8 +253,8 @@ def explore(
 def play(directory: SolutionArgument = DATA) -> None:
     """Play matches against the solution.
 
-    After each round the bot's goal is revealed, and what it thought that yours was. Matches that are over are kept in
-    DIR/matches.jsonl, and counted beside what can be expected exactly.
+    After each round the bot's goal and its beliefs about your goal are shown. Finished matches are kept in
+    DIR/matches.jsonl, and counted beside the exact expectation.
     """
     from pttt_ooc.show.dialogue import Dialogue
     from pttt_ooc.smbc.bot import SolutionBot

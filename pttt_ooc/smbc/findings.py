@@ -1,4 +1,4 @@
-"""What the best responses to a solved match show: exploitability, and where most of it is."""
+"""Analysis of a solved match by best responses: exploitability, and where it is greatest."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ from pttt_ooc.smbc.settings import SolveSettings
 from pttt_ooc.smbc.solve import MatchSolution, name_of
 
 TOLD = 1e-7
-"""Ranges that are narrower are told as one number: linear programs are no more accurate."""
+"""Narrower ranges are shown as one number: linear programs are not more accurate."""
 
 
 def best_responses(solution: MatchSolution) -> dict[str, Any]:
     """Values and best responses of a match and of each of its rounds, as JSON values.
 
-    The losses of the whole match are told by scores, the role of the player who is exploited, and the goal of the
-    opponent who responds: how often the scores come up against the best response, times what is lost in this round to
-    an opponent with this goal.  A responder knows its own goal only, so losses by the exploited player's goal would be
-    of both signs.  Their sum is what the best
-    responses gain together, exactly (Kakade and Langford 2002, lemma 6.1).
+    The losses of the whole match are listed by scores, role of the exploited player, and goal of the responder: how
+    often the scores come up against the best response, times the loss in this round to a responder with this goal.
+    Losses by the exploited player's goal would have both signs, as it is hidden from the responder.  Their sum is
+    exactly what both best responses gain (Kakade and Langford 2002, lemma 6.1).
     """
     n, tree = solution.settings.winning_score, solution.tree
     values = profile_values(tree, n, solution.profiles)
@@ -59,12 +58,12 @@ def best_responses(solution: MatchSolution) -> dict[str, Any]:
 
 
 def score_numbers(text: str | None, winning_score: int) -> Scores | None:
-    """Scores as a person writes them, ``A-B``.
+    """Scores from text, ``A-B``.
 
     Raises
     ------
     ConfigError
-        If they are not the scores of a round of the match.
+        If the match has no round with these scores.
     """
     if text is None:
         return None
@@ -77,14 +76,14 @@ def score_numbers(text: str | None, winning_score: int) -> Scores | None:
 
 
 def goals_of_round(solution: MatchSolution, scores: Scores | None, all_equilibria: bool) -> dict[str, Any]:
-    """What a round of a match is worth by the goals of both players, as JSON values.
+    """Values of a round by the goals of both players, as JSON values.
 
     Parameters
     ----------
     scores
-        Of the round; None for a round that is a game of its own, which is solved for this.
+        Of the round; None for a round as a game of its own, which is solved now.
     all_equilibria
-        Whether to find ranges in all equilibria of the round too.
+        Whether to find ranges in all equilibria of the round.
     """
     tree = solution.tree
     if scores is None:
@@ -121,7 +120,7 @@ def signed(number: float) -> str:
 
 
 def _sentences(ranges: Equilibria) -> list[str]:
-    """What holds in all equilibria."""
+    """Sentences about all equilibria."""
 
     def told(what: str, found: Range) -> str:
         if found.most - found.least < TOLD:
@@ -139,7 +138,7 @@ def _sentences(ranges: Equilibria) -> list[str]:
 
 
 def _losses(solution: MatchSolution, values: dict[Scores, float], response: MatchResponse) -> list[dict[str, Any]]:
-    """What is lost by scores, role of the exploited player and goal of the responder, the most first."""
+    """Losses by scores, role of the exploited player and goal of the responder, the greatest first."""
     n = solution.settings.winning_score
     found: dict[tuple[str, int, str], float] = {}
     for responder in (0, 1):
@@ -163,7 +162,7 @@ def _worst(losses: list[dict[str, Any]], key: str) -> str:
 
 
 def expected_visits(winning_score: int, response: MatchResponse, start: ResponseState) -> dict[ResponseState, float]:
-    """How often each state comes up in a match between the best response and the strategies that it responds to."""
+    """The expected number of visits of each state, in a match of the best response against the strategies."""
     states = list(response.tables)
     where = {state: row for row, state in enumerate(states)}
     matrix, right = np.eye(len(states)), np.zeros(len(states))

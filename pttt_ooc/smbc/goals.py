@@ -1,10 +1,10 @@
-"""What hidden goals do: what a round is worth by the goals of both players, in one equilibrium and in all of them.
+"""Values of a round by the goals of both players, in one equilibrium and in all of them.
 
-The table of one equilibrium has nine entries; its rows and columns add up to what a player expects who knows its own
-goal only.  In an equilibrium the sum of a row is what the first player's best response gets with this goal against the
-second player's optimal plan, and so its range in all equilibria is found by linear programs over these plans; the same
-for columns.  Entries depend on both plans: their ranges are bounded here by the ranges of rows and columns, and by the
-entries that are 0 in every round of a single game: where both players score or neither does, whatever happens.
+The table of one equilibrium has nine entries; the sums of its rows and columns are the values for a player who knows
+only the own goal.  In an equilibrium the sum of a row is the payoff of the first player's best response with this goal
+against the second player's optimal plan, so linear programs over these plans find its range in all equilibria; the same
+holds for columns.  Entries depend on both plans: their ranges are bounded by those of rows and columns, and by the
+entries that are always 0 in a single round: both players score or neither does.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Equilibria:
     value
         Of the round.
     rows
-        For each goal of the first player: what it expects.
+        For each goal of the first player: the expected payoff.
     columns
-        For each goal of the second player: what the first player expects.
+        For each goal of the second player: the first player's expected payoff.
     entries
         For each goal of the first and each of the second player.
     """
@@ -43,7 +43,7 @@ class Equilibria:
 
 
 def by_goals(tree: RoundTree, profile: RoundProfile, payoffs: Payoffs) -> Floats:
-    """What the first player expects: shape (3, 3), by its own goal and by the other player's."""
+    """The first player's expected payoffs: shape (3, 3), by the first and by the second player's goal."""
     table: Floats = (outcomes(tree, profile) * payoffs.table()).sum(axis=2)
     return table
 
@@ -60,7 +60,7 @@ def equilibria(tree: RoundTree, payoffs: Payoffs) -> Equilibria:
     """
     check_extra("smbc", "The search through all equilibria")
     values, margins = [], []
-    for player in (1, 0):  # the plans of the second player tell about the goals of the first
+    for player in (1, 0):  # the plans of the second player give values for the goals of the first
         sign = 1 if player == 0 else -1
         given = programs.program(tree, player, payoffs)
         value, _ = programs.solve(given)
@@ -71,7 +71,7 @@ def equilibria(tree: RoundTree, payoffs: Payoffs) -> Equilibria:
 
 
 def scaled(given: Range, factor: float) -> Range:
-    """A range times a factor, which may be negative."""
+    """A range times a factor of any sign."""
     ends = sorted((given.least * factor, given.most * factor))
     return Range(*ends)
 
@@ -79,8 +79,8 @@ def scaled(given: Range, factor: float) -> Range:
 def entry_ranges(payoffs: Payoffs, rows: list[Range], columns: list[Range]) -> list[list[Range]]:
     """Bounds of the entries of a table whose rows and columns have means in given ranges.
 
-    By two small linear programs for each entry.  An entry lies between the smallest and the largest payoff that its
-    goals allow.
+    Two small linear programs bound each entry.  It lies between the smallest and the largest payoff that its goals
+    allow.
     """
     from scipy.optimize import linprog  # slow to import, and an extra
 
@@ -90,7 +90,7 @@ def entry_ranges(payoffs: Payoffs, rows: list[Range], columns: list[Range]) -> l
     sums += [np.kron(np.ones(3), np.eye(3)[goal]) for goal in range(3)]
     margins = [*rows, *columns]
     upper = np.array([*sums, *(-each for each in sums)])
-    slack = 9 * programs.SLACK  # the margins are found with it
+    slack = 9 * programs.SLACK  # the margins have this slack
     amounts = [3 * margin.most + slack for margin in margins] + [-3 * margin.least + slack for margin in margins]
     found = []
     for entry in range(9):

@@ -1,4 +1,4 @@
-"""What a solution does at a place of a round, and what everything there is worth."""
+"""A solution's strategies and values at a position of a round."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class InspectedMove:
     Attributes
     ----------
     squares
-        The square, and those that are the same to the player by a symmetry of the position.
+        The square, and its images by symmetries of the position.
     regret
         Sum of regrets after the iteration.
     current, average
         Probability in both strategies, of all `squares` together.
     value
-        What the mover expects after the move if both go on with the average strategies; None if the opponent never
-        lets it come here.
+        The mover's value after the move if both continue with the average strategies; None if the opponent never
+        reaches the position.
     best_value
-        The same if the mover goes on with the best response.
+        The same if the mover continues with the best response.
     best
         Whether the best response makes the move.
     """
@@ -49,19 +49,19 @@ class InspectedMove:
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known of a place, for given goals.
+    """Strategies and values at a position, for given goals.
 
-    Values are for the match: 1 if it is won for certain, -1 if it is lost.
+    Values are for the match: from -1, a certain loss, to 1, a certain win.
 
     Attributes
     ----------
     value
-        What the first player expects, given both goals, if both go on with the average strategies.
+        The first player's value, given both goals, if both continue with the average strategies.
     reach
-        Of each player with its goal: the product of the probabilities of its own moves.
+        Of each player with the given goal: the product of the probabilities of own moves.
     best_values
-        What each player expects that knows its own goal only and goes on with the best response; None if the opponent
-        never lets it come here.
+        The value of each player who knows only the own goal and continues with the best response; None if the opponent
+        never reaches the position.
     moves
         Of the player who is to move; empty if the round is decided.
     """
@@ -74,14 +74,14 @@ class Seen:
 
 
 class Lookout:
-    """One round of a solution, at one iteration, prepared for questions.
+    """One round of a solution, at one iteration, prepared for look-ups.
 
     Parameters
     ----------
     worth
         Values of the outcomes.
     snapshot
-        What the solver knew.
+        The state of the solver.
     average
         The average strategies; default: of the snapshot, in single precision.
     """
@@ -96,7 +96,7 @@ class Lookout:
         self._responses = [best_response(tree, player, worth, self.average) for player in (0, 1)]
 
     def see(self, place: Place, goals: tuple[int, int]) -> Seen:
-        """What is known of a place, if the players have these goals."""
+        """Strategies and values at a position, if the players have these goals."""
         first, second = (float(self._reach(place.node, player)[goals[player]]) for player in (0, 1))
         best = (self._best_value(place.node, 0, goals[0]), self._best_value(place.node, 1, goals[1]))
         moves = tuple(self._move(place, squares, goals) for squares in place.alike())
@@ -130,7 +130,7 @@ class Lookout:
 
 
 def reach_at(tree: RoundTree, profile: RoundProfile, node: int, player: int) -> Floats:
-    """The product of the probabilities of a player's own moves on the way to a node, for each of its goals."""
+    """A player's reach of a node, for each goal: the product of the probabilities of own moves."""
     ply = int(np.searchsorted(tree.shape.plies, node, side="right")) - 1
     row = node if ply and (ply - 1) % 2 == player else int(tree.shape.parent[node])
     found: Floats = profile.reach[row]
@@ -138,11 +138,11 @@ def reach_at(tree: RoundTree, profile: RoundProfile, node: int, player: int) -> 
 
 
 def believed(tree: RoundTree, profile: RoundProfile, place: Place, player: int) -> Floats | None:
-    """The probabilities of a player's goals by Bayes' rule, given its moves so far.
+    """The probabilities of a player's goals by Bayes' rule, given the player's moves.
 
     Returns
     -------
-    float64, shape (3,); None if the profile makes these moves with no goal.
+    float64, shape (3,); None if the profile never makes these moves.
     """
     reach = reach_at(tree, profile, place.node, player)
     found: Floats = reach / reach.sum() if reach.any() else np.full(3, np.nan)
@@ -150,7 +150,7 @@ def believed(tree: RoundTree, profile: RoundProfile, place: Place, player: int) 
 
 
 def pair_values(tree: RoundTree, worth: Payoffs, profile: RoundProfile) -> Floats:
-    """What the first player expects at each node, given both goals, if both go on with a profile.
+    """The first player's value at each node, given both goals, if both continue with a profile.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def pair_values(tree: RoundTree, worth: Payoffs, profile: RoundProfile) -> Float
 
 
 class Lookouts:
-    """All rounds of a solution, prepared when they are asked for.
+    """All rounds of a solution, prepared when needed.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Lookouts:
         self.values = profile_values(self.solution.tree, settings.winning_score, self.solution.profiles)
 
     def worth(self, scores: Scores) -> Payoffs:
-        """The values of a round's outcomes, if what follows is played as the solution does."""
+        """The values of a round's outcomes, if later rounds are played by the solution."""
         return payoffs(scores, self.solution.settings.winning_score, self.values)
 
     def last(self, scores: Scores) -> int:
@@ -197,7 +197,7 @@ class Lookouts:
         return int(self.solution.manifest["rounds"][name_of(scores)]["iteration"])
 
     def iterations(self, scores: Scores) -> Sequence[int]:
-        """The iterations of a round that can be looked at."""
+        """The iterations of a round with snapshots."""
         return snapshots.kept(self._kept / name_of(scores))
 
     def lookout(self, scores: Scores, iteration: int | None = None) -> Lookout:

@@ -1,11 +1,11 @@
 """The kernels of one round: reach downward; values, regrets and strategies upward.
 
-All kernels of this wing are here, and use nothing of other modules: numba's own stamp of this file is then enough to
-tell what has to be compiled anew.
+All kernels of this wing are here and use no other module, so that numba's stamp of this file tells whether they must
+be compiled again.
 
-Row ``n`` of an array of shape (nodes, 3) belongs to the player who took a square to come to node ``n``, and is about
-that sequence of its moves, with a column for each of its goals.  Row 0, the empty board, is about having done nothing.
-So a player's last sequence at a node is the row of the node itself, or of its parent if the opponent moved last.
+Row ``n`` of an array of shape (nodes, 3) is for the player who moved to node ``n``, and for the sequence of their
+moves, with a column for each goal.  Row 0, the empty board, is for the empty sequence.  So a player's last sequence at
+a node is the row of the node itself, or of its parent if the opponent moved last.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 
 from pttt_ooc.jit import bare_kernel, piece
 
-_MET = np.array(((0, 1, 2, 0), (2, 1, 0, 0)))  # the goal that an outcome meets, as in `rules`
+_MET = np.array(((0, 1, 2, 0), (2, 1, 0, 0)))  # the goal that each outcome meets, as in `rules`
 _ONE = np.uint64(1)
 
 
 class Shape(NamedTuple):
     """The tree of a round.
 
-    Node numbers are unsigned: indices that cannot be negative make the kernels twice as fast.
+    Node numbers are unsigned: so the kernels are twice as fast.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Shape(NamedTuple):
     first_child
         uint64, shape (nodes + 1,): node ``n`` has the children ``first_child[n]`` to ``first_child[n + 1] - 1``.
     outcome
-        int8, shape (nodes,): of an end, else -1.
+        int8, shape (nodes,): the outcome of an end, else -1.
     plies
         int64, shape (plies + 1,): the first node of each ply, and the number of nodes.
     """
@@ -45,12 +45,12 @@ class Shape(NamedTuple):
 
 @bare_kernel
 def normalize(shape, player, shares, strategy):
-    """A player's strategy, in which each move has its part of the shares of its infoset.
+    """A player's strategy in proportion to shares.
 
     Parameters
     ----------
     shares
-        float64, shape (nodes, 3), from 0 up.  If all shares of an infoset are zero, all moves get the same.
+        float64, shape (nodes, 3), from 0 up.  The strategy is uniform at infosets where all are zero.
     strategy
         Written: probabilities of moves.
     """
@@ -68,7 +68,7 @@ def normalize(shape, player, shares, strategy):
 
 @bare_kernel
 def go_down(shape, player, strategy, reach, discount, sums):
-    """A player's reach, which is added to the discounted sums of strategies.
+    """A player's reach, added to the discounted sums of strategies.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def go_down(shape, player, strategy, reach, discount, sums):
 
 @piece
 def _end(node, outcome, player, payoffs, reach, row, values):
-    """Values of an end for each of a player's goals; row `row` of `reach` is of the opponent's last sequence there."""
+    """Values of an end for each of a player's goals; row `row` of `reach` is the opponent's last sequence."""
     total = reach[row, 0] + reach[row, 1] + reach[row, 2]
     met = reach[row, _MET[1 - player, outcome]]  # by the opponent
     values[node, 0] = values[node, 1] = values[node, 2] = payoffs[2] * met + payoffs[0] * (total - met)
@@ -105,7 +105,7 @@ def _add(node, amount, values):
 
 @piece
 def _add_up(shape, player, payoffs, node, reach, values):
-    """The values of a node at which the opponent moves: its reach is in the values of the children."""
+    """The values of a node at which the opponent moves: the children's values include the opponent's reach."""
     v0 = v1 = v2 = 0.0
     for child in range(shape.first_child[node], shape.first_child[node + _ONE]):
         if shape.outcome[child] >= 0:
@@ -156,15 +156,15 @@ class UpdateStep(NamedTuple):
 def update(shape, player, payoffs, bonus, tables, step):
     """A player's counterfactual values against the opponent's reach, its sums of regrets, and its next strategy.
 
-    The loops over goals are written out, which makes them twice as fast.
+    The loops over goals are unrolled, which makes them twice as fast.
 
     Parameters
     ----------
     payoffs
-        float64, shape (4,): what the player gets if nobody, only it, only the opponent, or both score, divided by 9,
-        because each pair of goals has the chance 1/9.
+        float64, shape (4,): the player's payoffs if nobody, only the player, only the opponent, or both score, divided
+        by 9, because each pair of goals has the chance 1/9.
     bonus
-        float64, shape (nodes,): what the player gets for each of its moves besides, divided by 9; may be empty.
+        float64, shape (nodes,): the player's bonus for each move, divided by 9; may be empty.
     tables, step
         :class:`RoundArrays`, in which all but the reach is changed, and :class:`UpdateStep`.
     """
@@ -270,12 +270,12 @@ def _drawn(shape, strategy, node, goal):
         left -= strategy[child, goal]
         if left < 0:
             return child
-    return end - _ONE  # the probabilities add up to a little less than 1
+    return end - _ONE  # rounded probabilities sum to a little less than 1
 
 
 @piece
 def _played(shape, strategy):
-    """Play a round, with goals that are drawn: whether the first and whether the second player scores."""
+    """Play a round with drawn goals; return whether the first and whether the second player scores."""
     goals = (np.random.randint(3), np.random.randint(3))
     node, player = np.uint64(0), 0
     while shape.outcome[node] < 0:
@@ -287,7 +287,7 @@ def _played(shape, strategy):
 
 @bare_kernel
 def simulate(shape, strategies, winning_score, matches, seed, visited, found):
-    """Play matches from 0-0, as people would: round by round, move by move.
+    """Play matches from 0-0, round by round, move by move.
 
     Parameters
     ----------
@@ -296,14 +296,15 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, found):
     visited
         Work space: int64, shape (N, N).
     found
-        Written: int64, shape (3, N, N).  For scores (a, b) of a round's first and second player: in how many matches
-        they came up; how many of these the player won who moved first when they came up first; all rounds at them.
+        Written: int64, shape (3, N, N).  For scores (a, b) of a round's first and second player: the number of matches
+        with these scores; how many of them were won by the player who moved first at their first occurrence; the
+        number of rounds at them.
     """
     np.random.seed(seed)
     found[:] = 0
     for _ in range(matches):
         visited[:] = 0
-        a, b, mover = 0, 0, 0  # who moves first in this round, of the two who play the match
+        a, b, mover = 0, 0, 0  # which of the two players moves first in this round
         winner = -1
         while winner < 0:
             if visited[a, b] == 0:
@@ -314,7 +315,7 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, found):
             if after < winning_score and against < winning_score:
                 a, b = against, after
             elif after >= winning_score and against >= winning_score:
-                a, b = b, a  # the round counts for nobody
+                a, b = b, a  # the round does not count
             else:
                 winner = mover if after > against else 1 - mover
             mover = 1 - mover

@@ -1,7 +1,7 @@
-"""The match: what scores lead to, and its rounds solved backwards from the last scores.
+"""The match: transitions between scores, and rounds solved backwards from the last scores.
 
-Scores ``(a, b)`` are those of the player who moves first in the round, and of the other one.  The next round has them
-the other way round.  The value of scores is for the player who moves first: 1 if it wins the match, -1 if it loses.
+Scores ``(a, b)`` are those of the round's first and second player.  In the next round they are exchanged.  The value of
+scores is for the player who moves first: 1 for a won match, -1 for a lost one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Row = dict[str, Any]
 
 
 def levels(winning_score: int) -> Iterator[list[Scores]]:
-    """All scores ``(a, b)`` with ``a >= b``, those with the same sum together, from the end of the match backwards.
+    """All scores ``(a, b)`` with ``a >= b``, grouped by their sum, from the end of the match backwards.
 
-    ``(a, b)`` and ``(b, a)`` are solved together, as each can follow the other.  Else the sum grows with each round.
+    ``(a, b)`` and ``(b, a)`` are solved together, as each can follow the other.  Else each round adds to the sum.
     """
     last = winning_score - 1
     for total in range(2 * last, -1, -1):
@@ -33,24 +33,24 @@ def levels(winning_score: int) -> Iterator[list[Scores]]:
 
 
 def both_ways(scores: Scores) -> list[Scores]:
-    """Scores and their mirror image, which are one if they are level."""
+    """Scores and their mirror image; level scores only once."""
     a, b = scores
     return [(a, b)] if a == b else [(a, b), (b, a)]
 
 
 def all_scores(winning_score: int) -> list[Scores]:
-    """The scores of all rounds, those at the end of the match first."""
+    """The scores of all rounds, from the end of the match backwards."""
     return [way for level in levels(winning_score) for pair in level for way in both_ways(pair)]
 
 
 @dataclass(frozen=True)
 class Following:
-    """What follows from one way to score.
+    """The transition after a round.
 
     Attributes
     ----------
     value
-        For the player who moves first now, if the match is over; else 0.
+        For the round's first player, if the match is over; else 0.
     scores
         Of the next round, in which the other player moves first; None if the match is over.
     """
@@ -60,21 +60,21 @@ class Following:
 
 
 def following(scores: Scores, winning_score: int) -> tuple[Following, Following, Following, Following]:
-    """What follows if neither, only the first, only the second, or both players score."""
+    """The transitions if neither, only the first, only the second, or both players score."""
     a, b = scores
 
     def after(mine: int, other: int) -> Following:
         if mine < winning_score and other < winning_score:
             return Following(0, (other, mine))
         if mine >= winning_score and other >= winning_score:
-            return Following(0, (b, a))  # it counts for nobody
+            return Following(0, (b, a))  # the round does not count
         return Following(1 if mine > other else -1, None)
 
     return after(a, b), after(a + 1, b), after(a, b + 1), after(a + 1, b + 1)
 
 
 def payoffs(scores: Scores, winning_score: int, values: Mapping[Scores, float]) -> Payoffs:
-    """The values of a round's outcomes, from the values of the rounds that can follow."""
+    """The values of a round's outcomes, from the values of the next rounds."""
     ways = following(scores, winning_score)
     return Payoffs(*(way.value if way.scores is None else -values[way.scores] for way in ways))
 
@@ -82,7 +82,7 @@ def payoffs(scores: Scores, winning_score: int, values: Mapping[Scores, float]) 
 def settle(
     chances: Mapping[Scores, NDArray[np.float64]], winning_score: int, values: Mapping[Scores, float]
 ) -> dict[Scores, float]:
-    """Exact values of scores and their mirror image, if both rounds are played in a given way.
+    """Exact values of scores and their mirror image, for given outcomes of both rounds.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def settle(
 
     Returns
     -------
-    The solution of the linear equations ``V(s) = sum of p * value``, in which ``V(s') of the mirror image can occur.
+    The solution of the linear equations ``V(s) = sum of p * value``, in which ``V(s')`` of the mirror image can occur.
     """
     unknown = list(chances)
     matrix, right = np.eye(len(unknown)), np.zeros(len(unknown))
@@ -102,7 +102,7 @@ def settle(
             if way.scores is None:
                 right[row] += chance * way.value
             elif way.scores in chances:
-                matrix[row, unknown.index(way.scores)] += chance  # the value of the next round counts negative
+                matrix[row, unknown.index(way.scores)] += chance  # the next round's value has the opposite sign
             else:
                 right[row] -= chance * values[way.scores]
     return dict(zip(unknown, np.linalg.solve(matrix, right).tolist(), strict=True))
@@ -110,14 +110,14 @@ def settle(
 
 @dataclass(frozen=True)
 class Look:
-    """What is known of a pair of rounds at a check.
+    """The results of a check of a pair of rounds.
 
     Attributes
     ----------
     values
-        Exact values of the scores, if both players play the average strategies.
+        Exact values of the scores with the average strategies.
     responses
-        For each of the scores: what the best responses of the first and of the second player get.
+        For each of the scores: the values of the first and of the second player's best response.
     profiles
         The average strategies.
     """
@@ -137,17 +137,17 @@ class Look:
 
 
 REHEARSALS = (1e-2, 1e-4)
-"""Exploitabilities at which the rounds start anew, with the values that were found until then.
+"""Exploitabilities at which the rounds restart, with the values found so far.
 
-Regrets from iterations with wrong values of the outcomes are forgotten slowly where the opponent hardly ever comes.
+Regrets from iterations with wrong values of the outcomes fade slowly where the opponent has little reach.
 """
 
 RESTS = 0.05
-"""A round makes no more iterations while its exploitability is below this part of what is asked for."""
+"""A round makes no iterations while its exploitability is below this fraction of the target."""
 
 
 class PairSolver:
-    """Solves the rounds of scores and of their mirror image together, as the values of each depend on the other.
+    """Solves the rounds of scores and of their mirror image together, as their values depend on each other.
 
     The values of the outcomes are those of the average strategies with the smallest exploitability so far.
 
@@ -158,7 +158,7 @@ class PairSolver:
     values
         Of all later rounds.
     rows
-        What earlier checks have found.
+        The results of earlier checks.
     """
 
     def __init__(
@@ -170,12 +170,12 @@ class PairSolver:
 
     @property
     def iteration(self) -> int:
-        """The iterations that the rounds have made since they last started anew: of the one that made more."""
+        """The iterations since the last restart, of the round that made more."""
         return max(solver.iteration for solver in self.solvers.values())
 
     @property
     def is_done(self) -> bool:
-        """Whether the last check ends the solve."""
+        """Whether the last check ended the solve."""
         if not self.rows:
             return False
         last = self.rows[-1]
@@ -183,7 +183,7 @@ class PairSolver:
         return solved or bool(last["iteration"] >= self.settings.max_iterations)
 
     def steps(self, workers: Executor) -> Iterator[Row]:
-        """Iterate and check in turn until it is done; a row for each check."""
+        """Iterate and check in turn until the rounds are solved; a row for each check."""
         while not self.is_done:
             if self.rows and self.rows[-1]["ends_rehearsal"] and self.iteration:
                 for solver in self.solvers.values():
@@ -196,7 +196,7 @@ class PairSolver:
             yield self.rows[-1]
 
     def _awake(self) -> list[Solver]:
-        """The rounds that are to go on: at least one."""
+        """The solvers that continue: at least one."""
         if not self.iteration:
             return list(self.solvers.values())
         enough = RESTS * self.settings.maximum_subgame_exploitability
@@ -220,7 +220,7 @@ class PairSolver:
         }
 
     def look(self) -> Look:
-        """Exact values of the average strategies, and best responses to them, with these values for what follows."""
+        """Exact values of the average strategies, and best responses to them, with these values for later rounds."""
         n = self.settings.winning_score
         profiles = {scores: solver.average() for scores, solver in self.solvers.items()}
         chances = {scores: scoring(outcomes(self.solvers[scores].tree, profiles[scores])) for scores in self.solvers}

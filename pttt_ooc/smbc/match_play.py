@@ -1,6 +1,6 @@
-"""Matches of a person against a solution: goals, moves, points.  Nothing here needs numerics.
+"""Matches of a person against a solution: goals, moves, points, without numerics.
 
-The bot's goals and moves are drawn with the operating system's random numbers, unless a test gives others.
+The bot's goals and moves are drawn with the operating system's random numbers, except in tests.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Draw = Callable[[], float]
 
 @dataclass(frozen=True)
 class Expectation:
-    """How often the person wins the match, exactly, if it plays in a certain way against the solution.
+    """The exact probability that the person wins the match, by the person's strategy.
 
     Attributes
     ----------
     solution
-        As the solution does.
+        With the solution's strategy.
     best
-        As the best response does.
+        With the best response.
     """
 
     solution: float
@@ -37,7 +37,7 @@ class Expectation:
 
 
 class Bot(Protocol):
-    """Who plays against the person.  `scores` are those of the round's first and second player."""
+    """The person's opponent.  `scores` are those of the round's first and second player."""
 
     @property
     def winning_score(self) -> int:
@@ -54,7 +54,7 @@ class Bot(Protocol):
         """The probabilities of the goals of the first (0) or second player, given the moves; None if impossible."""
 
     def expectation(self, first: int) -> Expectation:
-        """How often the person wins if `first` moves first in the first round."""
+        """The person's probability to win if `first` moves first in the first round."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Round:
     goals
         Of the person and of the bot.
     squares
-        That were taken, in order.
+        The taken squares, in order.
     outcome
         Of the board; `UNDECIDED` while the round goes on.
     """
@@ -93,7 +93,7 @@ class Round:
 
     @property
     def scores(self) -> tuple[int, int]:
-        """The points of who moves first in the round, and of the other one."""
+        """The points of the round's first and second player."""
         return (self.points[self.first], self.points[1 - self.first])
 
     @property
@@ -140,9 +140,9 @@ class Match:
     winning_score
         The points that win it.
     rounds
-        All rounds so far; the last one may be under way.
+        All rounds so far; the last one may be unfinished.
     resigned
-        Whether the person has given it up.
+        Whether the person has resigned.
     """
 
     winning_score: int
@@ -156,13 +156,13 @@ class Match:
 
     @property
     def points(self) -> tuple[int, int]:
-        """The points of the person and of the bot, with those of the last round if it is over."""
+        """The points of the person and of the bot, including the last round if it is over."""
         last = self.round
         if not last.over:
             return last.points
         mine, other = (points + scored for points, scored in zip(last.points, last.scored, strict=True))
         if mine >= self.winning_score and other >= self.winning_score:
-            return last.points  # it counts for nobody
+            return last.points  # the round does not count
         return mine, other
 
     @property
@@ -174,12 +174,12 @@ class Match:
         return ME if mine >= self.winning_score else BOT if other >= self.winning_score else None
 
     def on(self, draw: Draw) -> Match:
-        """The match with the next round begun.
+        """The match after the start of the next round.
 
         Raises
         ------
         PlayError
-            If a round is under way, or the match is over.
+            If the last round is unfinished, or the match is over.
         """
         if self.winner is not None:
             raise PlayError("This match is over.")
@@ -188,7 +188,7 @@ class Match:
         return replace(self, rounds=(*self.rounds, _new_round(self.points, 1 - self.round.first, draw)))
 
     def move(self, square: int, bot: Bot, draw: Draw) -> Match:
-        """The match after a move of the person, and the bot's answer.
+        """The match after a move of the person and the bot's reply.
 
         Raises
         ------
@@ -215,7 +215,7 @@ class Match:
 
 
 def new_match(winning_score: int, first: int, draw: Draw) -> Match:
-    """A match whose first round has begun: `first` is who moves first in it."""
+    """A match at its first round, in which `first` moves first."""
     return Match(winning_score, (_new_round((0, 0), first, draw),))
 
 
@@ -225,7 +225,7 @@ def _new_round(points: tuple[int, int], first: int, draw: Draw) -> Round:
 
 
 def _drawn(chances: Mapping[int, float], draw: Draw) -> int:
-    """A square by chance; one of probability 0 is never drawn."""
+    """Draw a square; one of probability 0 is never drawn."""
     left = draw() * sum(chances.values())
     possible = [square for square, chance in chances.items() if chance > 0]
     for square in possible:
@@ -237,14 +237,14 @@ def _drawn(chances: Mapping[int, float], draw: Draw) -> int:
 
 @dataclass(frozen=True)
 class Thought:
-    """What the bot believed after one of the person's moves.
+    """The bot's belief after one of the person's moves.
 
     Attributes
     ----------
     number
         Of the move in the round, from 1.
     believed
-        The probabilities of the person's goals; None if the solution makes this move with no goal.
+        The probabilities of the person's goals; None if the solution never makes this move.
     """
 
     number: int
@@ -253,7 +253,7 @@ class Thought:
 
 
 def thoughts(ended: Round, bot: Bot) -> list[Thought]:
-    """What the bot believed of the person's goal, move by move."""
+    """The bot's beliefs about the person's goal, move by move."""
     player = 0 if ended.first == ME else 1
     return [
         Thought(number, square, bot.believed(ended.scores, ended.squares[:number], player))

@@ -1,4 +1,4 @@
-"""Matches that were played to their end: kept as lines of JSON, counted, and compared with what can be expected."""
+"""Finished matches: kept as lines of JSON, counted, and compared with exact expectations."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FILE = "matches.jsonl"
 
 @dataclass(frozen=True)
 class Tally:
-    """Matches in which the same player moved first, and how many of them the person has won.
+    """The number of matches in which the same player moved first, and of those that the person won.
 
     Attributes
     ----------
     first
-        Who moved first in the first round: `ME` or `BOT`.
+        The first player of the first round: `ME` or `BOT`.
     """
 
     first: int
@@ -32,12 +32,12 @@ class Tally:
 
 
 def keep(directory: Path, match: Match) -> None:
-    """Add a match that is over to the file of a directory.
+    """Add a finished match to the file of a directory.
 
     Raises
     ------
     StoreError
-        If it cannot be written.
+        If the file cannot be written.
     """
     line = json.dumps({"at": time.time(), "winner": match.winner, **asdict(match)})
     with explained(f"write to {directory / FILE}"), open(directory / FILE, "a", encoding="utf-8") as file:
@@ -47,12 +47,12 @@ def keep(directory: Path, match: Match) -> None:
 
 
 def kept(directory: Path) -> list[Tally]:
-    """The tallies of the matches that a directory has.
+    """The tallies of a directory's matches.
 
     Raises
     ------
     StoreError
-        If the file cannot be read, or has a line that is no match.
+        If the file cannot be read, or has a line that is not a match.
     """
     file = directory / FILE
     if not file.exists():
@@ -63,11 +63,11 @@ def kept(directory: Path) -> list[Tally]:
         matches = [json.loads(line) for line in lines]
         return tallies((one["rounds"][0]["first"], one["winner"]) for one in matches)
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise StoreError(f"{file} has a line that is no match; move the file away to begin anew.") from error
+        raise StoreError(f"{file} has a line that is not a match; move the file away to start again.") from error
 
 
 def tallies(matches: Iterable[tuple[int, int]]) -> list[Tally]:
-    """Tallies of matches, each told by who moved first and who won."""
+    """Tallies of matches, given as pairs of first player and winner."""
     found = {ME: [0, 0], BOT: [0, 0]}
     for first, winner in matches:
         found[first][0] += 1
@@ -76,7 +76,7 @@ def tallies(matches: Iterable[tuple[int, int]]) -> list[Tally]:
 
 
 def sentences(counted: Iterable[Tally], bot: Bot) -> list[str]:
-    """What tallies say, each with the exact expectation beside it."""
+    """A sentence for each tally, with the exact expectation."""
     found = []
     for tally in counted:
         expected = bot.expectation(tally.first)
@@ -84,7 +84,7 @@ def sentences(counted: Iterable[Tally], bot: Bot) -> list[str]:
         times = "match" if tally.matches == 1 else "matches"
         found.append(
             f"Of {tally.matches} {times} in which {who} moved first you have won {tally.won} "
-            f"({tally.won / tally.matches:.1%}); who plays like the bot wins {expected.solution:.4%}, "
+            f"({tally.won / tally.matches:.1%}); a player like the bot wins {expected.solution:.4%}, "
             f"a perfect player {expected.best:.4%}."
         )
     return found

@@ -1,8 +1,7 @@
-"""A place in a round, with the board as somebody holds it.
+"""A position of a round in the viewer's orientation.
 
-The tree has one of the moves that a symmetry of the position takes into each other.  Somebody who plays or looks may
-choose any of them, and sees the board as it lies before him: a :class:`Place` remembers how it has to be turned to be
-the tree's.
+The tree has only one of several moves that are images of each other by a symmetry of the position.  A viewer may choose
+any of them, and keeps the orientation of the board: a :class:`Place` stores how it maps to the tree's board.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ _AS_IT_IS = tuple(range(SQUARES))
 
 @dataclass(frozen=True)
 class Place:
-    """Where a round is.
+    """A position of a round.
 
     Attributes
     ----------
     squares
-        The squares that were taken, in order, as the board lies.
+        The taken squares, in order, in the viewer's orientation.
     node
         Of the tree.
     turned
-        For each square as the board lies: the square of the tree's board.
+        For each square in the viewer's orientation: the square of the tree's board.
     """
 
     tree: RoundTree
@@ -40,7 +39,7 @@ class Place:
 
     @classmethod
     def of(cls, tree: RoundTree, squares: Sequence[int]) -> Place:
-        """The place after some moves from the empty board.
+        """The position after some moves from the empty board.
 
         Raises
         ------
@@ -54,23 +53,23 @@ class Place:
 
     @property
     def position(self) -> Position:
-        """The squares of both players, as the board lies."""
+        """The squares of both players, in the viewer's orientation."""
         first, second = (sum(1 << square for square in self.squares[player::2]) for player in (0, 1))
         return first, second
 
     @property
     def player(self) -> int:
-        """Who is to move."""
+        """The player to move."""
         return mover(self.position)
 
     @property
     def outcome(self) -> int:
-        """What the round ends with, or `UNDECIDED`."""
+        """The outcome of the round, or `UNDECIDED`."""
         return int(self.tree.shape.outcome[self.node])
 
     @cached_property
     def ways(self) -> dict[int, tuple[int, Squares]]:
-        """For each square that may be taken: the child that it leads to, and how the board is turned there."""
+        """For each legal square: the child, and the map from the viewer's board to the tree's board there."""
         if not len(self.tree.children(self.node)):
             return {}
         theirs: Position = (image(self.position[0], self.turned), image(self.position[1], self.turned))
@@ -82,12 +81,12 @@ class Place:
         return found
 
     def step(self, square: int) -> Place:
-        """The place after one more move.
+        """The position after one more move.
 
         Raises
         ------
         GameError
-            If the round is over, there is no such square, or it is taken; one sentence, with squares as on a telephone.
+            If the round is over, there is no such square, or it is taken; with squares numbered as on a telephone.
         """
         if not self.ways:
             raise GameError("The round is decided; no move is left.")
@@ -99,14 +98,14 @@ class Place:
         return Place(self.tree, (*self.squares, square), node, turned)
 
     def alike(self) -> list[Squares]:
-        """The squares that may be taken, those together that a symmetry of the position takes into each other."""
+        """The legal squares, grouped by symmetries of the position."""
         found: dict[int, list[int]] = {}
         for square, (child, _) in self.ways.items():
             found.setdefault(child, []).append(square)
         return [tuple(squares) for _, squares in sorted(found.items(), key=lambda item: item[1])]
 
     def chances(self, strategy: Sequence[float]) -> dict[int, float]:
-        """The probability of each square that may be taken; squares that are alike have the same.
+        """The probability of each legal square; squares of one group have the same.
 
         Parameters
         ----------

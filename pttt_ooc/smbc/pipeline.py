@@ -1,6 +1,6 @@
-"""The wing's stages in the workflow: what they are made of, what is asked for, and what of it is there.
+"""The wing's stages in the workflow: their sources, settings and requests.
 
-The Snakefile imports this module, so it imports nothing that takes long.
+The Snakefile imports this module, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MODULES = {
 
 
 def sources(stage: str) -> str:
-    """The digest of all that a stage of the wing is made of."""
+    """The digest of all sources of a stage."""
     return module_digest(MODULES[stage])
 
 

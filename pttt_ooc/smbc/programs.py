@@ -1,12 +1,12 @@
 """Linear programs over the optimal strategies of one round, in sequence form (von Stengel 1996).
 
 The plan of a player has a variable for each of its sequences and goals.  For each node at which the opponent moves and
-each of the opponent's goals, a free variable is a lower bound of what the opponent can be held to there.  A plan is
-optimal if these bounds reach the value of the round.
+each of the opponent's goals, a free variable bounds the player's payoff against the best response from there
+on.  A plan is optimal if these bounds reach the value of the round.
 
-The plans that are optimal form a polytope.  What the opponent's best response gets with one of its goals is linear on
-it, and so linear programs find the least and the most of it in all equilibria: an equilibrium is a pair of any two
-optimal plans, as the game is zero-sum.
+The optimal plans form a polytope.  The payoff of the opponent's best response with one goal is linear on it, so linear
+programs find its least and greatest value in all equilibria: as the game is zero-sum, any two optimal plans are an
+equilibrium.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pttt_ooc.solving.linear_program import LinearProgram
 Ints = NDArray[np.int64]
 
 SLACK = 1e-9
-"""By how much a plan may miss the value and still count as optimal: solvers work in double precision."""
+"""How far an optimal plan may be from the value: solvers work in double precision."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,11 @@ class PlanProgram:
     Attributes
     ----------
     player
-        Whose plans.
+        The player of the plans.
     plan_size
         The number of the plan's variables.
     by_goal
-        Shape (3, variables): for each goal of the opponent, what the player gets at most against it, times 1/3.
+        Shape (3, variables): for each goal of the opponent, the player's greatest payoff against it, times 1/3.
     below
         Sparse: this matrix times the variables is at most 0.
     equal, amounts
@@ -58,7 +58,7 @@ class PlanProgram:
 
 @dataclass(frozen=True)
 class Range:
-    """The least and the most of a quantity in all equilibria."""
+    """The least and the greatest value of a quantity in all equilibria."""
 
     least: float
     most: float
@@ -112,7 +112,7 @@ def solve(given: PlanProgram) -> tuple[float, Floats]:
 
 
 def goal_range(given: PlanProgram, value: float, goal: int) -> Range:
-    """What the player gets when the opponent has a goal, times 1/3: the least and the most in all equilibria."""
+    """The player's payoff if the opponent has a goal, times 1/3: its range in all equilibria."""
     least, most = (extreme(given, given.by_goal[goal], value, sign)[0] for sign in (-1, 1))
     return Range(least, most)
 
@@ -124,12 +124,12 @@ def plies_of(tree: RoundTree) -> Ints:
 
 
 def extreme(given: PlanProgram, amounts: Floats, value: float | None, sign: int) -> tuple[float, Floats]:
-    """The most (or with sign -1 the least) of amounts times variables, and the variables that reach it.
+    """The maximum (with sign -1: the minimum) of amounts times variables, and the variables that reach it.
 
     Parameters
     ----------
     value
-        Of the round for the program's player, if only optimal plans count.
+        The value of the round for the program's player, to allow only optimal plans.
 
     Raises
     ------
@@ -148,14 +148,14 @@ def extreme(given: PlanProgram, amounts: Floats, value: float | None, sign: int)
 
 
 def _numbers(nodes: Ints, count: int) -> Ints:
-    """For each node its place among some nodes, -1 for the others."""
+    """For each node its index in `nodes`, or -1."""
     found = np.full(count, -1)
     found[nodes] = np.arange(len(nodes))
     return found
 
 
 class _Entries:
-    """The entries of a sparse matrix, as they are found."""
+    """The entries of a sparse matrix, in parts."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Ints, Ints, Floats]] = []

@@ -15,14 +15,14 @@ from pttt_ooc.smbc.tree import RoundTree
 from pttt_ooc.solving.regret import Coefficients
 
 Floats = NDArray[np.float64]
-PAIRS = 9  # of goals, each with the same chance
+PAIRS = 9  # of goals, with equal chances
 _NONE: Floats = np.empty((0, 3))
 _NO_BONUS: Floats = np.empty(0)
 
 
 @dataclass(frozen=True)
 class Payoffs:
-    """What the first player gets when neither, only the first, only the second, or both players score."""
+    """The first player's payoffs if neither, only the first, only the second, or both players score."""
 
     neither: float = 0
     first: float = 1
@@ -30,13 +30,13 @@ class Payoffs:
     both: float = 0
 
     def of(self, player: int) -> Floats:
-        """For `player`, by whether it and its opponent score, times the chance of a pair of goals, as kernels want."""
+        """The payoffs of `player` in the order of :func:`kernels.update`, times the chance of a pair of goals."""
         if player == 0:
             return np.array(astuple(self)) / PAIRS
         return -np.array((self.neither, self.second, self.first, self.both)) / PAIRS
 
     def table(self) -> Floats:
-        """The first player's payoff, shape (3, 3, 4): by both goals and by the outcome of the board."""
+        """The first player's payoff, shape (3, 3, 4): by both goals and the board's outcome."""
         found, amounts = np.empty((3, 3, 4)), astuple(self)
         for first, second, outcome in np.ndindex(found.shape):
             found[first, second, outcome] = amounts[(first == MET[0][outcome]) + 2 * (second == MET[1][outcome])]
@@ -50,8 +50,8 @@ class RoundProfile:
     Attributes
     ----------
     strategy
-        Probabilities, float64, shape (nodes, 3): row ``n`` has those of the move to node ``n`` by its player, for each
-        goal; row 0 is 1.
+        Probabilities, float64, shape (nodes, 3): row ``n`` is for the move to node ``n``, by its player's goal; row 0
+        is 1.
     reach
         Their products along the player's own moves.
     """
@@ -61,7 +61,7 @@ class RoundProfile:
 
 
 def profile_of(tree: RoundTree, sums: Floats) -> RoundProfile:
-    """The profile in which each move has its share of the sums of its infoset; all the same if none is above 0."""
+    """The profile with probabilities in proportion to sums; uniform at infosets where all are zero."""
     found = RoundProfile(np.ones((tree.nodes, 3)), np.ones((tree.nodes, 3)))
     for player in (0, 1):
         kernels.normalize(tree.shape, player, sums, found.strategy)
@@ -70,7 +70,7 @@ def profile_of(tree: RoundTree, sums: Floats) -> RoundProfile:
 
 
 def mixed(tree: RoundTree, first: Floats, second: Floats) -> RoundProfile:
-    """The profile of the first player's moves in one array of strategies, and the second player's in another."""
+    """The profile with the first player's strategy from one array, and the second player's from another."""
     strategy = np.where(moved_by(tree, 0)[:, None], first, second)
     return profile_of(tree, strategy)
 
@@ -91,7 +91,7 @@ def outcomes(tree: RoundTree, profile: RoundProfile) -> Floats:
 
 
 def scoring(found: Floats) -> Floats:
-    """Probabilities that neither, only the first, only the second or both players score, shape (4,), from outcomes."""
+    """Probabilities that neither, only the first, only the second or both players score, shape (4,)."""
     total = np.zeros(4)
     for first, second, outcome in np.ndindex(found.shape):
         total[(first == MET[0][outcome]) + 2 * (second == MET[1][outcome])] += found[first, second, outcome] / PAIRS
@@ -105,9 +105,9 @@ class Response:
     Attributes
     ----------
     value
-        What the player gets in expectation.
+        The player's expected payoff.
     values
-        Shape (nodes, 3): of each node for each of the player's goals, times the reach of the opponent and of chance.
+        Shape (nodes, 3): counterfactual values of each node for each of the player's goals.
     best
         Shape (nodes, 3): 1 for the first of the best moves, else 0.
     """
@@ -130,11 +130,11 @@ class Solver:
     Parameters
     ----------
     regrets, sums, strategy
-        The state, changed in place: float64, shape (nodes, 3).  At iteration 0 it is set.
+        The state, changed in place: float64, shape (nodes, 3).  Initialised at iteration 0.
     iteration
-        How many iterations made the state.
+        The number of iterations so far.
     payoffs
-        The values of the outcomes; they may be set anew between iterations.
+        The values of the outcomes; they may change between iterations.
     """
 
     def __init__(
@@ -151,14 +151,14 @@ class Solver:
         self.regrets, self.sums = regrets, sums
         self.current = RoundProfile(strategy, np.ones((tree.nodes, 3)))
         self._values = np.empty((tree.nodes, 3))
-        self._closeness = (SQUARES - 1 - tree.square) / (SQUARES - 1) / PAIRS  # of squares to the top left
+        self._closeness = (SQUARES - 1 - tree.square) / (SQUARES - 1) / PAIRS  # of squares to the top left corner
         if iteration == 0:
             self.restart()
         for player in (0, 1):
             kernels.go_down(tree.shape, player, strategy, self.current.reach, 0.0, _NONE)
 
     def restart(self) -> None:
-        """Forget all iterations, but not the payoffs."""
+        """Start again at iteration 0; the payoffs stay."""
         self.iteration = 0
         self.regrets[:] = self.sums[:] = 0
         start = profile_of(self.tree, self.sums)
@@ -180,7 +180,7 @@ class Solver:
                 kernels.go_down(self.tree.shape, player, self.current.strategy, self.current.reach, discount, self.sums)
 
     def average(self) -> RoundProfile:
-        """The average strategies: sums of reach, so that each strategy counts as often as it comes to an infoset."""
+        """The average strategies, weighted by reach."""
         return profile_of(self.tree, self.sums)
 
     def _update(self, player: int, coefficients: Coefficients) -> None:

@@ -1,8 +1,7 @@
 """The rules of one round: goals, outcomes of the board, positions and their symmetries.
 
-A position is a pair of bit masks: the squares of the player who moves first, and of the other one.  The order in which
-they were taken does not matter here; it matters to the players, because it tells about goals, and so the tree
-(:mod:`pttt_ooc.smbc.tree`) has a node for each order.
+A position is a pair of bit masks: the squares of the first and of the second player.  The order of the moves matters to
+the players, because it reveals goals, and so the tree (:mod:`pttt_ooc.smbc.tree`) has a node for each order.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ SQUARES = 9
 FULL = (1 << SQUARES) - 1
 
 UNDECIDED, FIRST, TIE, SECOND, BOTH = -1, 0, 1, 2, 3
-"""Outcomes of a board: who has three in a row.  Both can have it only if the board is filled to the end."""
+"""Outcomes of a board: who has three in a row.  Both can have it only if boards are filled."""
 
 MET = ((0, 1, 2, 0), (2, 1, 0, 0))
 """For the first and for the second player: the number of the goal that each outcome meets."""
@@ -31,27 +30,27 @@ START: Position = (0, 0)
 
 
 def scores(outcome: int, goals: tuple[int, int]) -> tuple[int, int]:
-    """The points of both players, 0 or 1 each, for an outcome and their goals."""
+    """The points of both players, 0 or 1, for an outcome and their goals."""
     return int(MET[0][outcome] == goals[0]), int(MET[1][outcome] == goals[1])
 
 
 def image(mask: int, symmetry: Squares) -> int:
-    """The squares that a symmetry takes the squares of a bit mask to."""
+    """The image of a bit mask by a symmetry."""
     return sum(1 << symmetry[square] for square in range(SQUARES) if mask >> square & 1)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of a round, and what of the tree is merged or left out.
+    """The rules of a round, and simplifications of its tree.
 
     Attributes
     ----------
     fill_board
         Whether a round goes on until the board is full, as in the comic.
     merge
-        Whether moves that a symmetry of the position takes into each other are one move.
+        Whether images of a move by symmetries of the position are one move.
     cut
-        Whether a round ends as soon as its outcome is the same whatever is still played.
+        Whether a round ends as soon as its outcome is forced.
     """
 
     fill_board: bool = False
@@ -73,7 +72,7 @@ class Rules:
         return self.forced(position) if self.cut else self.outcome(position)
 
     def forced(self, position: Position) -> int:
-        """The outcome that every way to go on leads to, `UNDECIDED` if there is more than one."""
+        """The outcome of all continuations, `UNDECIDED` if there are several."""
         if position not in self._forced:
             outcome = self.outcome(position)
             if outcome == UNDECIDED:
@@ -87,7 +86,7 @@ class Rules:
         return {}
 
     def moves(self, position: Position) -> Squares:
-        """The squares to choose from: of moves that are merged, the one with the smallest number."""
+        """The legal squares; of merged moves, the one with the smallest number."""
         if not self.merge:
             return empty(position)
         if position not in self._moves:
@@ -101,21 +100,21 @@ class Rules:
 
 
 def mover(position: Position) -> int:
-    """Who is to move: 0, the first player, or 1."""
+    """The player to move: 0, the first player, or 1."""
     return (position[0] | position[1]).bit_count() % 2
 
 
 def empty(position: Position) -> Squares:
-    """The squares that nobody has taken."""
+    """The free squares."""
     return tuple(square for square in range(SQUARES) if not (position[0] | position[1]) >> square & 1)
 
 
 def after(position: Position, square: int) -> Position:
-    """The position after the player whose turn it is has taken a square."""
+    """The position after the player to move has taken a square."""
     first, second = position
     return (first, second | 1 << square) if mover(position) else (first | 1 << square, second)
 
 
 def stabilizer(position: Position) -> tuple[Squares, ...]:
-    """The symmetries of the board that take both players' squares to themselves; the identity comes first."""
+    """The symmetries of the board that keep both players' squares; the identity is first."""
     return tuple(g for g in BOARD.symmetries if all(image(mask, g) == mask for mask in position))

@@ -1,4 +1,4 @@
-"""What a solve of the match is asked for, and the wing's section of config.yaml."""
+"""Settings of a solve of the match, and the wing's section of config.yaml."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pttt_ooc.errors import ConfigError, did_you_mean
 from pttt_ooc.solving.regret import RULES, Coefficients, Parameters, Rule, unread_keys
 
 FASTER = {"sapdcfr+": {"gamma": 10.0, "asymmetry": 4.0}}
-"""Parameters that are faster here than the ones of a rule's paper: most of a round's moves are soon settled."""
+"""Parameters that are faster here than those of a rule's paper: most of a round's moves are soon settled."""
 
-MOST_POINTS = 9  # the rounds grow with the square of it
+MOST_POINTS = 9  # the number of rounds is its square
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class SolveSettings:
         Whether a round goes on until the board is full.
     maximum_subgame_exploitability
         A round is solved when the two best responses to it gain no more than this together.  If all rounds of a match
-        to five come just below 1e-6, the match can be exploited by 5.5e-6.
+        to five are just below 1e-6, the exploitability of the match is 5.5e-6.
     check_exploitability_every
-        Iterations between two looks at the exploitability; the values of the outcomes change then too.
+        Iterations between two checks of the exploitability, which also update the values of the outcomes.
     algorithm
         A name of :data:`pttt_ooc.solving.regret.RULES`.
     alpha, beta, gamma, asymmetry
-        Its parameters; None for the ones of its paper, or of :data:`FASTER`.
+        Its parameters; None for those of its paper, or of :data:`FASTER`.
     horizon
         Iterations during which the parameters of an ``hs-`` rule move.
     alternate_updates
-        Whether the players' regrets are updated in turn, or both against the strategies before.
+        Whether the players' regrets are updated in turn, or both against the last strategies.
     small_move_epsilon, small_move_epsilon_decay
-        A bonus for moves further up and left, and the part of it that is lost with each iteration.
+        A bonus for moves further up and left, and the fraction of it that each iteration removes.
     max_iterations
         Of each round.
     """
@@ -102,13 +102,13 @@ class SolveSettings:
 
     @property
     def normal(self) -> SolveSettings:
-        """These settings in their normal form: what changes nothing is as if it had been left out."""
+        """These settings in their normal form: settings without effect have their defaults."""
         usual = {name for name, value in asdict(self._defaults).items() if getattr(self, name) == value}
         without = unread_keys(self.algorithm) | usual
         return replace(self, **{name: getattr(_DEFAULT, name) for name in without})
 
     def coefficients(self, iteration: int) -> tuple[Coefficients, float]:
-        """Of an iteration, counted from 1: the rule's, and the discount of the sums of strategies before it."""
+        """The rule's coefficients of an iteration, counted from 1, and the discount of earlier sums of strategies."""
         t = max(iteration, 1)
         parameters = self.rule.scheduled(t, self.parameters, self.horizon)
         return self.rule.coefficients(t, parameters), ((t - 1) / t) ** parameters.gamma if t > 1 else 0.0
@@ -158,21 +158,21 @@ class SmbcConfig(Section):
         default=float(_DEFAULT.small_move_epsilon_decay),
         ge=0,
         le=1,
-        description="The part of the bonus that is lost with each iteration.",
+        description="The fraction of the bonus that each iteration removes.",
     )
-    max_iterations: Whole = Field(default=_DEFAULT.max_iterations, description="Of each round.")
+    max_iterations: Whole = Field(default=_DEFAULT.max_iterations, description="The most iterations of each round.")
     compared: tuple[Algorithm, ...] = Field(
         default=("cfr", "dcfr", "pdcfr+"),
-        description="Update rules whose convergence the report shows beside the one that solved the match.",
+        description="Further update rules whose convergence the report shows.",
     )
     all_equilibria: bool = Field(
         default=False,
-        description="The report bounds what goals are worth in all equilibria, by linear programs, which take minutes "
+        description="The report bounds the values of goals in all equilibria, by linear programs, which take minutes "
         "and need scipy.",
     )
     compared_iterations: Whole = Field(
         default=1000,
-        description="Iterations of these, on the last round of the match, and of runs with bonuses for small moves.",
+        description="Iterations of these rules on the match's last round, and of runs with bonuses for small moves.",
     )
 
     @property

@@ -1,4 +1,4 @@
-"""Matches between two players of a solution, played move by move with a random generator."""
+"""Simulated matches of a solution against itself, with random moves."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pttt_ooc.smbc.solve import MatchSolution, name_of
 
 @dataclass(frozen=True)
 class Simulated:
-    """What simulated matches show of the matches in which some scores came up.
+    """Results of simulated matches in which some scores came up.
 
     Attributes
     ----------
     matches
-        In which the scores came up.
+        The number of matches with the scores.
     won
-        How many of them the player won who moved first when the scores came up first.
+        How many of them were won by the player who moved first at the first occurrence of the scores.
     rounds
-        That were played at the scores.
+        The number of rounds at the scores.
     expected
         The exact probability of such a win.
     """
@@ -37,13 +37,13 @@ class Simulated:
 
     @property
     def standard_errors(self) -> float:
-        """By how many standard errors the share of won matches is off."""
+        """The error of the share of won matches, in standard errors."""
         error = math.sqrt(self.expected * (1 - self.expected) / self.matches)
         return (self.won / self.matches - self.expected) / error
 
 
 def simulate(solution: MatchSolution, matches: int, seed: int) -> dict[Scores, Simulated]:
-    """Play matches from 0-0; for all scores that came up, in the order of the solution."""
+    """Play matches from 0-0; results for all scores that came up, in the order of the solution."""
     n, tree = solution.settings.winning_score, solution.tree
     strategies = np.empty((n, n, tree.nodes, 3))
     for scores, profile in solution.profiles.items():
@@ -60,7 +60,7 @@ def simulate(solution: MatchSolution, matches: int, seed: int) -> dict[Scores, S
 
 
 def as_json(found: dict[Scores, Simulated], seed: int) -> dict[str, Any]:
-    """What was found, as JSON values."""
+    """The results as JSON values."""
     return {
         "matches": found[0, 0].matches,
         "seed": seed,

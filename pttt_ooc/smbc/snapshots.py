@@ -1,8 +1,8 @@
-"""Snapshots of a round's solver on the way, to look at: regrets, current and average strategies.
+"""Snapshots of a running solver of a round: regrets, current and average strategies.
 
-They are in ``work/FINGERPRINT/snapshots/A-B/N.zarr``: after ``N`` iterations, single precision, compressed.  One is
-kept at the first check, the second, the fourth, the eighth and so on, and one at the last.  When the rounds start anew
-with better values of the outcomes, the snapshots of the iterations before are dropped.
+They are in ``work/FINGERPRINT/snapshots/A-B/N.zarr``: after ``N`` iterations, single precision, compressed.  They are
+kept at the first check, the second, the fourth, the eighth and so on, and at the last.  When the rounds restart with
+better values of the outcomes, earlier snapshots are dropped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Snapshot:
     Attributes
     ----------
     regrets, current, average
-        Sums of regrets, and both strategies: shape (nodes, 3), as of :class:`pttt_ooc.smbc.round.RoundProfile`.
+        Sums of regrets, and both strategies: shape (nodes, 3), see :class:`pttt_ooc.smbc.round.RoundProfile`.
     """
 
     iteration: int
@@ -56,17 +56,17 @@ def drop(directory: Path) -> None:
 
 
 def kept(directory: Path) -> list[int]:
-    """The iterations of which a round has snapshots, and 0, in order."""
+    """The iterations with snapshots of a round, and 0, in order."""
     return sorted({0, *(int(store.stem) for store in directory.glob("*.zarr") if store.stem.isdecimal())})
 
 
 def read(directory: Path, iteration: int, nodes: int) -> Snapshot:
-    """The snapshot of an iteration; at iteration 0, before any learning, all moves are played alike.
+    """The snapshot of an iteration; at iteration 0 the strategy is uniform.
 
     Raises
     ------
     StoreError
-        If there is none; one sentence that says which there are.
+        If there is none; the sentence lists those that exist.
     """
     known = kept(directory)
     if iteration not in known:

@@ -4,7 +4,7 @@
 ``work/FINGERPRINT/A-B`` the solver's state for scores ``(A, B)`` and ``(B, A)``, see :mod:`pttt_ooc.disk.commits`;
                          beside it ``snapshots``, see :mod:`pttt_ooc.smbc.snapshots`
 ``strategies.zarr``      the average strategy of each round, ``A-B``, float64, shape (nodes, 3)
-``convergence.jsonl``    what each check has found
+``convergence.jsonl``    the result of each check
 ``solve.json``           the manifest: settings, sizes, values; written last
 ======================== ==============================================================================
 """
@@ -51,7 +51,7 @@ def name_of(scores: Scores) -> str:
 
 
 def fingerprint(settings: SolveSettings) -> str:
-    """Names all that a solve depends on: its settings, and the code that its numbers come from."""
+    """Names everything that a solve depends on: its settings, and the code of its numbers."""
     code = (name for name in dependencies("smbc/match") if not name.startswith(PLAIN))
     known = {"format_version": FORMAT_VERSION, "code": code_digest(code), **asdict(settings)}
     return hashlib.blake2b(json.dumps(known, sort_keys=True).encode(), digest_size=8).hexdigest()
@@ -63,16 +63,16 @@ def solve(
     threads: int,
     on_row: Callable[[Scores, Row], None] = lambda scores, row: None,
 ) -> None:
-    """Solve the match, or go on solving it.
+    """Solve the match, or continue solving it.
 
     Parameters
     ----------
     directory
         Of the results; made if missing.
     threads
-        On which rounds are solved; the results do not depend on it.
+        Threads that solve rounds; the results do not depend on their number.
     on_row
-        Called from several threads with each check of a pair of rounds, and once for a pair that was solved before.
+        Called from several threads with each check of a pair of rounds, and once for a pair that is already solved.
 
     Raises
     ------
@@ -104,10 +104,10 @@ def solve(
 
 
 def _refuse_others(directory: Path) -> None:
-    """Refuse a directory in which the workflow has solved something else: its manifest has the same name."""
+    """Refuse a directory of another game's solution: its manifest has the same name."""
     try:
         manifest = read_manifest(directory / MANIFEST, STAGE)
-    except StoreError:  # none, or a damaged one, which is made anew
+    except StoreError:  # none, or a damaged one, which is written again
         return
     if "rounds" not in manifest:
         raise StoreError(f"{directory} holds a solution of something else; name another directory.")
@@ -116,7 +116,7 @@ def _refuse_others(directory: Path) -> None:
 def _solve_rounds(
     tree: RoundTree, settings: SolveSettings, work: Path, threads: int, on_row: Callable[[Scores, Row], None]
 ) -> tuple[dict[Scores, list[Row]], dict[Scores, Floats]]:
-    """Solve all rounds, those of the same sum of scores at the same time; the checks, and the average strategies."""
+    """Solve all rounds, those with the same sum of scores in parallel; return checks and average strategies."""
     values: dict[Scores, float] = {}
     rows: dict[Scores, list[Row]] = {}
     strategies: dict[Scores, Floats] = {}
@@ -143,7 +143,7 @@ def _solve_pair(
     workers: Executor,
     on_row: Callable[[Scores, Row], None],
 ) -> tuple[list[Row], dict[Scores, Floats]]:
-    """Solve the rounds of scores and of their mirror image; the checks, and the average strategies."""
+    """Solve the rounds of scores and of their mirror image; return checks and average strategies."""
     both = both_ways(pair)
     arrays = {f"{part}/{name_of(scores)}": np.empty((tree.nodes, 3)) for scores in both for part in PARTS}
     with ResumableState.open(work / name_of(pair), arrays, name) as state, ExitStack() as stack:
@@ -169,7 +169,7 @@ def _solve_pair(
 
 
 def _keep(solver: PairSolver, directory: Path) -> None:
-    """Keep snapshots of both rounds if they are due; drop those of iterations that are made anew."""
+    """Keep snapshots of both rounds if they are due; drop those of iterations that will be repeated."""
     checks, rest = divmod(solver.iteration, solver.settings.check_exploitability_every)
     anew = solver.rows[-1]["ends_rehearsal"] and not solver.is_done
     for scores, each in solver.solvers.items():
@@ -195,7 +195,7 @@ class MatchSolution:
     profiles
         The strategies of both players for each of the scores.
     manifest
-        What the solve left besides.
+        The manifest of the solve.
     """
 
     tree: RoundTree
@@ -205,7 +205,7 @@ class MatchSolution:
 
 
 def checked_manifest(directory: Path) -> dict[str, Any]:
-    """The manifest of a solution, all of whose products are as they were written.
+    """The manifest of a solution, after a check of the digests of its products.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def checked_manifest(directory: Path) -> dict[str, Any]:
 
 
 def load(directory: Path) -> MatchSolution:
-    """Read a solution; errors as of :func:`checked_manifest`."""
+    """Read a solution; for errors see :func:`checked_manifest`."""
     manifest = checked_manifest(directory)
     settings = SolveSettings(**manifest["settings"])
     tree = build(Rules(fill_board=settings.fill_board))

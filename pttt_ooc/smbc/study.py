@@ -1,4 +1,4 @@
-"""Studies of a solution: what it loses without chance, and what bonuses for small moves do to one round."""
+"""Studies of a solution: losses of pure strategies, and effects of bonuses for small moves on one round."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pttt_ooc.smbc.solve import MatchSolution
 from pttt_ooc.smbc.tree import RoundTree
 
 SMALL_MOVES = ((0.0, 0.0), (1e-3, 0.0), (1e-2, 0.0), (1e-1, 0.0), (1e-2, 1e-2), (1e-1, 1e-2))
-"""Bonuses for moves further up and left, and the part that is lost with each iteration."""
+"""Bonuses for moves further up and left, and the fraction that each iteration removes."""
 
 PURE = 1e-6
-"""A round has pure optimal strategies, to the accuracy of a solution, if a rounding of it loses less."""
+"""A round has pure optimal strategies, within the accuracy of a solution, if a rounding loses less."""
 
 RARE = 1e-3
-"""Moves and infosets that are less likely do not count as mixing."""
+"""Less likely moves and infosets do not count as mixing."""
 
 
 def studies(solution: MatchSolution, iterations: int, draws: int, seed: int) -> dict[str, Any]:
-    """All studies, as JSON values; the bonuses are tried on one round that is a game of its own, with discounts."""
+    """All studies, as JSON values; bonuses are tested on one round as a game of its own, with discounts."""
     discounted = SolveSettings(algorithm="dcfr", fill_board=solution.settings.fill_board)
     return {
         "rounding": roundings(solution, draws, seed),
@@ -42,7 +42,7 @@ def exploitability(tree: RoundTree, worth: Payoffs, profile: RoundProfile) -> fl
 
 
 def small_moves(tree: RoundTree, worth: Payoffs, settings: SolveSettings, iterations: int) -> list[dict[str, Any]]:
-    """What bonuses for small moves change in a round: exploitability, and at how many infosets players still mix."""
+    """Effects of bonuses for small moves on a round: exploitability, and the number of mixed infosets."""
     found = []
     for epsilon, decay in SMALL_MOVES:
         chosen = replace(settings, small_move_epsilon=epsilon, small_move_epsilon_decay=decay)
@@ -56,9 +56,9 @@ def small_moves(tree: RoundTree, worth: Payoffs, settings: SolveSettings, iterat
 
 
 def mixing(tree: RoundTree, profile: RoundProfile) -> tuple[int, int]:
-    """How many infosets are reached, and at how many of these players have more than one move.
+    """The number of reached infosets, and of those with more than one likely move.
 
-    An infoset is reached if both its owner's own moves and the opponent's make it likely enough; see `RARE`.
+    An infoset is reached if both players' moves make it likely enough; see `RARE`.
     """
     parent = tree.shape.parent.astype(np.int64)
     ply = plies_of(tree)
@@ -75,19 +75,19 @@ def mixing(tree: RoundTree, profile: RoundProfile) -> tuple[int, int]:
 
 
 def most_likely(tree: RoundTree, profile: RoundProfile) -> RoundProfile:
-    """The pure strategies that make the most likely move everywhere, the first of several."""
+    """Pure strategies that always make the most likely move, the first of several."""
     return _pure(tree, profile.strategy)
 
 
 def drawn(tree: RoundTree, profile: RoundProfile, generator: np.random.Generator) -> RoundProfile:
-    """Pure strategies, with each move drawn by its probability."""
+    """Pure strategies with moves drawn by their probabilities."""
     with np.errstate(divide="ignore"):
         gumbel = np.log(profile.strategy) + generator.gumbel(size=profile.strategy.shape)
     return _pure(tree, gumbel)
 
 
 def _pure(tree: RoundTree, scores: NDArray[np.float64]) -> RoundProfile:
-    """The profile that makes the move with the highest score everywhere."""
+    """The profile that always makes the move with the highest score."""
     first = tree.shape.first_child.astype(np.int64)
     deciding = np.flatnonzero(np.diff(first) > 0)
     starts = first[deciding]
@@ -101,10 +101,10 @@ def _pure(tree: RoundTree, scores: NDArray[np.float64]) -> RoundProfile:
 
 
 def roundings(solution: MatchSolution, draws: int, seed: int) -> dict[str, Any]:
-    """What the solution loses when it is rounded to pure strategies, in the whole match.
+    """The solution's exploitability in the whole match after rounding to pure strategies.
 
-    Two roundings: the most likely move everywhere; and for each round the one that is least exploitable in this round,
-    of the most likely moves and some strategies that are drawn.
+    Two roundings: the most likely move everywhere; and for each round the least exploitable one of the most likely
+    moves and some drawn strategies.
     """
     n, tree, generator = solution.settings.winning_score, solution.tree, np.random.default_rng(seed)
     values = profile_values(tree, n, solution.profiles)

@@ -1,7 +1,7 @@
 """The tree of one round: a node for each order in which squares can be taken.
 
 Nodes are numbered ply by ply, and the children of a node follow each other.  Node 0 is the empty board.  Goals are not
-in the tree: a player has one infoset for each node at which it moves and each goal of its own.
+in the tree: a player has one infoset for each node at which they move and each of their goals.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pttt_ooc.smbc.rules import START, UNDECIDED, Rules, after
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many nodes a tree has: all, ends, and at which the first and the second player move; and by ply."""
+    """Numbers of nodes of a tree: all, ends, moves of the first and of the second player; and by ply."""
 
     nodes: int
     ends: int
@@ -28,7 +28,7 @@ class Sizes:
 
     @property
     def infosets(self) -> int:
-        """A node at which a player moves is an infoset for each of its three goals."""
+        """The number of infosets: three for each node at which a player moves, one for each goal."""
         return 3 * (self.first + self.second)
 
 
@@ -37,7 +37,7 @@ KNOWN_SIZES = {
     Rules(cut=False): (58_524, 26_830, 19_324, 12_370),
     Rules(): (37_538, 23_129, 5_135, 9_274),
 }
-"""Of trees that others have counted too."""
+"""Sizes of trees that others have counted too."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,11 @@ class RoundTree:
     Attributes
     ----------
     rules
-        What it was built by.
+        The rules of the round.
     shape
-        What kernels need of it; see :class:`pttt_ooc.smbc.kernels.Shape`.
+        Its arrays for kernels; see :class:`pttt_ooc.smbc.kernels.Shape`.
     square
-        The square that was taken last: int8, shape (nodes,); -1 at node 0.
+        The square taken last: int8, shape (nodes,); -1 at node 0.
     """
 
     rules: Rules
@@ -72,7 +72,7 @@ class RoundTree:
         return tuple(int(self.square[child]) for child in self.children(node))
 
     def history(self, node: int) -> tuple[int, ...]:
-        """The squares that were taken, in order."""
+        """The taken squares, in order."""
         found: list[int] = []
         while node:
             found.append(int(self.square[node]))
@@ -80,7 +80,7 @@ class RoundTree:
         return tuple(reversed(found))
 
     def sizes(self) -> Sizes:
-        """Counts of nodes."""
+        """Numbers of nodes."""
         plies = np.diff(self.shape.plies)
         ply = np.repeat(np.arange(len(plies)), plies)
         ends = np.diff(self.shape.first_child) == 0
@@ -94,7 +94,7 @@ def build(rules: Rules) -> RoundTree:
     Raises
     ------
     GameError
-        If it has other sizes than are known.
+        If its sizes differ from the known ones.
     """
     positions, counts = [START], [1]
     parent, square, outcome, first_child, made = [0], [-1], [rules.end(START)], [], 1

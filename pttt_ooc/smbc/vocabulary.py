@@ -1,4 +1,4 @@
-"""Words for goals, players, scores and outcomes, and what people type for them."""
+"""Words for goals, players, scores and outcomes, and the input that stands for them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ENDS: Mapping[int, str] = {
     SECOND: "three in a row for the second player",
     BOTH: "three in a row for both players",
 }
-"""What a round's board ends with."""
+"""The outcomes of a round's board."""
 
 
 def goal_of(typed: str) -> int:
-    """The number of a goal from its name or the beginning of it.
+    """The number of a goal from its name or the start of its name.
 
     Raises
     ------
@@ -40,10 +40,10 @@ def square_of(typed: str) -> int:
     Raises
     ------
     PlayError
-        If it is no number from 1 to 9.
+        If it is not a number from 1 to 9.
     """
     if len(typed) != 1 or typed not in "123456789":
-        raise PlayError(f"{typed!r} is no square; squares are 1 to 9, and 1 2 3 is the top row.")
+        raise PlayError(f"{typed!r} is not a square; squares are 1 to 9, and 1 2 3 is the top row.")
     return int(typed) - 1
 
 

@@ -1,4 +1,4 @@
-"""Environments of PettingZoo: its own test, and what its test does not look at."""
+"""PettingZoo environments: PettingZoo's own test, and tests of what it leaves out."""
 
 import warnings
 
@@ -40,7 +40,7 @@ def test_pettingzoo_accepts_the_environment(name):
 
 
 def play(env, actions):
-    """Let the players act; returns the last rewards."""
+    """Make the players' actions; return the last rewards."""
     env.reset(seed=1)
     for action in actions:
         env.step(action)
@@ -56,7 +56,7 @@ def test_wins_losses_and_draws_are_rewarded():
     assert play(env, [0, 3, 1, 4]) == (0, 0) and not any(env.terminations.values())
 
 
-def test_the_other_player_is_asked_next_when_a_game_has_ended():
+def test_the_other_player_is_selected_after_the_end():
     env = environment("mnk")
     for actions, last in (([0, 3, 1, 4, 2], 0), ([0, 3, 1, 4, 8, 5], 1), ([0, 0], 1)):
         play(env, actions)
@@ -65,12 +65,12 @@ def test_the_other_player_is_asked_next_when_a_game_has_ended():
         assert env.agents == [f"player_{last}"] == [env.agent_selection]
 
 
-def test_an_action_that_is_not_legal_loses():
+def test_an_illegal_action_loses():
     assert play(environment("mnk"), [0, 0]) == (1, -1)
     assert play(environment("ultimate"), [0, 3, 80]) == (-1, 1)
 
 
-def test_what_players_see():
+def test_observations_of_players():
     env = environment("mnk")
     play(env, [4, 0])
     for agent, own, others in (("player_0", 4, 0), ("player_1", 0, 4)):
@@ -80,7 +80,7 @@ def test_what_players_see():
     assert not env.observe("player_1")["action_mask"].any()
 
 
-def test_phantom_players_see_only_what_they_learnt():
+def test_phantom_players_see_only_their_own_attempts():
     env = environment("phantom:pttt-abrupt", render_mode="ansi")
     play(env, [4, 4])
     assert np.argwhere(env.observe("player_0")["observation"]).tolist() == [[4, 0]]
@@ -104,7 +104,7 @@ def secret_goals(seed, actions, name="secret-goals"):
 
 
 def told(env, agent):
-    """What an observation says: squares by the number of the move, the goal, both players' points."""
+    """The contents of an observation: squares by the number of the move, the goal, both players' points."""
     seen = env.observe(agent)["observation"]
     taken = {int(seen[square, who]): (int(square), int(who)) for square, who in np.argwhere(seen[:9])}
     assert seen[9:12, 1].sum() == 0 and seen[9:12, 0].sum() == 1
@@ -123,8 +123,8 @@ def test_players_see_their_own_goals_only():
     assert len(kinds) == 9  # all pairs of goals are dealt
 
 
-def test_goals_that_are_met_score_and_the_other_player_begins_the_next_round():
-    """The first player has three in a row, the second one nothing."""
+def test_met_goals_score_and_the_other_player_begins_the_next_round():
+    """The first player has three in a row, the second does not."""
     for seed in range(40):
         before = secret_goals(seed, [0])
         goals = told(before, "player_0")[1], told(before, "player_1")[1]
@@ -144,7 +144,7 @@ def test_a_match_to_one_point_ends_with_it():
     assert ends == {(1, -1, True), (-1, 1, True), (0, 0, False)}  # the last one: neither, or both at once
 
 
-def test_boards_are_filled_if_asked():
+def test_boards_are_filled_on_request():
     env = secret_goals(1, [0, 3, 1, 4, 2], "secret-goals:fill")
     assert len(told(env, "player_0")[0]) == 5  # the second player may still have a line
 
@@ -169,7 +169,7 @@ def test_chance_follows_from_the_seed():
 
 
 def test_players_with_bonus_moves_move_again():
-    """Who marks the last cell of a line in Extreme may move twice: the environment follows the rules' own turns."""
+    """In Extreme, the player who completes a line may move twice: the environment follows the turns of the rules."""
     env = environment("extreme")
     env.reset()
     rng = np.random.default_rng(3)
@@ -184,7 +184,7 @@ def test_players_with_bonus_moves_move_again():
     assert again > 0
 
 
-def test_unknown_games_are_sentences():
+def test_unknown_games_get_sentences():
     with pytest.raises(ArenaError, match="no game 'chess'"):
         environment("chess")
     with pytest.raises(UnknownGameError):

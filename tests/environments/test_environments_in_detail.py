@@ -1,4 +1,4 @@
-"""Environments: names, spaces, defaults, and what is left when a game has ended."""
+"""Environments: names, spaces, defaults, and states after the end of a game."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def played(name, actions, **options):
     return env
 
 
-def test_what_a_name_leaves_out_has_its_usual_value():
+def test_omitted_options_have_defaults():
     assert environment("phantom").game.name == "pttt-abrupt"
     match = environment("secret-goals")
     assert match.winning_score == 5 and not match.rules.fill_board and match.render_mode is None
@@ -64,7 +64,7 @@ def test_a_new_game_forgets_the_last_one():
     assert env.agent_selection == "player_0" and not env.observe("player_0")["observation"].any()
 
 
-def test_nothing_is_legal_when_a_game_has_ended():
+def test_nothing_is_legal_after_the_end():
     env = played("mnk", [0, 3, 1, 4, 2])
     assert not any(env.observe(agent)["action_mask"].any() for agent in env.possible_agents)
     assert env.truncations == {"player_0": False, "player_1": False}

@@ -50,12 +50,12 @@ def test_a_run_for_each_combination():
         ({"sweep": SWEEP, "game": GAME, "run": "sweep-dcfr-float64"}, "a run of the sweep has this name"),
     ],
 )
-def test_what_is_refused(content, sentence):
+def test_refused_sections(content, sentence):
     with pytest.raises(ConfigError, match=sentence):
         runs_of(**content)
 
 
-def test_one_value_of_a_parameter_may_serve_one_rule():
+def test_a_parameter_may_have_a_value_for_one_rule():
     [run] = runs_of(sweep={"games": [GAME], "algorithms": ["dcfr"]}, solve={"gamma": 3}).values()
     assert run.solve.gamma == 3
 
@@ -66,14 +66,14 @@ def swept(tmp_path_factory):
 
 
 def jobs(workflow, *arguments):
-    """How many jobs of each kind would run."""
+    """The number of jobs of each kind that would run."""
     lines = [line.split() for line in workflow.succeed("sweep", "--dry-run", *arguments).splitlines()]
     return {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdigit()}
 
 
 @pytest.mark.slow
 def test_a_sweep_makes_its_runs_and_one_page(swept):
-    """Views and index once for all runs of a game; the run of the configuration itself is not made."""
+    """Views and index once for all runs of a game; the configuration's own run is not made."""
     data = swept.directory / "data"
     assert {path.name for path in data.iterdir()} == {GAME, "sweeps"} and jobs(swept) == {}
     assert {path.name for path in (data / GAME / "full").glob("*.json")} == {"enumerate.json", "index.json"}
@@ -94,7 +94,7 @@ def test_a_sweep_makes_its_runs_and_one_page(swept):
 
 @pytest.mark.slow
 def test_a_page_of_several_games(swept):
-    """The value is in the intersection of what the runs of one game prove, and games are kept apart."""
+    """The value is in the intersection of the bounds by one game's runs; games are kept apart."""
     runs = [read_run(swept.directory / f"data/{GAME}/full/runs/sweep-{rule}-float64") for rule in SWEEP["algorithms"]]
     bounds = [(run.solved["result"]["value_lower"], run.solved["result"]["value_upper"]) for run in runs]
     both = interval((max(low for low, _ in bounds), min(high for _, high in bounds)), 6)

@@ -11,7 +11,7 @@ from pttt_ooc.show.comparison import RunFacts
 
 
 def cell(name, bounds, gaps, game="mini-2x2k2-abrupt", stopped_by="target_nashconv"):
-    """A run of a sweep whose gap closed like this, and which proves these bounds of the value."""
+    """A run of a sweep with a given convergence, which proves given bounds of the value."""
     algorithm, _, precision = name.partition(", ")
     rows = [
         {"iteration": 10 * n, "seconds": n / 2, "cpu_seconds": n / 3, "elapsed_seconds": n, "nashconv": gap}
@@ -39,7 +39,7 @@ def cell(name, bounds, gaps, game="mini-2x2k2-abrupt", stopped_by="target_nashco
 
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch):
-    """They take longer than all else, and test_grid looks at them."""
+    """Pictures are slow, and test_grid tests them."""
     monkeypatch.setattr(report, "comparison_figure", lambda curves, x: (curves, x))
     monkeypatch.setattr(report, "inline_svg", lambda figure, name, label: f"{name}: {label}")
 
@@ -52,12 +52,12 @@ ONE = cell("dcfr, float64", (0.25, 0.75), [0.9, 0.5, 0.2])
 OTHER = cell("sapdcfr+, float64", (0.375, 0.875), [0.6, 0.1, 0.05], stopped_by="max_iterations")
 
 
-def test_the_value_lies_where_all_runs_prove_it_to_lie():
+def test_the_value_is_in_the_bounds_of_all_runs():
     for runs in ([ONE, OTHER], [OTHER, ONE]):
         assert "the value for player 0 is in [0.375000, 0.750000] ." in text_of(page_text(runs))
 
 
-def test_what_uniform_play_loses_is_not_what_the_solution_loses():
+def test_the_gaps_of_uniform_play_and_of_the_solution_differ():
     assert "Uniform play has a gap of 1.38." in text_of(page_text([ONE, OTHER]))
 
 
@@ -91,7 +91,7 @@ def test_a_sweep_of_one_run_has_a_page():
     )
 
 
-def test_a_sweep_of_nothing_is_a_sentence(tmp_path):
+def test_an_empty_sweep_gets_a_sentence(tmp_path):
     with pytest.raises(ConfigError, match="has no runs; name games"):
         compare([], tmp_path)
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Shared by the tests of the learners: small grounds, and runs of a learner on them."""
+"""Small games for the tests of the learners, and runs of a learner on them."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ from tests.kits import helpers
 
 MINI = "mini-2x3k2-abrupt"
 HIDDEN = "mini-2x3k3-abrupt"
-"""Three in a row on two rows of three: draws are common, and what the opponent knows decides."""
+"""Three in a row on two rows of three: draws are common, and the opponent's knowledge matters."""
 
 
 @cache

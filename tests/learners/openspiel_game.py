@@ -1,4 +1,4 @@
-"""A small game of ours as a game of OpenSpiel's, by the histories of `naive`: its algorithms are our referees."""
+"""A small game as a game of OpenSpiel, by the histories of `naive`: its algorithms check ours."""
 
 import pytest
 
@@ -43,7 +43,7 @@ class SmallGame(pyspiel.Game):
 
 
 class SmallState(pyspiel.State):
-    """A history of it; the text of an infoset begins with the player, as OpenSpiel's tables hold both players'."""
+    """A history; the text of an infoset begins with the player, as OpenSpiel's tables hold both players."""
 
     def __init__(self, game):
         super().__init__(game)

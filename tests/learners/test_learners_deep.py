@@ -1,4 +1,4 @@
-"""Deep learners: what networks see, the games that they play, what they go down, and how well they learn."""
+"""Deep learners: inputs of networks, games, losses, and the quality of results."""
 
 import math
 
@@ -33,7 +33,7 @@ def uniform_movers(seen):
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
-def test_a_network_sees_what_the_text_of_an_infoset_says(name, symmetry):
+def test_a_networks_input_matches_the_text_of_an_infoset(name, symmetry):
     ground = small_ground(name, symmetry)
     game, seen = ground.game, Sight(ground.index)
     for player in (0, 1):
@@ -55,7 +55,7 @@ def test_a_network_sees_what_the_text_of_an_infoset_says(name, symmetry):
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
-def test_a_policy_is_read_out_at_every_infoset(name, symmetry, monkeypatch):
+def test_a_policy_is_read_at_every_infoset(name, symmetry, monkeypatch):
     monkeypatch.setattr(observation, "BLOCK", 7)
     ground = small_ground(name, symmetry)
     seen = Sight(ground.index)
@@ -132,7 +132,7 @@ def test_advantages_are_the_sums_of_their_definition():
 
 @pytest.mark.slow
 def test_the_loss_of_policy_gradients_is_its_formula():
-    """Against a loop over decisions in plain numbers."""
+    """Compared with a loop over decisions in plain numbers."""
     squares, rng = 6, np.random.default_rng(2)
     network = nets.make_network(squares, (8,), squares + 1, [1])
     network["weights/1"] = network["weights/1"] * 100
@@ -158,7 +158,7 @@ def test_the_loss_of_policy_gradients_is_its_formula():
 
 @pytest.mark.slow
 def test_the_optimiser_is_adam():
-    """The first steps against the paper's formulas, in plain numbers; long gradients are shortened."""
+    """The first steps against the paper's formulas, in plain numbers; long gradients are clipped."""
     network = {"weights/0": jnp.array([1.0, -2.0]), "biases/0": jnp.array([0.5])}
     moments, slopes = nets.make_moments(network), [np.array([0.1, 0.2, -0.1]), np.array([3.0, 0.0, 4.0])]
     at, first, second = np.array([1.0, -2.0, 0.5]), np.zeros(3), np.zeros(3)
@@ -178,7 +178,7 @@ def test_padding_changes_nothing():
     infosets = np.arange(len(seen.codes))
     whole = seen.look(network, infosets)
     parts = np.concatenate([seen.look(network, infosets[:5]), seen.look(network, infosets[5:])])
-    # Sums of other lengths may be added up in another order, as the processor likes it.
+    # Processors may add sums of other lengths in another order.
     np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-6 * np.abs(whole).max())
 
 
@@ -208,7 +208,7 @@ def test_a_fair_sample_has_each_row_with_the_same_chance():
 
 @pytest.mark.parametrize("name", [MINI, CLASSICAL])
 def test_rewards_and_traces_are_the_sums_of_their_definition(name):
-    """Own costs are paid, the opponent's are gained until the next own decision; v-trace by its recursion."""
+    """Own costs are paid, the opponent's are gained until the next own decision; v-trace by recursion."""
     seen = Sight(small_ground(name).index)
     plays = play(seen, 40, uniform_movers(seen), np.random.default_rng(0))
     rng = np.random.default_rng(1)
@@ -229,7 +229,7 @@ def test_rewards_and_traces_are_the_sums_of_their_definition(name):
 
 @pytest.mark.slow
 def test_replicator_dynamics_move_logits_by_advantages_up_to_a_bound():
-    """The slope of the loss in a network that is nothing but its biases, which all infosets share."""
+    """The gradient of the loss in a network of biases only, which all infosets share."""
     squares = 3
     network = nets.make_network(squares, (), squares + 1, [1])
     network["weights/0"] = 0 * network["weights/0"]
@@ -237,14 +237,14 @@ def test_replicator_dynamics_move_logits_by_advantages_up_to_a_bound():
     codes, gains = np.array([[0, 0, 0], [0, 0, 2]], np.int8), np.array([[0.5, -0.25, -0.75], [-1.0, 1.0, 9.0]])
     targets = np.array([1.0, -1.0])
     slope = jax.grad(regularised.loss)(network, codes, np.zeros(2, np.int8), gains, targets, 1.0)["biases/0"]
-    # Of the first row, the first logit is 1.4 above the mean and may not go up, the last 1.3 below and may not go down.
-    # What is left moves the logits less their mean: -0.25 of the second is -1/6 there, and 1/12 of each other.
+    # Of the first row, the first logit is 1.4 above the mean and may not rise, the last is 1.3 below and may not fall.
+    # The rest moves the logits minus their mean: -0.25 of the second is -1/6 there, and 1/12 of each other.
     first, second = np.array([1 / 12, -1 / 6, 1 / 12]), np.array([-1.0, 1.0, 0])
     np.testing.assert_allclose(slope, [*-(first + second) / 2, 0.4], atol=1e-6)
 
 
 def exact_action_values(game, player, tables):
-    """What the player expects after each action, given that its infoset is reached."""
+    """The player's expected payoff after each action, given that the infoset is reached."""
     worth, visits = {}, {}
 
     def walk(history, reach):
@@ -267,7 +267,7 @@ def exact_action_values(game, player, tables):
 
 
 @pytest.mark.slow
-def test_values_of_deep_escher_come_to_the_exact_ones():
+def test_values_of_deep_escher_approach_the_exact_ones():
     ground = small_ground(MINI, "none")
     learner = started("escher-deep", ground, **{**SMALL, "games": 1500}, updates=400, rate=3e-3)
     zero = {name: 0 * part for name, part in learner.networks["regrets"].items()}
@@ -303,7 +303,7 @@ def test_regret_matching_on_a_network():
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_learned_response_gets_nearly_what_the_best_one_gets(player):
+def test_a_learned_response_is_nearly_a_best_response(player):
     ground = small_ground(MINI)
     learner = started("psro-dqn", ground, **SMALL, rounds=60)
     learner.counts.iterations = 1
@@ -331,10 +331,10 @@ def test_the_greedy_square_is_legal_and_highest():
 
 
 # ---------------------------------------------------------------------------------------------
-# How well they learn
+# Quality of results
 
-# Processors add up in other orders, and so learn other networks, as other seeds do: of many seeds, all keep the bounds
-# by more than a tenth.
+# Processors add in other orders, and so learn other networks, as with other seeds: of many seeds, all are below the
+# bounds by more than a tenth.
 BOUNDS = {  # algorithm: iterations, settings, bound on NashConv / 2 of MINI and of HIDDEN, where uniform has 0.33, 0.24
     "ppo": (80, {"rate": 3e-3, "entropy": 0.5, "anneal": 30}, 0.17, 0.22),
     "mmd-deep": (80, {"rate": 3e-3, "kl": 3.0, "anneal": 60}, 0.12, 0.16),
@@ -355,7 +355,7 @@ CASES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "game", "seed"), CASES)
-def test_deep_learners_come_below_a_bound(algorithm, game, seed):
+def test_deep_learners_get_below_a_bound(algorithm, game, seed):
     iterations, settings, *bounds = BOUNDS[algorithm]
     ground = small_ground(game)
     learner = started(algorithm, ground, seed, **{**SMALL, **settings})

@@ -1,4 +1,4 @@
-"""The exact learners: their parts against plain walks, their steps against OpenSpiel, and how well they learn."""
+"""Exact learners: parts compared with plain walks, steps with OpenSpiel, and the quality of results."""
 
 from random import Random
 
@@ -19,7 +19,7 @@ CLASSICAL = "mini-2x3k3-classical-after-1"
 
 
 def random_plan(ground, player, seed, symmetric):
-    """A random behaviour as text and as the ground's probabilities."""
+    """A random behaviour, by text and as the game's probabilities."""
     table = helpers.random_table(ground.game, player, Random(seed), 0.0, symmetric)
     whole = helpers.as_strategy(helpers.full_index(ground.game.name), player, table)
     if ground.index.symmetry == "full":
@@ -46,7 +46,7 @@ def test_visits_are_the_opponents_reach_over_an_infosets_histories(name, symmetr
     open_ended = set()  # infosets from which somebody can still win
 
     def walk(history, reach):
-        """Whether anybody can win from here on."""
+        """Whether anybody can still win."""
         if history.is_terminal():
             return history.winner is not None
         some = False
@@ -77,7 +77,7 @@ def test_visits_are_the_opponents_reach_over_an_infosets_histories(name, symmetr
                     found[texts[node]] = part.sequences[int(i.sequence_start[v]) + r - part.first_sequence]
     several = [text for text in found if len(naive.legal_squares(ground.game, text)) > 1]
     assert len(several) > 5
-    # Where nobody can win any more, there is nothing to learn, and the index may lack the opponent's view.
+    # Where nobody can still win, there is nothing to learn, and the index may lack the opponent's view.
     assert all(found[text] in (0.0, pytest.approx(mine[text], abs=1e-12)) for text in several)
     for text in open_ended.intersection(several):
         assert found[text] == pytest.approx(mine[text], abs=1e-12)
@@ -100,7 +100,7 @@ def test_one_gradient_gives_the_payoffs_of_all_plans(name, symmetry, player):
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_best_responses_are_strategies_that_get_their_value(symmetry, player):
+def test_best_responses_are_strategies_with_their_value(symmetry, player):
     ground = small_ground(MINI, symmetry)
     theirs, against = random_plan(ground, 1 - player, 4, symmetry == "full")
     value, behaviour = ground.best_response(player, ground.reach(1 - player, against))
@@ -163,7 +163,7 @@ def test_dilated_mirror_descent_is_openspiels():
     mmd_dilated = pytest.importorskip("open_spiel.python.algorithms.mmd_dilated")
     game, ground = named_game("mini-2x2k2-abrupt"), small_ground("mini-2x2k2-abrupt", "none")
     referee = mmd_dilated.MMDDilatedEnt(openspiel_game.SmallGame(game), alpha=0.2, stepsize=0.7)
-    # From uniform play all steps would be symmetric: both begin at the same random point.
+    # From uniform play all steps would be symmetric: both start at the same random point.
     learner = started("mmd-dilated", ground, eta=0.7, alpha=0.2, power=0, updates="simultaneous")
     rng = np.random.default_rng(1)
     referee_policy = referee.get_policies()
@@ -248,7 +248,7 @@ def values_of(game, player, tables):
 
 
 def test_fictitious_play_mixes_plans():
-    """The average plan of three iterations is the mean of three responses' plans and not of their probabilities."""
+    """The average plan of three iterations is the mean of the responses' plans, not of their probabilities."""
     ground = small_ground(MINI, "full")
     learner = started("xfp", ground)
     plans = [[], []]
@@ -317,48 +317,8 @@ def test_the_restricted_game_grows_and_stays_smaller_than_the_whole():
     assert sizes == sorted(sizes) and sizes[0] < sizes[-1] < sum(len(a) for a in learner.allowed) / 2
 
 
-@pytest.mark.parametrize("symmetry", ["none", "full"])
-@pytest.mark.parametrize("name", [MINI, HIDDEN, CLASSICAL])
-def test_classes_are_mirror_images(name, symmetry):
-    pytest.importorskip("scipy")
-    from pttt_ooc.solving.restricted_game import classes_of
-
-    ground, rng = small_ground(name, symmetry), np.random.default_rng(1)
-    classes = classes_of(ground.index)
-    assert classes[0].min() == 1 and classes[1].min() == classes[0].max() + 1
-    for p in (0, 1):
-        numbers = rng.random(len(classes[p]))
-        means = np.bincount(classes[p], numbers)[classes[p]] / np.bincount(classes[p])[classes[p]]
-        ground.symmetrise(p, numbers)
-        np.testing.assert_allclose(numbers, means, atol=1e-15)
-        assert symmetry == "full" or len(np.unique(classes[p])) == len(classes[p])
-
-
-@pytest.mark.parametrize("symmetry", ["none", "full"])
-@pytest.mark.parametrize("name", [MINI, CLASSICAL, "mini-2x2k2-abrupt"])
-def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, symmetry):
-    pytest.importorskip("scipy")
-    from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
-    from pttt_ooc.solving.restricted_game import RestrictedGames
-
-    def wins(history):
-        return (
-            history.winner is not None
-            if history.is_terminal()
-            else sum(map(wins, map(history.attempt, history.legal())))
-        )
-
-    ground = small_ground(name, symmetry)
-    games = RestrictedGames(ground.index, restricted_walk(ground.index))
-    value, plans = games.solve(tuple(np.ones(i.sequences, bool) for i in ground.players))
-    assert games.walked == wins(naive.History.start(ground.game))
-    pair = [ground.strategy(p, plans[p]) for p in (0, 1)]
-    found = ground.evaluator(*pair)
-    assert found.nashconv < 1e-6 and value == pytest.approx(found.value, abs=1e-6)  # strategies of single precision
-
-
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_plan_is_played_where_it_comes_and_something_else_elsewhere(player):
+def test_a_plan_is_played_where_it_has_reach_and_another_behaviour_elsewhere(player):
     ground = small_ground(MINI, "none")
     _, otherwise = random_plan(ground, player, 1, False)
     table = helpers.random_table(ground.game, player, Random(2), zero_probability=0.6)
@@ -368,13 +328,13 @@ def test_a_plan_is_played_where_it_comes_and_something_else_elsewhere(player):
     ground.run(player, kernels.behave, lambda part: (part.start, plan[part], otherwise[part], found[part]))
 
     reach, elsewhere, played = (by_text(ground, player, numbers) for numbers in (plan, otherwise, found))
-    come_to = {infoset for (infoset, _), number in reach.items() if number > 0}
-    expected = [table[i][square] if i in come_to else elsewhere[i, square] for i, square in reach]
-    assert 0 < len(come_to) < len(table)
+    reached = {infoset for (infoset, _), number in reach.items() if number > 0}
+    expected = [table[i][square] if i in reached else elsewhere[i, square] for i, square in reach]
+    assert 0 < len(reached) < len(table)
     assert list(played.values()) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_double_oracle_comes_to_an_equilibrium_in_a_small_part_of_the_game_and_stays():
+def test_a_double_oracle_finds_an_equilibrium_in_a_small_part_of_the_game_and_stays():
     pytest.importorskip("scipy")
     ground = small_ground(MINI)
     learner = started("double-oracle", ground)
@@ -403,7 +363,7 @@ def test_a_run_that_has_settled_ends(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------
-# How well they learn
+# Quality of results
 
 BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI and of HIDDEN
     ("xfp",): (300, 0.04, 0.07),
@@ -420,7 +380,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 
 @pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
-def test_exact_learners_come_below_a_bound(chosen, game):
+def test_exact_learners_get_below_a_bound(chosen, game):
     algorithm, *settings = chosen
     if algorithm in ("psro", "double-oracle"):
         pytest.importorskip("scipy")

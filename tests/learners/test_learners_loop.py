@@ -1,4 +1,4 @@
-"""The loop around learners: same bits after a kill, ends, growing arrays, results that all commands read."""
+"""The loop of learners: same bits after a kill, ends, growing arrays, results for all commands."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def loop(ends, work=None, log=None, algorithm="mmd-annealed", rows=None):
     return made, checkpoints
 
 
-def test_a_run_that_goes_on_is_the_run_that_went_through(tmp_path):
+def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path):
     ends = Ends(max_iterations=40, commit_seconds=0)
     whole, _ = loop(ends)
     assert whole.run() == "max_iterations"
@@ -82,7 +82,7 @@ def test_the_ends(tmp_path):
     assert run.run() == "max_minutes" and run.iteration == 0 and run.rows[-1]["iteration"] == 0
 
 
-def test_states_that_grow_are_saved_and_the_smaller_ones_deleted(tmp_path):
+def test_growing_states_are_saved_and_smaller_ones_deleted(tmp_path):
     with Checkpoints(tmp_path, "print") as checkpoints:
         assert checkpoints.latest() is None
         for size in (0, 3, 3, 5):
@@ -97,7 +97,7 @@ def test_states_that_grow_are_saved_and_the_smaller_ones_deleted(tmp_path):
         checkpoints.latest()
 
 
-def test_a_growth_that_is_killed_leaves_the_state_before(tmp_path, monkeypatch):
+def test_a_killed_growth_leaves_the_state_before(tmp_path, monkeypatch):
     with Checkpoints(tmp_path, "print") as checkpoints:
         checkpoints.save(1, {"numbers": np.arange(2)}, {"size": 2})
 
@@ -116,7 +116,7 @@ def command(data, *more):
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_goes_on_to_the_same_bits(tmp_path):
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
     """SIGKILL at any time, and the same command again."""
     asked = ["mmd-magnet", "--max-iterations", 700, "--max-minutes", 100, "--commit-seconds", 0.1]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent.parent)}
@@ -156,7 +156,7 @@ def test_a_result_is_a_solution_for_all_commands(tmp_path, capsys):
     assert (tmp_path / "files" / "pttt_pl0.zip").exists()
 
 
-def test_what_is_refused(tmp_path):
+def test_refused_settings(tmp_path):
     with pytest.raises(ConfigError, match=r"no learner 'xpf' \(did you mean xfp"):
         checked_settings("xpf", {})
     with pytest.raises(ConfigError, match="no key speed"):
@@ -165,7 +165,7 @@ def test_what_is_refused(tmp_path):
         checked_settings("xfp", {"power": -1})
 
 
-def test_a_fingerprint_names_what_the_bits_depend_on():
+def test_a_fingerprint_depends_on_what_the_bits_depend_on():
     base = LearnerRun(MINI, "full", "name", "xfp")
     assert base.fingerprint() == LearnerRun(MINI, "full", "other", "xfp", {"power": 0}).fingerprint()
     others = [

@@ -28,11 +28,11 @@ def test_the_section_of_the_configuration():
         ([{"name": "a/b", "algorithm": "xfp"}], "at most 64 letters"),
         ([{"name": "a", "algorithm": "xfp"}, {"name": "a", "algorithm": "psro"}], "a is there more than once"),
         ([{"name": "a", "algorithm": "xfp", "speed": 1}], r"no key learners.runs\[0\].speed \(did you mean seed\?"),
-        # Not solve.alpha, which is another section's.
+        # Not solve.alpha of another section.
         ([{"name": "a", "algorithm": "xfp", "alpha": 1}], r"\(did you mean learners.runs\[0\].settings.alpha\?\)"),
     ],
 )
-def test_what_the_section_refuses(runs, sentence):
+def test_refused_sections(runs, sentence):
     with pytest.raises(ConfigError, match=sentence):
         checked(*runs)
 
@@ -44,7 +44,7 @@ def test_the_gap_at_a_time():
     assert half_gap_at(rows, 600) is None and half_gap_at([], 60) is None
 
 
-def test_the_page_tells_each_run(tmp_path):
+def test_the_page_shows_each_run(tmp_path):
     directories = [
         learn(LearnerRun(MINI, "full", name, name), Ends(max_iterations=n), tmp_path)
         for name, n in (("xfp", 20), ("mccfr-external", 50))
@@ -75,7 +75,7 @@ def rows_of(*gaps, seconds=(10, 20, 40, 80), states=100, last=None):
     return found
 
 
-def test_findings_are_read_off_the_rows():
+def test_findings_follow_from_the_rows():
     runs = {
         "falls": ({}, rows_of(0.4, 0.2, 0.1, 0.05)),
         "rests": ({}, rows_of(0.3, 0.03, 0.03, 0.03, seconds=(0.5, 2, 3, 4), states=7, last=0.2)),
@@ -95,8 +95,8 @@ def test_findings_are_read_off_the_rows():
     assert alone[1] == "All runs end below uniform play (0.600)." and len(alone) == 4
 
 
-def test_runs_that_are_over_at_once():
-    """On a small game, times below a second tell nothing about how a gap goes with time."""
+def test_runs_that_end_at_once():
+    """On a small game, times below a second show no power of time."""
     short = {name: ({}, rows_of(0.3, 0.1, 1e-8, 1e-12, seconds=(0.01, 0.02, 0.03, 0.0432))) for name in ("a", "b")}
     found = findings_of(short, 0.6)
     assert found[0].endswith("after 0.043 seconds.") and found[2].startswith("At 0.043 seconds, when all")

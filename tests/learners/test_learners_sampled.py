@@ -1,4 +1,4 @@
-"""The sampled environment against the rules and OpenSpiel, and the sampled learners against exact values."""
+"""Games side by side compared with the rules and OpenSpiel, and sampled learners with exact values."""
 
 from random import Random
 
@@ -20,7 +20,7 @@ NAMES = [*helpers.TINY, *helpers.SMALL]
 
 
 def image_fits(game, text, theirs):
-    """Whether some symmetry of the board takes one infoset to the other."""
+    """Whether a symmetry of the board maps one infoset to the other."""
     return any(naive.image(game, text, g) == theirs for g in game.symmetries)
 
 
@@ -56,7 +56,7 @@ def test_games_are_those_of_the_rules(name, symmetry):
     assert ends > 100 and len(seen) > 8
 
 
-def test_games_refuse_actions_that_there_are_not():
+def test_games_refuse_unknown_actions():
     games = Games(build_index(named_game(MINI), "full"), 2)
     with pytest.raises(ValueError, match="not below"):
         games.step(np.array([0, 6]))
@@ -140,7 +140,7 @@ def exact_values(game, tables):
     worth = [{}, {}]
 
     def walk(history, reaches):
-        """Player 0's expected payoff from here on."""
+        """Player 0's expected payoff from a history on."""
         if history.is_terminal():
             return history.returns()[0]
         p, text = history.player, history.nodes[history.player]
@@ -160,7 +160,7 @@ def exact_values(game, tables):
 
 
 def random_regrets(ground, seed):
-    """Positive numbers for all sequences, the same for mirror images, and the strategies that they ask for, by text."""
+    """Positive numbers for all sequences, equal for mirror images, and their strategies by regret matching, by text."""
     rng, parts, tables = np.random.default_rng(seed), [], []
     for p in (0, 1):
         numbers = rng.random(ground.players[p].sequences) + 0.05
@@ -294,7 +294,7 @@ def values_of_actions(ground, worth, tables):
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_fixed_policy_estimates_regrets_up_to_its_own_chances(player, symmetry):
-    """With exact values of actions, the mean of what is added is the exact regret times the uniform player's reach."""
+    """With exact values of actions, the mean update is the exact regret times the uniform player's reach."""
     ground = small_ground(MINI, symmetry)
     regrets, policies = random_regrets(ground, 4)
     worth, value = exact_values(ground.game, policies)
@@ -318,7 +318,7 @@ def test_a_fixed_policy_estimates_regrets_up_to_its_own_chances(player, symmetry
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("player", [0, 1])
-def test_values_that_are_learned_at_a_fixed_strategy_come_to_the_exact_ones(player):
+def test_values_learned_at_a_fixed_strategy_approach_the_exact_ones(player):
     ground = small_ground(MINI, "none")
     regrets, policies = random_regrets(ground, 4)
     worth, _ = exact_values(ground.game, policies)
@@ -339,7 +339,7 @@ def test_values_that_are_learned_at_a_fixed_strategy_come_to_the_exact_ones(play
     assert wrong.max() < 0.2 and wrong.mean() < 0.05
 
 
-def test_baselines_that_are_right_leave_less_variance():
+def test_right_baselines_leave_less_variance():
     """Learned at a fixed strategy, they make the returned values vary less."""
     ground = small_ground(MINI)
     spread = {}
@@ -354,7 +354,7 @@ def test_baselines_that_are_right_leave_less_variance():
 
 
 # ---------------------------------------------------------------------------------------------
-# How well they learn
+# Quality of results
 
 BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI and of HIDDEN
     ("mccfr-external",): (5_000, 0.02, 0.09),
@@ -371,7 +371,7 @@ BOUNDS = {  # algorithm and settings: iterations, bound on NashConv / 2 of MINI 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("game", [MINI, pytest.param(HIDDEN, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("chosen", BOUNDS, ids=lambda chosen: "-".join(map(str, chosen)))
-def test_sampled_learners_come_below_a_bound(chosen, game, seed):
+def test_sampled_learners_get_below_a_bound(chosen, game, seed):
     algorithm, *settings = chosen
     iterations, *bounds = BOUNDS[chosen]
     ground = small_ground(game)

@@ -1,4 +1,4 @@
-"""What the tests of the wing share."""
+"""Fixtures of the wing's tests."""
 
 import pytest
 

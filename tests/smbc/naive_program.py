@@ -44,7 +44,7 @@ def marks(history):
 
 @cache
 def kept(position):
-    """The symmetries that leave the marks as they are."""
+    """The symmetries that keep the marks."""
     return [g for g in SYMMETRIES if all({g[s] for s in part} == part for part in position)]
 
 
@@ -55,7 +55,7 @@ def moves(history):
 
 @cache
 def endings(position, count):
-    """All ways in which a round can end from a position after some moves."""
+    """All outcomes of a round from a position after some moves."""
     first, second = position
     history = [None] * count
     history[::2], history[1::2] = sorted(first), sorted(second)

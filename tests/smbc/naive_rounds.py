@@ -26,7 +26,7 @@ def free(history):
 
 
 def value(history, strategies, worth, fill=False):
-    """The first player's expectation from a history, where both reach it with certainty for each goal.
+    """The first player's expected payoff from a history, where both reach it with certainty for each goal.
 
     `strategies(history)` gives, for each goal of the mover, a probability for each square.  `worth` maps points to the
     first player's payoff.  The result has a row for each goal of the first player and a column for the second's.
@@ -46,7 +46,7 @@ def value(history, strategies, worth, fill=False):
 
 
 def best(history, player, strategies, worth, reach, fill=False):
-    """For each goal of `player`: what its best response gets, times the opponent's reach of each of its goals."""
+    """For each goal of `player`: the best response's value, times the opponent's reach."""
     ended = result(history, fill)
     if ended:
         found = []
@@ -70,7 +70,7 @@ def best(history, player, strategies, worth, reach, fill=False):
 
 @cache
 def counts(history=(), fill=False):
-    """Numbers of histories from here on: all, ended, and where the first and the second player moves."""
+    """Numbers of histories from a history on: all, ended, and those where the first and the second player moves."""
     if result(history, fill):
         return 1, 1, 0, 0
     inner = [counts((*history, square), fill) for square in free(history)]

@@ -51,7 +51,7 @@ def serving(*arguments, **options):
 
 
 def text(url):
-    """A page, or the sentence that says why there is none."""
+    """A page, or the sentence that explains why there is none."""
     try:
         with urlopen(url, timeout=PATIENCE) as answer:
             return answer.read().decode()

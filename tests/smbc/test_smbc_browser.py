@@ -48,7 +48,7 @@ def changed(page, act):
 
 
 def play_out(page, take, go_on):
-    """Play a match to its end; returns the number of rounds."""
+    """Play a match to its end; return the number of rounds."""
     rounds = 1
     while not page.locator(".outcome").count():
         if page.locator("button.next").count():

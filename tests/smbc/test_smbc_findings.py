@@ -1,4 +1,4 @@
-"""What a solution shows: goals in all equilibria, roundings, bonuses, simulated matches; and its linear programs."""
+"""Findings of a solution: goals in all equilibria, roundings, bonuses, simulated matches; and linear programs."""
 
 import itertools
 import json
@@ -36,7 +36,7 @@ def merged():
 
 
 def after(tree, history):
-    """The tree of what follows some moves, an even number of them, as a round of its own."""
+    """The subtree after an even number of moves, as a round of its own."""
     node = 0
     for square in history:
         node = next(child for child in tree.children(node) if tree.square[child] == square)
@@ -80,7 +80,7 @@ def test_linear_programs_find_the_value_of_both_players(small):
 
 
 def test_the_plan_of_a_linear_program_is_optimal(small):
-    """Played as a strategy, it holds the best response to the value."""
+    """Played as a strategy, it keeps the best response at the value."""
     for player in (0, 1):
         given = programs.program(small, player, WORTH)
         value, found = programs.solve(given)
@@ -112,7 +112,7 @@ def test_every_equilibrium_is_in_the_ranges(small):
 @pytest.mark.slow
 @pytest.mark.parametrize("goals", [(1,), pytest.param((0, 2), marks=pytest.mark.full)])
 def test_the_ends_of_a_range_are_equilibria(small, goals):
-    """The plan that a range ends at is optimal, and its best responses get what the range says."""
+    """The plan at the end of a range is optimal, and its best response has the range's value."""
     widths = []
     for player, goal in itertools.product((0, 1), goals):
         given = programs.program(small, player, Payoffs())
@@ -128,7 +128,7 @@ def test_the_ends_of_a_range_are_equilibria(small, goals):
 
 
 def played(tree, given, variables):
-    """The profile in which the player of a program makes the moves of a plan."""
+    """The profile in which a program's player follows a plan."""
     sums = np.zeros((tree.nodes, 3))
     ply = programs.plies_of(tree)
     sums[(ply > 0) & ((ply - 1) % 2 == given.player)] = np.maximum(variables[: given.plan_size], 0).reshape(-1, 3)
@@ -198,7 +198,7 @@ def test_drawn_strategies_have_the_probabilities_of_the_solution(small):
     assert np.abs(total.sum(axis=0) - 1).max() < 1e-12
 
 
-def test_mixing_counts_infosets_that_are_reached(small):
+def test_mixing_counts_reached_infosets(small):
     uniform = profile_of(small, np.zeros((small.nodes, 3)))
     reached, mixed = study.mixing(small, uniform)
     expected = more = 0
@@ -216,7 +216,7 @@ def test_mixing_counts_infosets_that_are_reached(small):
     assert (reached, mixed) == (expected, more) and more > 0
 
 
-def test_a_bonus_for_small_moves_is_told(small):
+def test_a_bonus_for_small_moves_is_reported(small):
     rows = study.small_moves(small, WORTH, SolveSettings(algorithm="dcfr"), 200)
     gaps = {(row["epsilon"], row["decay"]): row["exploitability"] for row in rows}
     assert gaps[0.1, 0] > 10 * gaps[0, 0]
@@ -226,7 +226,7 @@ def test_a_bonus_for_small_moves_is_told(small):
 @pytest.mark.slow
 @pytest.mark.parametrize("matches", [100_000, pytest.param(1_000_000, marks=pytest.mark.full)])
 def test_simulated_matches_agree_with_the_exact_values(matches):
-    """Matches to 5 between players who move at random, so that each score comes up often."""
+    """Matches to 5 between random players, so that each score comes up often."""
     tree = build(Rules())
     random = np.random.default_rng(2)
     profiles = {s: profile_of(tree, random.random((tree.nodes, 3)) ** 4) for s in all_scores(5)}
@@ -234,7 +234,7 @@ def test_simulated_matches_agree_with_the_exact_values(matches):
     found = simulation.simulate(solution, matches, 1)
     assert len(found) == 25 and found[0, 0].matches == matches
     assert all(abs(each.standard_errors) < 3 for each in found.values())
-    # a score comes up as often as the chain of scores says
+    # a score comes up as often as the Markov chain of scores predicts
     from pttt_ooc.smbc.best_response import MatchResponse
 
     response = respond(tree, 5, profiles)

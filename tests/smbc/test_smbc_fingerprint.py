@@ -1,4 +1,4 @@
-"""What names the state of a solve of the match."""
+"""The fingerprint of the state of a solve."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from pttt_ooc.smbc import solve
 from pttt_ooc.smbc.match import SolveSettings
 
 
-def test_a_state_is_named_by_its_settings_and_the_code_that_makes_its_numbers(monkeypatch):
+def test_a_fingerprint_depends_on_settings_and_the_code_of_the_numbers(monkeypatch):
     hashed = []
     monkeypatch.setattr(solve, "code_digest", lambda names: hashed.append(sorted(names)) or "x")
     one = solve.fingerprint(SolveSettings())

@@ -1,4 +1,4 @@
-"""Places with the board as somebody holds it, what is seen there, and snapshots; compared with plain recursions."""
+"""Positions in the viewer's orientation, their values, and snapshots; compared with plain recursions."""
 
 import functools
 import itertools
@@ -26,7 +26,7 @@ def lookouts(coarse):
 
 
 def strategies(tree, strategy):
-    """What :mod:`naive_rounds` wants: a probability for each goal and square; anything where the round is decided."""
+    """The input of :mod:`naive_rounds`: a probability for each goal and square; any where the round is decided."""
 
     def at(history):
         place = Place(tree)
@@ -50,7 +50,7 @@ def worth_of(lookouts, scores):
 
 @pytest.mark.parametrize("squares", DEEP)
 def test_values_are_those_of_all_histories(lookouts, squares):
-    """The tree merges and cuts; the recursion plays every square to the end, in the person's own coordinates."""
+    """The tree merges and cuts; the recursion plays to the end, in the viewer's orientation."""
     scores = (1, 0)
     lookout, tree = lookouts.lookout(scores), lookouts.solution.tree
     place = Place.of(tree, squares)
@@ -88,7 +88,7 @@ def test_the_beginning_of_a_round_has_the_value_of_its_scores(lookouts):
 
 @pytest.mark.slow
 def test_values_with_open_goals_are_those_of_plain_minimax(lookouts):
-    """No order, no tree: positions as sets of squares."""
+    """Without order or tree: positions are sets of squares."""
     worth, tree = worth_of(lookouts, (1, 0)), lookouts.solution.tree
 
     @functools.cache
@@ -112,8 +112,8 @@ def test_values_with_open_goals_are_those_of_plain_minimax(lookouts):
         assert abs(found[first, second] - minimax((), (), (GOALS[first], GOALS[second]))) < 1e-12
 
 
-def test_moves_tell_what_the_mover_expects(lookouts):
-    """The mean of the moves' values, as often as they are made, is the mean of the values by the other's goals."""
+def test_values_of_moves_are_the_movers_expectations(lookouts):
+    """The moves' mean value, by their probabilities, is the mean of the values by the opponent's goals."""
     lookout, tree = lookouts.lookout((0, 0)), lookouts.solution.tree
     for squares in ((), (4,), (4, 8), (0, 4)):
         place = Place.of(tree, squares)
@@ -132,7 +132,7 @@ def test_moves_tell_what_the_mover_expects(lookouts):
             assert [m.best for m in moves].count(True) == 1 and max(moves, key=lambda m: m.best_value).best
 
 
-def test_squares_that_are_alike_lead_to_the_same_place():
+def test_equivalent_squares_lead_to_the_same_node():
     start = Place(MERGED)
     assert start.alike() == [(0, 2, 6, 8), (1, 3, 5, 7), (4,)]
     assert {start.step(square).node for square in (0, 2, 6, 8)} == {start.step(0).node}
@@ -144,7 +144,7 @@ def test_squares_that_are_alike_lead_to_the_same_place():
 
 
 def test_every_history_has_a_place_with_the_right_end():
-    """Random games in any orientation end where the rules say that they are decided."""
+    """Random games in any orientation end where the rules decide them."""
     rules, random = Rules(), np.random.default_rng(1)
     for _ in range(300):
         place, squares = Place(MERGED), random.permutation(9).tolist()
@@ -157,7 +157,7 @@ def test_every_history_has_a_place_with_the_right_end():
 
 
 @pytest.mark.parametrize(("square", "sentence"), [(4, "Square 5 is taken"), (9, "no square 10"), (-1, "no square 0")])
-def test_moves_that_are_not_possible(square, sentence):
+def test_impossible_moves(square, sentence):
     with pytest.raises(GameError, match=sentence):
         Place.of(MERGED, (4,)).step(square)
 

@@ -1,4 +1,4 @@
-"""The match: values backwards, best responses to all of it, results on disk, the commands."""
+"""The match: backward values, best responses, results on disk, commands."""
 
 import json
 import shutil
@@ -43,7 +43,7 @@ def test_scores_come_after_those_that_follow_them():
         known |= here
 
 
-def test_what_scores_lead_to():
+def test_transitions_of_scores():
     assert [f.scores for f in following((1, 2), 5)] == [(2, 1), (2, 2), (3, 1), (3, 2)]
     assert [(f.value, f.scores) for f in following((4, 4), 5)] == [(0, (4, 4)), (1, None), (-1, None), (0, (4, 4))]
     assert [(f.value, f.scores) for f in following((4, 2), 5)] == [(0, (2, 4)), (1, None), (0, (3, 4)), (1, None)]
@@ -67,7 +67,7 @@ def test_rounds_are_solved_and_the_match_has_the_known_value(coarse):
 
 
 def test_a_best_response_to_the_match_solves_its_equation(coarse):
-    """Bellman's: in each round the best response for what follows gets the state's own value, and no more."""
+    """Bellman's: in each round the best response for later values has exactly the state's value."""
     solution = solving.load(coarse)
     response = respond(solution.tree, 2, solution.profiles)
     for (scores, player), value in response.values.items():
@@ -101,8 +101,8 @@ def test_losses_add_up_to_the_exploitability(coarse):
     assert found["worst_goal"] in ("win", "tie", "lose") and found["worst_scores"] in found["rounds"]
 
 
-def test_losses_name_whom_the_gain_is_from():
-    """Who moves second plays at random, and who moves first responds best to that: only the second can gain."""
+def test_losses_name_the_exploited_player():
+    """The second player plays at random, the first is a best response to that: only the second can gain."""
     tree = build(Rules())
     random = profile_of(tree, np.zeros((tree.nodes, 3)))
     first = best_response(tree, 0, payoffs((0, 0), 1, {(0, 0): 0.0}), random).best
@@ -128,7 +128,7 @@ def test_visits_are_those_of_simulated_matches():
 
 
 @pytest.mark.slow
-def test_a_solve_that_is_interrupted_ends_with_the_same_bits(coarse, tmp_path, monkeypatch):
+def test_an_interrupted_solve_ends_with_the_same_bits(coarse, tmp_path, monkeypatch):
     monkeypatch.setattr(solving, "COMMIT_SECONDS", 0)
     checks = []
 
@@ -162,7 +162,7 @@ solving.solve(SolveSettings(winning_score=2, maximum_subgame_exploitability=0.02
 
 
 @pytest.mark.slow
-def test_a_solve_that_is_killed_ends_with_the_same_bits(coarse, tmp_path):
+def test_a_killed_solve_ends_with_the_same_bits(coarse, tmp_path):
     for checks in (4, 7):
         done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(checks)], check=False)
         assert done.returncode == -signal.SIGKILL and not (tmp_path / solving.MANIFEST).exists()

@@ -25,7 +25,7 @@ def bot(coarse):
 
 
 def drawing(*numbers):
-    """Random numbers that are known."""
+    """Known random numbers."""
     return iter([*numbers, *[0.5] * 1000]).__next__
 
 
@@ -51,7 +51,7 @@ def ended(first, goals, points=(0, 0), squares=ROW):
     ],
 )
 def test_points_of_a_round(first, goals, scored):
-    """Three in a row for who moves first."""
+    """Three in a row for the first player."""
     now = ended(first, goals)
     assert now.outcome == FIRST and now.scored == scored
     assert Match(5, (now,)).points == scored
@@ -65,7 +65,7 @@ def test_points_of_a_round(first, goals, scored):
     ],
 )
 def test_a_round_that_is_over_can_be_explored(bot, first, goals, shown):
-    """Who moves first in the round comes first."""
+    """The round's first player is first."""
     match = Match(2, (ended(first, goals, (1, 0)),))
     assert seat_of("a", 0, match, bot).told.view == shown
     assert seat_of("a", 0, match, None).told.view is None
@@ -103,7 +103,7 @@ def test_the_end_of_a_match(points, goals, after, winner):
             match.on(drawing())
 
 
-def test_moves_are_refused_that_the_rules_do_not_allow(bot):
+def test_illegal_moves_are_refused(bot):
     match = new_match(2, ME, drawing(0.0, 0.0))
     assert match.round.goals == (WIN, WIN)
     after = match.move(4, bot, drawing())
@@ -130,7 +130,7 @@ def test_goals_are_drawn_independently_and_alike():
 
 
 def test_the_bot_plays_the_solution(bot, coarse):
-    """How often each square is taken after the centre, in a corner's place turned in every way."""
+    """Replies to a corner have the probabilities of the solution, in every orientation."""
     import random
 
     draw = random.Random(5).random
@@ -144,7 +144,7 @@ def test_the_bot_plays_the_solution(bot, coarse):
         assert abs(found.count(square) - 500 * chance) <= 5 * (500 * chance * (1 - chance)) ** 0.5 + 1e-9
 
 
-def test_what_the_bot_believes_is_bayes_rule(bot):
+def test_the_bots_beliefs_follow_bayes_rule(bot):
     now = ended(BOT, (WIN, DRAW), squares=ROW[:3] + (8, 2))
     found = thoughts(now, bot)
     assert [(t.number, t.square) for t in found] == [(2, 3), (4, 8)]
@@ -174,7 +174,7 @@ def test_matches_are_counted(bot, tmp_path):
     assert [(t.first, t.matches, t.won) for t in found] == [(ME, 3, 2), (BOT, 1, 1)]
     told = match_results.sentences(found, bot)
     assert told[0].startswith(
-        "Of 3 matches in which you moved first you have won 2 (66.7%); who plays like the bot wins"
+        "Of 3 matches in which you moved first you have won 2 (66.7%); a player like the bot wins"
     )
     assert told[1].startswith("Of 1 match in which the bot moved first you have won 1 (100.0%)")
     assert f"{bot.expectation(ME).best:.4%}" in told[0]
@@ -183,5 +183,5 @@ def test_matches_are_counted(bot, tmp_path):
 @pytest.mark.parametrize("line", ["", "{", "[]", "{}", json.dumps({"rounds": [], "winner": 1})])
 def test_a_damaged_file_of_matches_gets_a_sentence(tmp_path, line):
     (tmp_path / match_results.FILE).write_text(f"{line}\n")
-    with pytest.raises(StoreError, match="a line that is no match"):
+    with pytest.raises(StoreError, match="a line that is not a match"):
         match_results.kept(tmp_path)

@@ -54,7 +54,7 @@ def row(app, id):
 
 
 def play_round(browser, match):
-    """Play a round to its end; returns the page."""
+    """Play a round to its end; return the page."""
     page = browser.get(match).text
     while "The round is decided" not in page:
         answer = browser.post(f"{match}/moves", version=version(page), square=free(page)[0])
@@ -87,7 +87,7 @@ def test_a_whole_match(served, browser_of):
 
 
 def assert_explored(browser, page, last):
-    """The link of a round that is over leads to it: the same moves, and who moves first before the other."""
+    """The link of a finished round leads to it: the same moves, with the first player first."""
     address = html.unescape(re.search(r'href="(/smbc/explore[^"]+)"', page.partition("<main")[2])[1])
     asked = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
     first, second = (last["first"], 1 - last["first"])

@@ -1,4 +1,4 @@
-"""One round of tic-tac-toe with secret goals: sizes, values and best responses against a plain recursion."""
+"""One round of tic-tac-toe with secret goals: sizes, values and best responses, compared with a plain recursion."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_goals_that_are_met():
 
 
 def canonical(merged_tree):
-    """From histories to nodes of the merged tree and the symmetry that takes the one to the other."""
+    """Maps histories to nodes of the merged tree and to the symmetry between them."""
 
     def find(history):
         symmetry, node, position = BOARD.symmetries[0], 0, rules.START
@@ -76,7 +76,7 @@ def canonical(merged_tree):
 @pytest.mark.parametrize("fill", [False, True])
 @pytest.mark.parametrize("begun", [(4, 0, 8, 2), (1, 4, 3, 0)])
 def test_values_and_best_responses_are_those_of_a_plain_recursion(fill, begun):
-    """Where both players begin with given moves and then play at random, each move with a random probability."""
+    """After given moves, both players use random probabilities."""
     t = build(Rules(fill_board=fill))
     random = np.random.default_rng(7)
     sums = random.random((t.nodes, 3)) ** 3
@@ -124,7 +124,7 @@ def position_of(t, node):
     return position
 
 
-def test_a_best_response_gets_its_value(merged):
+def test_a_best_response_has_its_value(merged):
     random = np.random.default_rng(3)
     profile = profile_of(merged, random.random((merged.nodes, 3)))
     for player in (0, 1):
@@ -186,7 +186,7 @@ def test_alternate_updates_answer_the_newest_strategy_and_simultaneous_ones_the_
 
 
 def best_of_children(tree, nodes, profile, worth):
-    """The second player's values of nodes for each of its goals, by a plain walk, if both go on with a profile."""
+    """The second player's values of nodes for each goal, by a plain walk, if both continue with a profile."""
     found = []
     for node in nodes:
         total, waiting = np.zeros(3), [(node, np.ones(3))]
@@ -205,7 +205,7 @@ def best_of_children(tree, nodes, profile, worth):
 
 
 def test_averages_weigh_strategies_by_reach(merged):
-    """A strategy of an iteration that hardly comes to an infoset must hardly count there."""
+    """An iteration's strategy must count little at an infoset where it has little reach."""
     solver = fresh(merged, SolveSettings(algorithm="cfr"))
     total = np.zeros((merged.nodes, 3))
     for _ in range(3):

@@ -11,7 +11,7 @@ from pttt_ooc.cli.commands import main
 
 @pytest.fixture
 def own(coarse, tmp_path):
-    """A copy, as matches are kept beside the solution."""
+    """A copy, because matches are kept beside the solution."""
     return shutil.copytree(coarse, tmp_path / "smbc")
 
 
@@ -34,11 +34,11 @@ def test_exploring(terminal, coarse):
     assert "Iteration 0 of" in shell.type("i 0") and f"Iteration {last} of" in shell.type(f"i {last}")
     for bad, sentence in (
         ("i 7", "There is no snapshot of iteration 7; there are snapshots of 0, 10,"),
-        ("i -1", "'-1' is no number of iterations"),
-        ("i ²", "is no number of iterations"),
+        ("i -1", "'-1' is not a number of iterations"),
+        ("i ²", "is not a number of iterations"),
         ("m 5", "Square 5 is taken"),
-        ("m 0", "'0' is no square"),
-        ("m x", "'x' is no square"),
+        ("m 0", "'0' is not a square"),
+        ("m x", "'x' is not a square"),
         ("m", "'m' takes one word after it"),
         ("g w", "'g' takes two words after it"),
         ("g w x", "There is no goal 'x'"),
@@ -69,7 +69,7 @@ def test_exploring(terminal, coarse):
         (("play", "{}/none"), "There is no solved match in"),
     ],
 )
-def test_what_cannot_be_looked_at(coarse, capsys, arguments, sentence):
+def test_refused_arguments(coarse, capsys, arguments, sentence):
     with pytest.raises(SystemExit) as end:
         main(["smbc", *(part.format(coarse) for part in arguments)])
     assert end.value.code == 1 and sentence in words(capsys.readouterr().err)
@@ -80,9 +80,9 @@ def test_a_whole_match(terminal, own):
     """Bad input at every prompt, rounds to the end of the match, the statistics, Ctrl-C in the next match."""
     shell = terminal("smbc", "play", str(own))
     shown = shell.until(r" >")
-    assert "Who comes first to 2" in shown and "The bot's goal" not in shown
+    assert "The first to reach 2 points" in shown and "The bot's goal" not in shown
     for bad in ("", "0", "10", "x", "é", "-1"):
-        assert "is no square" in words(shell.type(bad))
+        assert "is not a square" in words(shell.type(bad))
     assert "secret goal" in shell.type("?")
     rounds = 0
     while "won the match" not in words(shown):
@@ -97,7 +97,7 @@ def test_a_whole_match(terminal, own):
         rounds += 1
         assert "The bot's goal was" in shown and "What the bot thought your goal was" in words(shown)
         assert "%" in shown
-        assert "'maybe' is none of that." in shell.type("maybe")
+        assert "'maybe' is not one of the answers." in shell.type("maybe")
         if "won the match" not in words(shown):
             shown = shell.type("")
             assert f"Round {rounds + 1}. Points: you" in words(shown)

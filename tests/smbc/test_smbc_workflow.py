@@ -1,4 +1,4 @@
-"""The wing's target in the workflow: what it makes, and what runs again after which change."""
+"""The wing's target in the workflow: its products, and its reruns after changes."""
 
 import json
 import shutil
@@ -103,8 +103,8 @@ def test_a_deleted_product_is_made_again(workflow):
 
 
 @pytest.mark.slow
-def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(workflow):
-    """What `pttt smbc solve` has made with other settings is set aside, with a sentence."""
+def test_a_solution_by_the_command_is_used_if_it_has_the_requested_settings(workflow):
+    """A result of `pttt smbc solve` with other settings is set aside, with a sentence."""
     file = workflow.directory / "data/smbc/solve.json"
     written = json.loads(file.read_text())
     manifest = read_manifest(file, written["stage"])
@@ -114,13 +114,13 @@ def test_a_solution_by_the_command_is_taken_if_it_is_the_one_that_is_asked_for(w
     assert "solve.json was made with horizon 7, not 1000; stage solve runs again." in told
 
 
-def test_a_table_of_one_number_is_told_as_one():
+def test_a_table_of_one_number_is_shown_as_one():
     assert report.same([[0.25, 0.250001], [0.25, 0.25]]) == 0.25
     assert report.same([[0.25, 0.25], [0.25, 0.2502]]) is None
 
 
 @pytest.mark.slow
-def test_the_report_shows_all_equilibria_if_they_are_asked_for(finished, tmp_path):
+def test_the_report_shows_all_equilibria_on_request(finished, tmp_path):
     place = shutil.copytree(finished.directory / "data/smbc", tmp_path / "smbc")
     with pytest.raises(StoreError, match="equilibria"):
         report.run(place, all_equilibria=True)
@@ -171,12 +171,12 @@ def test_the_section_has_the_settings_of_a_solve():
 @pytest.mark.parametrize(
     ("key", "value", "is_same"), [("horizon", 7, True), ("gamma", 10.0, True), ("gamma", 2.0, False)]
 )
-def test_what_means_the_same_is_the_same(key, value, is_same):
+def test_equivalent_settings_are_equal(key, value, is_same):
     """The wing has parameters of its own for the rule; gamma is 2 elsewhere."""
     assert (settings(SmbcConfig(**{key: value}), "solve") == settings(SmbcConfig(), "solve")) == is_same
 
 
-def test_each_stage_waits_for_those_that_it_reads():
+def test_each_stage_waits_for_the_stages_that_it_reads():
     assert {stage: one.after for stage, one in asked(SmbcConfig(all_equilibria=True)).items()} == {
         "solve": (),
         "findings": ("solve",),

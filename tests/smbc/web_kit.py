@@ -1,4 +1,4 @@
-"""Shared by the tests of the wing's pages: the application, with an answerer in a thread of this process."""
+"""The application for the tests of the wing's pages, with an answerer in a thread of this process."""
 
 import re
 import threading

@@ -1,1 +1,1 @@
-"""Stages of the workflow after the solve: ``findings``, ``equilibria``, and ``report``, which has ``pictures``."""
+"""Stages of the workflow after the solve: ``findings``, ``equilibria``, and ``report``, with its ``pictures``."""

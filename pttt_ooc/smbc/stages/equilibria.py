@@ -1,6 +1,6 @@
-"""Stage "equilibria": what goals are worth in all equilibria, of a round that is a game of its own and of the first.
+"""Stage "equilibria": values of goals in all equilibria, of a round as a game of its own and of the first round.
 
-All figures are in the manifest, ``equilibria.json``.  The report shows them if the stage is asked for.
+All figures are in the manifest, ``equilibria.json``.  The report shows them if the configuration asks for the stage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stage "findings": what a solved match is worth, how much it can be exploited, and what hidden goals do.
+"""Stage "findings": value and exploitability of a solved match, and the effect of hidden goals.
 
 All figures are in the manifest, ``findings.json``.
 """
@@ -35,9 +35,9 @@ def run(directory: Path, compared: Sequence[str], iterations: int) -> None:
     Parameters
     ----------
     compared
-        Names of update rules whose convergence is measured too.
+        Names of further update rules whose convergence is measured.
     iterations
-        Of these, and of runs with bonuses for small moves.
+        Of these rules, and of runs with bonuses for small moves.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def run(directory: Path, compared: Sequence[str], iterations: int) -> None:
 
 
 def _round(lookouts: Lookouts, scores: Scores) -> dict[str, Any]:
-    """The opening of a round, its expectations by pairs of goals, and what they would be if goals were open."""
+    """The opening of a round, and its values by pairs of goals, with hidden and with open goals."""
     lookout, worth = lookouts.lookout(scores), lookouts.worth(scores)
     table = outcomes(lookout.tree, lookout.average)
     return {
@@ -70,7 +70,7 @@ def _round(lookouts: Lookouts, scores: Scores) -> dict[str, Any]:
 
 
 def opening(lookout: Lookout) -> list[dict[str, Any]]:
-    """The first player's openings: their probabilities by goal, and what they tell of the goal."""
+    """The first player's openings: probabilities by goal, and the resulting beliefs about the goal."""
     start = Place(lookout.tree)
     found = []
     for number, squares in enumerate(start.alike()):
@@ -82,7 +82,7 @@ def opening(lookout: Lookout) -> list[dict[str, Any]]:
 
 
 def open_values(tree: RoundTree, worth: Payoffs) -> Floats:
-    """What the first player gets at each node if both goals are known to both, and both play perfectly.
+    """The first player's value at each node if both goals are known, with perfect play.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def open_values(tree: RoundTree, worth: Payoffs) -> Floats:
 
 
 def curves(lookouts: Lookouts, compared: Sequence[str], iterations: int) -> dict[str, list[dict[str, float]]]:
-    """How the exploitability of the last round falls with each update rule, from the first iteration.
+    """The exploitability of the last round by iteration, for each update rule.
 
     The outcomes have the values that the solution gives them.
     """

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def values_figure(values: Mapping[str, float], winning_score: int) -> Figure:
-    """A heat map of the values of all scores, for the player who moves first in the round.
+    """A heat map of the values of all scores, for the round's first player.
 
     Parameters
     ----------
     values
-        By scores such as ``"4-3"``: the points of the first player, and of the other one.
+        By scores such as ``"4-3"``: the points of the first and of the second player.
     """
     from matplotlib.patches import Rectangle
 
@@ -51,7 +51,7 @@ def opening_figure(opening: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     opening
-        As of :func:`pttt_ooc.smbc.stages.findings.opening`.
+        See :func:`pttt_ooc.smbc.stages.findings.opening`.
     """
     with style():
         figure = new_figure(2.1 * len(GOALS), 2.4)

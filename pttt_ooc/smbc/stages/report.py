@@ -25,7 +25,7 @@ def run(directory: Path, all_equilibria: bool = False) -> None:
     Parameters
     ----------
     all_equilibria
-        Whether the stage of that name is among them.
+        Whether to include the stage "equilibria".
 
     Raises
     ------
@@ -75,6 +75,6 @@ def _context(before: dict[str, Facts]) -> dict[str, Any]:
 
 
 def same(table: list[list[float]]) -> float | None:
-    """The number that all entries of a table show, None if they differ."""
+    """The number that all entries of a table have, or None."""
     entries = {f"{entry:.4f}" for row in table for entry in row}
     return table[0][0] if len(entries) == 1 else None

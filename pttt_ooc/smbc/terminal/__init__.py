@@ -1,1 +1,1 @@
-"""Secret goals on a terminal: ``explore``, what a solution does, and ``play``, matches against it."""
+"""Secret goals on a terminal: ``explore``: a solution's strategies and values; ``play``: matches against it."""

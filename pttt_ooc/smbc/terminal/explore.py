@@ -1,4 +1,4 @@
-"""`pttt smbc explore`: what a solution does at any place of any round, on a terminal."""
+"""`pttt smbc explore`: a solution's strategies and values at any position of any round, on a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HELP = (
 
 
 def explore(lookouts: Lookouts, scores: Scores, dialogue: Dialogue) -> int:
-    """Answer until the person has enough; returns the exit code of the program."""
+    """Answer commands until the person quits; return the exit code of the program."""
     try:
         Walk(lookouts, scores, dialogue).go()
     except EndedError as end:
@@ -31,7 +31,7 @@ def explore(lookouts: Lookouts, scores: Scores, dialogue: Dialogue) -> int:
 
 
 class Walk:
-    """Where a person is in a round; parameters as of :func:`explore`."""
+    """A person's walk through a round; for parameters see :func:`explore`."""
 
     def __init__(self, lookouts: Lookouts, scores: Scores, dialogue: Dialogue) -> None:
         self.lookouts, self.scores, self.dialogue = lookouts, scores, dialogue
@@ -47,7 +47,7 @@ class Walk:
         }
 
     def go(self) -> None:
-        """Show places until an EndedError is raised."""
+        """Show positions until an EndedError is raised."""
         points = self.lookouts.solution.settings.winning_score
         self.dialogue.say(f"Tic-tac-toe with secret goals, the match to {points}.", "bold")
         self.dialogue.say(HELP)
@@ -80,7 +80,7 @@ class Walk:
 
     def _iterate(self, typed: str) -> None:
         if not (typed.isascii() and typed.isdecimal() and len(typed) < 10):
-            raise GameError(f"{typed!r} is no number of iterations.")
+            raise GameError(f"{typed!r} is not a number of iterations.")
         self.lookout = self.lookouts.lookout(self.scores, int(typed))
 
     def _set_goals(self, first: str, second: str) -> None:
@@ -115,7 +115,7 @@ class Walk:
         if place.outcome != UNDECIDED:
             say(f"The round is decided: {ENDS[place.outcome]}.")
             return
-        say(f"To move: the {PLAYERS[place.player]} ({MARKS[place.player]}), who knows the own goal only.")
+        say(f"To move: the {PLAYERS[place.player]} ({MARKS[place.player]}), who knows only the own goal.")
         self._table(seen)
 
     def _table(self, seen: Seen) -> None:
@@ -144,12 +144,12 @@ def numbered(place: Place) -> list[Square]:
 
 
 def scores_of(first: str, second: str, winning_score: int) -> Scores:
-    """Scores of the first and of the second player from what is typed.
+    """Scores of the first and of the second player from the person's input.
 
     Raises
     ------
     GameError
-        If no round begins with them.
+        If no round has them.
     """
     known = [str(points) for points in range(winning_score)]
     for typed in (first, second):

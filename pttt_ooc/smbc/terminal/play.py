@@ -14,21 +14,21 @@ from pttt_ooc.smbc.rules import BOARD, GOALS, SQUARES
 from pttt_ooc.smbc.vocabulary import ENDS, MARKS, square_of
 
 HELP = (
-    "Before each round both players draw a secret goal: win, tie or lose. Who meets it scores a point, whatever the "
-    "other one does. Type a square to take it; squares lie as on a telephone: 1 2 3 is the top row. q ends, ? shows "
-    "this."
+    "Before each round both players draw a secret goal: win, tie or lose. A goal that is met scores a point, "
+    "whatever the other player does. Type a square to take it; squares lie as on a telephone: 1 2 3 is the top row. "
+    "q ends, ? shows this."
 )
 
 
 def play(bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw | None = None) -> int:
-    """Play matches until the person has enough.
+    """Play matches until the person quits.
 
     Parameters
     ----------
     directory
-        Where matches that are over are kept.
+        Where finished matches are kept.
     draw
-        Gives random numbers in [0, 1); default: the operating system's.
+        Returns random numbers in [0, 1); default: the operating system's.
 
     Returns
     -------
@@ -44,16 +44,18 @@ def play(bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw | None = None
 
 
 class TerminalMatch:
-    """Where one person sits; parameters as of :func:`play`."""
+    """One person's matches; for parameters see :func:`play`."""
 
     def __init__(self, bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw) -> None:
         self.bot, self.directory, self.dialogue, self._draw = bot, directory, dialogue, draw
         self.match: Match | None = None
 
     def sit(self) -> None:
-        """Play one match after the other; who moves first in the first round is drawn."""
+        """Play one match after the other; the first player of the first round is drawn."""
         say = self.dialogue.say
-        say(f"Tic-tac-toe with secret goals. Who comes first to {self.bot.winning_score} wins the match.", "bold")
+        say(
+            f"Tic-tac-toe with secret goals. The first to reach {self.bot.winning_score} points wins the match.", "bold"
+        )
         say(HELP)
         while True:
             first = int(self._draw() * 2)
@@ -63,7 +65,7 @@ class TerminalMatch:
             self._finish()
 
     def part(self) -> None:
-        """Say how it went."""
+        """Show the results at the end."""
         if self.match is not None and self.match.winner is None:
             self.dialogue.say("This match is not over, so it does not count.")
         self._statistics()
@@ -96,7 +98,7 @@ class TerminalMatch:
         self.dialogue.say(self.dialogue.board(BOARD, _board(now), first=1))
 
     def _moved(self) -> Match:
-        """The match after a move that the person types."""
+        """The match after a move of the person."""
         match = self._now()
         mark = MARKS[len(match.round.squares) % 2]
         while True:
@@ -109,7 +111,7 @@ class TerminalMatch:
                 self.dialogue.say(str(error))
 
     def _is_common(self, typed: str) -> bool:
-        """Whether something is typed that is allowed at every prompt; it is done."""
+        """Handle input that is allowed at every prompt; return whether it was such input."""
         word = typed.lower()
         if word in ("q", "quit", "exit"):
             raise EndedError(0)
@@ -125,7 +127,7 @@ class TerminalMatch:
                 continue
             if typed.lower() in allowed:
                 return typed.lower()
-            self.dialogue.say(f"{typed!r} is none of that.")
+            self.dialogue.say(f"{typed!r} is not one of the answers.")
 
     # -----------------------------------------------------------------------------------------
     # After a round, after a match
@@ -138,7 +140,7 @@ class TerminalMatch:
             scored = "one point" if now.scored[player] else "no point"
             say(f"{who} goal was {GOALS[now.goals[player]]}: {scored}.")
         if now.scored == (1, 1) and match.points == now.points:
-            say(f"Both would come to {match.winning_score}, so the round counts for nobody.")
+            say(f"Both would reach {match.winning_score}, so the round does not count.")
         say("What the bot thought your goal was, after each of your moves:")
         for line in _table(thoughts(now, self.bot)):
             say(line)

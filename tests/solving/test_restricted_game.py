@@ -1,0 +1,61 @@
+"""Restricted games and their linear programs: classes of sequences, equilibria, and refusals."""
+
+import numpy as np
+import pytest
+
+from pttt_ooc.errors import PtttError
+from pttt_ooc.learners.sampled.restricted_walk import restricted_walk
+from pttt_ooc.solving import linear_program
+from pttt_ooc.solving.restricted_game import RestrictedGames, classes_of
+from pttt_ooc.structure.symmetry import Symmetriser
+from tests.kits import naive
+from tests.learners.learning_kit import HIDDEN, MINI, small_ground
+
+pytest.importorskip("scipy")
+
+CLASSICAL = "mini-2x3k3-classical-after-1"
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", [MINI, HIDDEN, CLASSICAL])
+def test_classes_are_mirror_images(name, symmetry):
+    index, rng = small_ground(name, symmetry).index, np.random.default_rng(1)
+    classes = classes_of(index)
+    assert classes[0].min() == 1 and classes[1].min() == classes[0].max() + 1
+    for p in (0, 1):
+        numbers = rng.random(len(classes[p]))
+        means = np.bincount(classes[p], numbers)[classes[p]] / np.bincount(classes[p])[classes[p]]
+        Symmetriser(index, p)(numbers)
+        np.testing.assert_allclose(numbers, means, atol=1e-15)
+        assert symmetry == "full" or len(np.unique(classes[p])) == len(classes[p])
+
+
+def wins(history):
+    """Won histories from a history on."""
+    if history.is_terminal():
+        return history.winner is not None
+    return sum(map(wins, map(history.attempt, history.legal())))
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+@pytest.mark.parametrize("name", [MINI, CLASSICAL, "mini-2x2k2-abrupt"])
+def test_the_linear_program_of_the_whole_game_has_its_value_and_its_wins(name, symmetry):
+    ground = small_ground(name, symmetry)
+    games = RestrictedGames(ground.index, restricted_walk(ground.index))
+    value, plans = games.solve(tuple(np.ones(i.sequences, bool) for i in ground.players))
+    assert games.walked == wins(naive.History.start(ground.game))
+    pair = [ground.strategy(p, plans[p]) for p in (0, 1)]
+    found = ground.evaluator(*pair)
+    assert found.nashconv < 1e-6 and value == pytest.approx(found.value, abs=1e-6)  # strategies of single precision
+
+
+def test_a_mixture_is_the_best_in_the_worst_column():
+    found = linear_program.maximin(np.array([[2.0, -1.0], [-1.0, 1.0]]))
+    np.testing.assert_allclose(found, [0.4, 0.6], atol=1e-9)
+
+
+def test_a_program_without_solution_gets_a_sentence():
+    one = np.ones((1, 1))
+    program = linear_program.LinearProgram(np.ones(1), one, -np.ones(1), one, np.ones(1), 1)  # x <= -1 and x = 1
+    with pytest.raises(PtttError, match=r"^The linear program of a test cannot be solved: "):
+        linear_program.solve(program, "a test")
