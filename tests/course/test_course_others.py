@@ -13,7 +13,7 @@ from pttt_ooc.course.kinds.bots import parts as league
 from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.kinds.strategies import parts as strategies
-from pttt_ooc.course.models import Submission, Team
+from pttt_ooc.course.models import Submission
 from pttt_ooc.explore.games import StrategyGame
 from pttt_ooc.service.wire import Client
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
