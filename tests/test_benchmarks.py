@@ -275,7 +275,7 @@ def test_modules_that_can_be_mutated():
         "sweep/tree",
     } <= set(known)
     assert len(known) == len(set(known)) and not any(name.endswith("__init__") for name in known)
-    assert mutation.modules_of(["grid"]) == ["grid/pipeline", "grid/report", "grid/settings"]
+    assert mutation.modules_of(["grid"]) == ["grid/pipeline", "grid/report", "grid/settings", "grid/wing"]
     assert mutation.modules_of(["sweep/tree", "smbc/goals"]) == ["sweep/tree", "smbc/goals"]
     with pytest.raises(SystemExit, match="no module or room chess"):
         mutation.modules_of(["chess"])

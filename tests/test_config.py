@@ -1,4 +1,4 @@
-"""The core's configuration: sentences about what is refused."""
+"""The core's configuration: error messages for refused values."""
 
 import pytest
 
@@ -135,11 +135,11 @@ def test_refusals(content, sentence):
     [(BOARD, "pttt-2x4k3-abrupt"), ({**BOARD, "columns": 2, "k": 2}, "mini-2x2k2-abrupt")]
     + [({**BOARD, "rows": 3, "columns": 3, "turn_rule": rule}, f"pttt-{rule}") for rule in ("abrupt", "classical")],
 )
-def test_a_board_of_ones_own_has_a_name(board, name):
+def test_a_custom_board_has_a_name(board, name):
     assert check_config({"game": board}).game == name
 
 
-def test_refused_infoset_names_its_place():
+def test_a_refused_infoset_is_reported_with_its_position():
     assert "report.infosets[1] is '0*4.', but must be an infoset" in refusal({"report": {"infosets": ["|", "0*4."]}})
 
 

@@ -1,4 +1,4 @@
-"""Where an extra is missing: one sentence with a line that installs it, before anything is read, made or started."""
+"""A missing extra gives one sentence with the command that installs it, before anything else happens."""
 
 import sys
 import tomllib
@@ -33,7 +33,7 @@ COMMANDS = {
 }
 
 IMPORTERS = ("pttt_ooc.arena.statistics", "pttt_ooc.learners.deep.")
-"""Modules that need an extra to be imported at all."""
+"""Modules whose import needs an extra."""
 
 
 def test_the_extras_are_those_of_the_project():
@@ -42,14 +42,14 @@ def test_the_extras_are_those_of_the_project():
     assert {*DECLARED} - {*EXTRAS} == {"workflow", "slurm", "all", "dev", "docs"}
 
 
-def test_what_make_installs_runs_all_commands():
+def test_the_libraries_that_make_installs_run_all_commands():
     [everything] = DECLARED["all"]
     named = everything.removeprefix("pttt-ooc[").removesuffix("]").split(",")
     assert {*named} == {"workflow", *EXTRAS} - {"deep", "openspiel"}
 
 
 @pytest.mark.parametrize(("name", "module"), ONE, ids=" ".join)
-def test_all_of_an_extra_is_looked_for(monkeypatch, name, module):
+def test_all_libraries_of_an_extra_are_looked_for(monkeypatch, name, module):
     for other in EXTRAS[name]:
         monkeypatch.setitem(sys.modules, other, type(sys)(other))
         sys.modules[other].__spec__ = object()
@@ -60,7 +60,7 @@ def test_all_of_an_extra_is_looked_for(monkeypatch, name, module):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_says_what_is_missing_before_it_does_anything(capsys, monkeypatch, tmp_path, command):
+def test_a_command_names_missing_libraries_before_it_does_anything(capsys, monkeypatch, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     for name in ("one.py", "two.py"):
         (tmp_path / name).write_text("class Team1:\n    pass\n")
@@ -100,7 +100,7 @@ def test_an_import_that_fails_names_the_library_but_never_this_package():
         import pttt_ooc.nothing  # noqa: F401
 
 
-def test_the_line_is_for_this_python_and_for_what_it_has(monkeypatch, tmp_path):
+def test_the_command_is_for_this_python_and_its_installer(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.setitem(sys.modules, "h11", None)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "my env/bin/python"))

@@ -23,7 +23,7 @@ class Square:
     Attributes
     ----------
     move
-        What marks it.
+        The move that marks it.
     mark
         FREE, FIRST or SECOND.
     legal
@@ -31,7 +31,7 @@ class Square:
     latest, winning
         Whether the last move marked it, or it belongs to the line that won.
     words
-        Where it is and what is there, for those who cannot see it.
+        Its name and its mark, for screen readers.
     """
 
     move: int
@@ -74,7 +74,7 @@ class Board:
     columns
         Squares in a row of the whole board.
     words
-        All marks, for those who cannot see them.
+        All marks, for screen readers.
     """
 
     rows: list[list[Block]]
@@ -139,7 +139,7 @@ def nested(
     move_of
         The move that marks a cell, from the numbers of small board and cell.
     name_of, legal, latest
-        As of :func:`flat`.
+        See :func:`flat`.
     """
     won = {3 * row + column for row, column in winning_squares([owners[:3], owners[3:6], owners[6:]], 3)}
     blocks = []

@@ -38,7 +38,7 @@ def claims(results: list[dict[str, Any]]) -> str:
 
 
 def theirs(one: dict[str, Any]) -> str:
-    """What somebody else has measured."""
+    """The published result."""
     told = one["theirs"]
     if told["ratio"] is not None:
         return f"{told['ratio']:g} : 1"
@@ -46,7 +46,7 @@ def theirs(one: dict[str, Any]) -> str:
 
 
 def columns(one: dict[str, Any]) -> dict[str, Any]:
-    """What a table says of an experiment that is one match: the score with its interval, and the claim's test."""
+    """The columns of an experiment that is one match: the score with its interval, and the claim's test."""
     match = one["matches"][0]
     told = {"claim": one["claim"], "theirs": theirs(one), "verdict": one["verdict"], "note": one["note"]}
     told |= {"games": match["wins"] + match["draws"] + match["losses"]}
@@ -62,7 +62,7 @@ def columns(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def ours(one: dict[str, Any]) -> str:
-    """What we have measured."""
+    """Our result."""
     told = columns(one)
     return (
         f"{told['ours']} ({told['interval']}; n = {told['games']:,}; {told['test']})" if told["test"] else told["ours"]
@@ -70,7 +70,7 @@ def ours(one: dict[str, Any]) -> str:
 
 
 def series(one: dict[str, Any]) -> str:
-    """A row for each match of a series: the score, or what a move of the first agent takes."""
+    """A row for each match of a series: the score, or the cost of a move of the first agent."""
     rows = ""
     for match in one["matches"]:
         games = match["wins"] + match["draws"] + match["losses"]

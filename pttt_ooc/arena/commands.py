@@ -1,6 +1,6 @@
 """The commands of the arena: ``pttt arena ...``.
 
-What they need is imported when they run, so that ``pttt --help`` comes at once.
+Imports are inside the commands, so that ``pttt --help`` is fast.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ arena = group("Games in which both players see everything: agents, matches, expe
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     arena.command(epilog="Example: pttt arena match alphabeta:heur=3 random --games 200")(match)
     arena.command(epilog="Example: pttt arena experiment config/arena/ultimate.yaml heur1-random")(experiment)
     arena.command(epilog="Example: pttt arena claims data/arena")(claims)
@@ -52,7 +52,7 @@ def perft(
     depth: Annotated[int, typer.Option(min=0, max=20, help="Moves of each sequence.")] = 4,
     moves: Annotated[str, typer.Option(metavar="M,M,...", help="Moves that are made first.")] = "",
     as_json: JsonOption = False,
-    board: Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="Of the game mnk.")] = "",
+    board: Annotated[str, typer.Option(metavar="ROWSxCOLUMNS", help="Board of the game mnk.")] = "",
     need: Annotated[int | None, typer.Option(help="Marks in a row that win, in the games mnk and infinite.")] = None,
 ) -> None:
     """Count the sequences of moves of a length: they check the rules, and the speed of the kernels."""
@@ -80,12 +80,12 @@ def match(
     one: AgentArgument,
     other: AgentArgument,
     game: GameOption = "ultimate",
-    games: Annotated[int, typer.Option(help="Their number.")] = 100,
+    games: Annotated[int, typer.Option(help="Number of games.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="The games follow from it, unless a clock decides.")] = 0,
     start: Annotated[str, typer.Option(help="Who starts: random, both (in turn), or first.")] = "random",
     opening: Annotated[int, typer.Option(min=0, help="Moves at random with which each game begins.")] = 0,
-    limit: Annotated[float | None, typer.Option(help="Seconds for a move; who needs more loses the game.")] = None,
-    clock: Annotated[str, typer.Option(help="Of the limit: wall or processor.")] = "wall",
+    limit: Annotated[float | None, typer.Option(help="Seconds for a move; a slower move loses the game.")] = None,
+    clock: Annotated[str, typer.Option(help="The clock of the limit: wall or processor.")] = "wall",
     stop_early: Annotated[
         tuple[float, float] | None,
         typer.Option(
@@ -148,7 +148,7 @@ def experiment(
         list[str] | None, typer.Argument(metavar="NAME...", help="Experiments or round robins.  [default: all]")
     ] = None,
     output: OutputDirectoryOption = Path("data/arena"),
-    games: Annotated[int | None, typer.Option(min=1, help="At most so many of each match.")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Maximum games of each match.")] = None,
     processes: ProcessesOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -175,7 +175,7 @@ def experiment(
 
 
 def claims(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of the results of experiments.")] = Path(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory with results of experiments.")] = Path(
         "data/arena"
     ),
 ) -> None:
@@ -202,7 +202,7 @@ def play(
     agent: AgentArgument = "alphabeta:time=1",
     game: GameOption = "ultimate",
     second: Annotated[bool, typer.Option("--second", help="The agent starts.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the agent.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the agent.")] = 0,
 ) -> None:
     """Play against an agent on the terminal."""
     from pttt_ooc.arena.agents.catalogue import agent as agent_by_name
@@ -216,10 +216,10 @@ def play(
 
 
 def replay(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of a match.")],
-    number: Annotated[int, typer.Argument(min=0, help="Of the game.")] = 0,
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a match.")],
+    number: Annotated[int, typer.Argument(min=0, help="Number of the game.")] = 0,
 ) -> None:
-    """Show a game of a match, move by move; what the rules do not allow is refused."""
+    """Show a game of a match, move by move; moves against the rules are refused."""
     from pttt_ooc.arena.games.base import PLAYER, ArenaError
     from pttt_ooc.arena.games.catalogue import game as by_name
     from pttt_ooc.arena.matches import log
@@ -242,7 +242,7 @@ def replay(
 
 
 def serve(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Of matches.")] = Path("data/arena"),
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of matches.")] = Path("data/arena"),
     host: HostOption = "127.0.0.1",
     port: PortOption = 0,
     browser: BrowserOption = True,

@@ -1,4 +1,4 @@
-"""Experiments: matches that a configuration names, what came out, and whether a claim holds."""
+"""Experiments: matches that a configuration names, their results, and whether a claim holds."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def read(file: Path) -> dict[str, Experiment | RoundRobin]:
 
 
 def chosen(experiments: dict[str, Experiment | RoundRobin], names: list[str]) -> dict[str, Experiment | RoundRobin]:
-    """Experiments by their names; none named: all.
+    """Experiments by their names; all if none is named.
 
     Raises
     ------
     ArenaError
-        There is no experiment of a name.
+        There is no experiment with a given name.
     """
     for name in names:
         if name not in experiments:
@@ -114,13 +114,13 @@ def conduct(
 
 
 def first_player(games: list[dict[str, Any]]) -> Rate:
-    """How often the player wins that moves first."""
+    """How often the player who moves first wins."""
     won = [2 if game["winner"] == 2 else int(game["winner"] != game["starter"]) for game in games]
     return Rate(won.count(0), won.count(2), won.count(1))
 
 
 def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]], opening: int = 0) -> dict[str, Any]:
-    """Means of what the moves of each agent took after the opening, over all moves and by the number of the turn."""
+    """Mean costs of each agent's moves after the opening, over all moves and by the number of the turn."""
     sums: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * 5)
     for game in games:
         row = effort[game["number"]]
@@ -150,7 +150,7 @@ def efforts(games: list[dict[str, Any]], effort: dict[int, dict[str, Any]], open
 
 
 def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
-    """What the games say of the claim, in words."""
+    """Whether the claim holds, in words."""
     if experiment.test == "none" or experiment.values is not None:
         return "see the curve"
     one, theirs = found[0], experiment.theirs
@@ -176,7 +176,7 @@ def verdict(experiment: Experiment, found: list[dict[str, Any]]) -> str:
 
 
 def _of_halves(points: int, games: int) -> Rate:
-    """A rate with a score of so many half points."""
+    """A rate with this score in half points."""
     return Rate(points // 2, points % 2, games - points // 2 - points % 2)
 
 

@@ -1,4 +1,4 @@
-"""The arena in the workflow: what its results are made of, and the jobs.
+"""The arena in the workflow: the sources of its results, and the jobs.
 
 The Snakefile imports this module, so it imports nothing that takes long.
 """
@@ -25,11 +25,11 @@ GAMES_IN = "games"
 """The folder of the matches; each version of an experiment has a folder of its own in it."""
 
 _TOLD = ("claim", "theirs", "note", "test", "games")
-"""Keys of which the games themselves do not depend; only more of them may be played."""
+"""Keys that the games do not depend on; the number of games may grow."""
 
 
 def product(name: str, asked: Experiment | RoundRobin) -> str:
-    """The result's file, from the directory of the arena's results on."""
+    """The result's file, relative to the directory of the arena's results."""
     return f"{name}/{PRODUCTS[type(asked)]}"
 
 
@@ -47,19 +47,19 @@ def sources(asked: Experiment | RoundRobin) -> str:
 
 
 def report_sources() -> str:
-    """A digest of all that writes the report."""
+    """A digest of the report's sources."""
     return module_digest("arena/report")
 
 
 def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, processes: int) -> None:
-    """Play an experiment or a round robin to its end; what has been played by the same code is not played again.
+    """Play an experiment or a round robin to its end; games that the same code has played are kept.
 
     Parameters
     ----------
     settings
-        Of one or the other, as JSON values.
+        Of the experiment or round robin, as JSON values.
     digest
-        As of :func:`sources`.
+        See :func:`sources`.
     directory
         Of its results.
     """

@@ -1,4 +1,4 @@
-"""Round robins: matches of all agents of a list against each other, and ratings from what came out."""
+"""Round robins: matches of all agents of a list against each other, and ratings from the results."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pttt_ooc.config import Section
 
 
 class Theirs(Section):
-    """What somebody else has measured."""
+    """A published result."""
 
     rate: float | None = Field(default=None, ge=0, le=1, description="The score of the first agent.")
     games: int | None = Field(default=None, ge=1, description="How many games they played.")
@@ -20,14 +20,14 @@ class Theirs(Section):
 class Experiment(Section):
     """A match, or a series of matches that differ in one number."""
 
-    claim: str = Field(description="What is tested, in words.")
+    claim: str = Field(description="The claim, in words.")
     game: str = Field(default="ultimate", description="With its options, as `pttt arena match` takes it.")
     agents: tuple[str, str] = Field(description="With their options; {} stands for a value of the series.")
-    values: list[float] | None = Field(default=None, description="Of a series: what {} stands for, one after another.")
-    games: int = Field(default=1000, ge=1, description="Of each match.")
+    values: list[float] | None = Field(default=None, description="The values of a series, which replace {}.")
+    games: int = Field(default=1000, ge=1, description="Games of each match.")
     seed: int = Field(default=0, ge=0, description="The games follow from it, unless a clock decides.")
     start: Literal["random", "both", "first"] = Field(default="random", description="Who starts.")
-    limit: float | None = Field(default=None, gt=0, description="Seconds for a move; who needs more loses the game.")
+    limit: float | None = Field(default=None, gt=0, description="Seconds for a move; a slower move loses the game.")
     opening: int = Field(default=0, ge=0, description="Moves at random with which each game begins.")
     test: Literal["better", "equal", "not better", "time", "none"] = Field(
         default="better",
@@ -35,8 +35,8 @@ class Experiment(Section):
         "are equally strong; the first is not stronger; or the second takes less time.  A series shows scores, or "
         "times if the test is `time`.",
     )
-    theirs: Theirs = Field(default=Theirs(), description="What the claim rests on.")
-    note: str = Field(default="", description="What is said beside the result.")
+    theirs: Theirs = Field(default=Theirs(), description="The published result behind the claim.")
+    note: str = Field(default="", description="A note beside the result.")
 
     @model_validator(mode="after")
     def _series(self) -> Experiment:
@@ -50,11 +50,11 @@ class RoundRobin(Section):
 
     game: str = Field(default="ultimate", description="With its options, as `pttt arena match` takes it.")
     agents: list[str] = Field(min_length=2, description="With their options.")
-    games: int = Field(default=100, ge=2, description="Of each two agents.")
+    games: int = Field(default=100, ge=2, description="Games of each pair of agents.")
     seed: int = Field(default=0, ge=0, description="The games follow from it, unless a clock decides.")
     opening: int = Field(default=2, ge=0, description="Moves at random with which each game begins.")
-    limit: float | None = Field(default=None, gt=0, description="Seconds for a move; who needs more loses the game.")
-    note: str = Field(default="", description="What is said beside the result.")
+    limit: float | None = Field(default=None, gt=0, description="Seconds for a move; a slower move loses the game.")
+    note: str = Field(default="", description="A note beside the result.")
 
 
 Name = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9][A-Za-z0-9_+-]*$", max_length=80)]

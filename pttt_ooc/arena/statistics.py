@@ -1,4 +1,4 @@
-"""What the results of games say: tests, intervals, ratings.
+"""Statistics of games: tests, intervals, ratings.
 
 A draw counts as half a win for both throughout.
 """
@@ -64,7 +64,7 @@ class Rate:
         """The decimal logarithm of the two-tailed p-value of the exact binomial test that both are equally strong.
 
         The probability that ``|2 X - n| >= |2 score - n|`` for X from the binomial distribution (n, 1/2).  It is a
-        logarithm because values of this test come below the smallest double.
+        logarithm because values of this test can be below the smallest double.
         """
         n, distance = self.games, abs(2 * self.score - self.games)
         if distance == 0:
@@ -91,7 +91,7 @@ class Rate:
         return float(found.statistic), float(found.pvalue)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
+        """All figures."""
         statistic, equal = self.chi_square
         return {
             "wins": self.wins,
@@ -167,7 +167,7 @@ def ratings(scores: NDArray[np.float64]) -> Ratings:
 
 
 def expected(elo: float) -> float:
-    """The score of a game to expect with this many points more."""
+    """The expected score of a game with this many points more."""
     return 1 / (1 + math.exp(-elo / ELO))
 
 
@@ -178,7 +178,7 @@ class Sequential:
     Attributes
     ----------
     low, high
-        Scores to expect of a game, such as 0.5 and 0.55.
+        Expected scores of a game, such as 0.5 and 0.55.
     error
         The probability of each wrong answer.
 
@@ -195,7 +195,7 @@ class Sequential:
 
     @property
     def bound(self) -> float:
-        """Where the test ends, above and below zero."""
+        """The log ratio, above or below zero, at which the test ends."""
         return math.log((1 - self.error) / self.error)
 
     def log_ratio(self, pairs: Sequence[int]) -> float:
@@ -209,7 +209,7 @@ class Sequential:
         counts = np.asarray(pairs, dtype=np.float64)
         if counts.sum() == 0:
             return 0.0
-        counts = np.maximum(counts, 1e-3)  # no score is taken to be impossible
+        counts = np.maximum(counts, 1e-3)  # no score counts as impossible
         scores = np.arange(5) / 4
         low, high = (_nearest(counts / counts.sum(), scores, mean) for mean in (self.low, self.high))
         return float((counts * np.log(high / low)).sum())
@@ -221,7 +221,7 @@ class Sequential:
 
 
 def _nearest(seen: NDArray[np.float64], scores: NDArray[np.float64], mean: float) -> NDArray[np.float64]:
-    """The distribution with a given mean under which what was seen is likeliest."""
+    """The distribution with a given mean under which the observations are likeliest."""
     distance = scores - mean
     low, high = -1 / distance.max(), -1 / distance.min()
     margin = 1e-12 * (high - low)

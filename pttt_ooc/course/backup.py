@@ -33,7 +33,7 @@ from pttt_ooc.errors import GraderError, StoreError
 _TABLES, _OTHERS = "tables.jsonl", "others/"
 _NAME = re.compile(rf"{_OTHERS}([a-z]+\.sqlite)")
 _END = bytes(2 * tarfile.BLOCKSIZE)
-_WAIT = 30.0  # seconds that another writer is waited for
+_LOCK_SECONDS = 30.0  # seconds that another writer is waited for
 _DAMAGE = (
     tarfile.TarError,
     sqlite3.Error,
@@ -83,7 +83,10 @@ def _others(database: Database, storage: Storage) -> list[Path]:
 def _content_of(file: Path) -> bytes:
     """The content of an SQLite database between two transactions; other processes may go on writing."""
     try:
-        with closing(sqlite3.connect(file, timeout=_WAIT)) as source, closing(sqlite3.connect(":memory:")) as copy:
+        with (
+            closing(sqlite3.connect(file, timeout=_LOCK_SECONDS)) as source,
+            closing(sqlite3.connect(":memory:")) as copy,
+        ):
             source.backup(copy)
             return copy.serialize()
     except sqlite3.Error as error:

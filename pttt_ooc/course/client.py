@@ -1,4 +1,4 @@
-"""Submitting from the command line, without what only the server needs, so that students need no extras."""
+"""Submitting from the command line, without the server's dependencies: students need no extras."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 from pttt_ooc.errors import GraderError, StrategyError
 
-_PIECE = 1 << 16
-_TIMEOUT = 120.0
-_ASK_EVERY = 1.0
-_PATIENCE = 12  # questions in a row that the server may leave unanswered, as while it restarts
+_PIECE = 1 << 16  # bytes read at once
+_ANSWER_SECONDS = 120.0  # for an answer
+_ASK_SECONDS = 1.0  # between two questions
+_MOST_UNANSWERED = 12  # questions in a row that the server may leave unanswered, for example while it restarts
 
 
 class _Server:
@@ -37,8 +37,8 @@ class _Server:
         host = self._parts.hostname or ""
         if self._parts.scheme == "https":
             context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, self._parts.port, timeout=_TIMEOUT, context=context)
-        return http.client.HTTPConnection(host, self._parts.port, timeout=_TIMEOUT)
+            return http.client.HTTPSConnection(host, self._parts.port, timeout=_ANSWER_SECONDS, context=context)
+        return http.client.HTTPConnection(host, self._parts.port, timeout=_ANSWER_SECONDS)
 
     def ask(
         self, method: str, path: str, body: Iterator[bytes] | None = None, headers: dict[str, str] | None = None
@@ -63,7 +63,7 @@ class _Server:
 
 
 def submit(file: Path, player: int, url: str, token: str | None, wait: bool) -> bool:
-    """Upload a file and, if asked, wait for the verdict; returns whether it is good.
+    """Upload a file and, if asked, wait for the verdict; returns whether it was accepted.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def _verdict(server: _Server, submission: dict[str, Any]) -> bool:
             shown = state
         if submission["status"] in ("Accepted", "Rejected"):
             return bool(submission["status"] == "Accepted")
-        time.sleep(_ASK_EVERY)
+        time.sleep(_ASK_SECONDS)
         try:
             status, answer = server.ask("GET", f"/api/submissions/{submission['id']}")
             if status == 404:
@@ -172,7 +172,7 @@ def _verdict(server: _Server, submission: dict[str, Any]) -> bool:
             submission, silent = (answer, 0) if status == 200 else (submission, silent + 1)
         except (OSError, http.client.HTTPException):
             silent += 1
-        if silent > _PATIENCE:
+        if silent > _MOST_UNANSWERED:
             raise GraderError(f"{server.url} does not answer any more; the submission is safe there.")
 
 

@@ -27,7 +27,7 @@ from pttt_ooc.solving.assessment import Assessment
 
 log = logging.getLogger("pttt.grader.jobs")
 GAVE_UP = "The server could not judge this file"
-_TELL_EVERY = 0.4  # seconds between two writes of the progress
+_TELL_SECONDS = 0.4  # seconds between two writes of the progress
 
 
 class Judge:
@@ -135,7 +135,7 @@ class Judge:
             nonlocal told
             if self.stopping.is_set():
                 raise Stopped
-            if time.monotonic() - told > _TELL_EVERY:
+            if time.monotonic() - told > _TELL_SECONDS:
                 told = time.monotonic()
                 self._tell(number, status, begin + (end - begin) * share)
 

@@ -18,7 +18,7 @@ from pttt_ooc.course.models import QUEUED, UNFINISHED, Judged, Submission
 ATTEMPTS = 3
 """Failed judgements after which a submission is given up."""
 
-RETRY = 20.0
+RETRY_SECONDS = 20.0
 """Seconds before a strategy whose judgement failed is tried again; others are judged meanwhile."""
 
 Row = TypeVar("Row", bound=Judged)
@@ -102,7 +102,10 @@ def waiting(session: Session) -> list[int]:
 def next_up(session: Session) -> int | None:
     """Number of the strategy to judge now, if there is one."""
     now = time.time()
-    lately = Submission.changed_at > now - RETRY, Submission.changed_at <= now  # the clock may have been put back
+    lately = (
+        Submission.changed_at > now - RETRY_SECONDS,
+        Submission.changed_at <= now,
+    )  # the clock may have been put back
     failed_lately = (Submission.status == QUEUED, Submission.attempts > 0, *lately)
     is_due = or_(*(~condition for condition in failed_lately))
     query = select(Submission.id).where(Submission.status.in_(UNFINISHED), is_due)

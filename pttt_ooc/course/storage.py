@@ -31,7 +31,7 @@ RESERVE = 200_000_000
 """Bytes of the disk that uploads must leave free."""
 
 _FEW = 10
-_ABANDONED = 3600.0  # seconds after which a whole upload without a row in the database is deleted
+_ABANDONED_SECONDS = 3600.0  # seconds after which a whole upload without a row in the database is deleted
 
 
 class FullDiskError(GraderError):
@@ -115,7 +115,7 @@ class Storage:
 
         If most have no row, none is deleted: the database may be the wrong one, or an earlier copy.
         """
-        keep, old = set(known), time.time() - _ABANDONED
+        keep, old = set(known), time.time() - _ABANDONED_SECONDS
         there = list(self.uploads.iterdir())
         lost = [f for f in there if f.name not in keep and f.stat().st_mtime < old]
         if 2 * len(lost) > max(len(there), _FEW):

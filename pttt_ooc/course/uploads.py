@@ -25,8 +25,8 @@ from pttt_ooc.web.shell import Shell
 Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]
 _FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
-_STALLED = 60.0  # seconds without a byte
-_SLOWEST = 20_000  # least bytes a second on average: promises of room on the disk must end
+_SILENT_SECONDS = 60.0  # seconds without a byte
+_BYTES_PER_SECOND = 20_000  # least bytes a second on average: promises of room on the disk must end
 
 
 class _Form:
@@ -128,19 +128,19 @@ class Intake(Generic[Row]):
         Bytes that a file may have.
     fields
         The fields of the form, as a sentence names them.
-    check_fields
-        Called with the fields before the file; what it raises ends the request.
     check_limits
         Raises a SubmissionError if the team may not submit now, while so many other files of it are being received.
     take
         Makes a row of a received file; returns it, and whether it is new.
+    check_fields
+        Called with the fields before the file; what it raises ends the request.
     """
 
     largest: int
     fields: str
-    check_fields: Callable[[Fields], object]
     check_limits: Callable[[Team, int], None]
     take: Callable[[Team, Fields, Incoming], tuple[Row, bool]]
+    check_fields: Callable[[Fields], object] = lambda fields: None
 
 
 def strategies(grader: Grader) -> Intake[Submission]:
@@ -150,7 +150,7 @@ def strategies(grader: Grader) -> Intake[Submission]:
         return grader.take(team, player_of(fields), incoming)
 
     largest = grader.settings.max_upload_bytes
-    return Intake(largest, "the fields player and file", player_of, grader.check_limits, take)
+    return Intake(largest, "the fields player and file", grader.check_limits, take, player_of)
 
 
 async def from_browser(
@@ -234,7 +234,7 @@ async def receive(
     grader.in_flight.promise(flight, length)
     form = _Form(boundary, grader.storage, intake.largest, check_all, flight)
     try:
-        await _feed(request.stream(), form, _STALLED + length / _SLOWEST)
+        await _feed(request.stream(), form, _SILENT_SECONDS + length / _BYTES_PER_SECOND)
         if not form.ended or form.incoming is None:
             raise HTTPException(400, "The form has no file, or is cut off.")
         return form.fields, form.incoming
@@ -264,7 +264,7 @@ async def _feed(stream: Any, form: _Form, seconds: float) -> None:
     end = time.monotonic() + seconds
     try:
         while True:
-            data = await asyncio.wait_for(anext(stream), _STALLED)
+            data = await asyncio.wait_for(anext(stream), _SILENT_SECONDS)
             # Parsing and writing small pieces takes less time than handing them to a thread.
             form.write(data)
             if time.monotonic() > end:
@@ -272,7 +272,7 @@ async def _feed(stream: Any, form: _Form, seconds: float) -> None:
     except StopAsyncIteration:
         return
     except TimeoutError:
-        raise HTTPException(408, f"Nothing has come for {_STALLED:.0f} seconds; send it again.") from None
+        raise HTTPException(408, f"Nothing has come for {_SILENT_SECONDS:.0f} seconds; send it again.") from None
     except FormParserError:
         raise HTTPException(400, "The form is damaged; send it again.") from None
     except ClientDisconnect:

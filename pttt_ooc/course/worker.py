@@ -27,7 +27,7 @@ from pttt_ooc.service.pulse import Pulse
 from pttt_ooc.stages.compilation import ensure_compiled
 
 log = logging.getLogger("pttt.grader.worker")
-_PAUSE = 5.0  # seconds after a failure, such as of the database
+_FAILURE_SECONDS = 5.0  # seconds after a failure, such as of the database
 _NICE = 10  # the pages come first
 
 
@@ -67,7 +67,7 @@ def run(data: Path, stopping: threading.Event) -> None:
                 storage.sweep(session.scalars(select(Submission.file)))
             handle_signals(stopping)
             log.info("ready", extra={"threads": threads})
-            Work(pulse, stopping, _PAUSE).repeat(judge.judge_next)
+            Work(pulse, stopping, _FAILURE_SECONDS).repeat(judge.judge_next)
 
 
 if __name__ == "__main__":

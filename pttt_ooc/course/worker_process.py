@@ -17,7 +17,7 @@ from pttt_ooc.service.logs import start_logging
 from pttt_ooc.service.pulse import Pulse
 
 log = logging.getLogger("pttt.grader.worker")
-_POLL = 0.2  # seconds between two looks at an empty queue
+_POLL_SECONDS = 0.2  # seconds between two looks at an empty queue
 
 
 class Stopped(Exception):
@@ -55,7 +55,7 @@ class Work:
                 self._tell("")
                 while not self._stopping.is_set():
                     if not step():
-                        self._stopping.wait(_POLL)
+                        self._stopping.wait(_POLL_SECONDS)
                 return
             except Stopped:
                 return

@@ -11,7 +11,7 @@ from pttt_ooc.explore.games import ListedGame
 from pttt_ooc.explore.opponents import Opponent
 from pttt_ooc.explore.player_view import Seat
 from pttt_ooc.explore.results import FinishedGame
-from pttt_ooc.explore.review import Review, Step
+from pttt_ooc.explore.review import Review, ReviewStep
 from pttt_ooc.explore.statistics import Standing
 from pttt_ooc.rules.play import History, replay
 from pttt_ooc.web.schemas import moment
@@ -208,7 +208,7 @@ class ReviewOut(BaseModel):
     step: StepOut
 
     @classmethod
-    def of(cls, played: FinishedGame, review: Review, step: Step) -> ReviewOut:
+    def of(cls, played: FinishedGame, review: Review, step: ReviewStep) -> ReviewOut:
         """A game that is over."""
         seat = played.seat
         assert seat.result is not None
@@ -225,7 +225,7 @@ class ReviewOut(BaseModel):
         )
 
 
-def _step(whole: History, me: int, step: Step) -> StepOut:
+def _step(whole: History, me: int, step: ReviewStep) -> StepOut:
     history = replay(whole.game, [attempt.square for attempt in whole.attempts[: step.number]])
     mine, theirs = ([s for s in range(history.game.squares) if history.placed[p] >> s & 1] for p in (me, 1 - me))
     return StepOut(

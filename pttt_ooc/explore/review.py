@@ -77,7 +77,7 @@ class BelievedCell:
 
 
 @dataclass(frozen=True)
-class Step:
+class ReviewStep:
     """The moment before one attempt, or the end of the game.
 
     Attributes
@@ -153,17 +153,17 @@ def unavailable(opponents: Opponents, played: FinishedGame) -> str:
     return ""
 
 
-def step_of(opponents: Opponents, played: FinishedGame, number: int) -> Step:
+def step_of(opponents: Opponents, played: FinishedGame, number: int) -> ReviewStep:
     """The boards and the beliefs before attempt `number` (from 0), or at the end."""
     attempts = played.history.attempts
     history = replay(played.history.game, [attempt.square for attempt in attempts[:number]])
     me = played.seat.player
     known = tuple(cells(history.game, known_attempts(history, me)))
     if number == len(attempts):
-        return Step(number, None, history.infoset(me), known, _true(history, me))
+        return ReviewStep(number, None, history.infoset(me), known, _true(history, me))
     move = _move(number + 1, attempts[number], played)
     infoset = history.infoset(move.player)
-    step = Step(number, move, infoset, known, _true(history, me))
+    step = ReviewStep(number, move, infoset, known, _true(history, me))
     if unavailable(opponents, played):
         return step
     if not move.mine:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from pttt_ooc.explore.opponents import Opponents
 from pttt_ooc.explore.player_view import Seat, seat_of
 from pttt_ooc.explore.results import FinishedGame, Tally, answered
-from pttt_ooc.explore.review import Review, Step, review_of, step_of
+from pttt_ooc.explore.review import Review, ReviewStep, review_of, step_of
 from pttt_ooc.play.player_view import ViewSquare
 from pttt_ooc.rules.play import History, start
 from pttt_ooc.show.dialogue import MARKS, Dialogue, EndedError, Square
@@ -160,7 +160,7 @@ class TerminalGame:
             told = "placed" if move.placed else "failed"
             self.dialogue.say(f"{move.number:3}  {MARKS[move.player]} {who:8} square {move.square} {told}{lost}")
 
-    def _show(self, step: Step, last: int) -> None:
+    def _show(self, step: ReviewStep, last: int) -> None:
         say, game = self.dialogue.say, self.opponents.game
         say()
         true = [_sign(cell.state, self.me) for cell in step.true]

@@ -20,7 +20,7 @@ from pttt_ooc.extreme.tournament_record import FACTS, Record
 from pttt_ooc.service.logs import start_logging
 
 log = logging.getLogger("pttt.extreme.analyst")
-_POLL, _PAUSE = 1.0, 30.0  # seconds between two looks, and after an error
+_POLL_SECONDS, _FAILURE_SECONDS = 1.0, 30.0  # seconds between two looks, and after an error
 _NICE = 15
 
 
@@ -43,10 +43,10 @@ def evaluate_matches(directory: Path, stopping: threading.Event) -> None:
                     write_curve(record, pairing, analyst)
                 failed.discard(pairing)
                 log.info("evaluated", extra={"match": pairing.name})
-            stopping.wait(_POLL)
+            stopping.wait(_POLL_SECONDS)
         except PtttError as error:  # such as a directory that cannot be written to
             log.error(str(error))
-            stopping.wait(_PAUSE)
+            stopping.wait(_FAILURE_SECONDS)
         finally:
             os.sched_setaffinity(threading.get_native_id(), allowed)
 

@@ -1,7 +1,7 @@
-"""A bot's process, as the referee sees it: it is started, asked for moves within a time limit, and ended.
+"""A bot's process: it is started, asked for moves within a time limit, and ended.
 
-The process is frozen while it is not asked.  It is asked once for each move; what it is kept waiting meanwhile does
-not count (see :mod:`.clock`).
+Between questions the process is frozen.  It is asked once for each move; time that it is kept waiting does not count
+(see :mod:`.clock`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError,
 from pttt_ooc.extreme.walls import RUNNER, Interpreter, filter_code, limits
 
 MOVES = 2 * 81
-"""No bot makes more moves than there are cells."""
+"""Maximum moves of a bot: the number of cells."""
 STALLS = 3
-"""So many times the limit for a move a bot gets back in a match for waits in the system: it can bring them about."""
+"""Maximum that a bot gets back in a match for waits in the system, which it can cause, in limits for a move."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Conditions:
     memory_mb
         Address space of a bot's process.
     walls
-        Whether the processes are shut in; without, only bots that one trusts should run.
+        Whether the processes run behind walls; without, run only trusted bots.
     core
-        The processor that both bots of a match run on, in turn; None for any.
+        The processor on which both bots of a match run, in turn; None: any.
     """
 
     time_limit: float = 24.0
@@ -48,12 +48,12 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a bot took for a move.
+    """The time that a bot took for a move.
 
     Attributes
     ----------
     seconds
-        That count, by the clock on the wall.
+        Seconds that count.
     processor
         Seconds that it computed.
     waited
@@ -66,14 +66,14 @@ class Spent:
 
 
 class ForfeitError(Exception):
-    """A bot has lost; the message is one of the course's, the detail says more.
+    """A bot has lost, with the course's message and a detail.
 
     Attributes
     ----------
     message
         ``TIME OUT``, ``THREW AN EXCEPTION``, ``MODIFIED THE BOARD`` or ``INVALID MOVE``.
     detail
-        For the team.
+        More, for the team.
     """
 
     def __init__(self, message: str, detail: str) -> None:
@@ -87,16 +87,16 @@ class BotProcess:
     Parameters
     ----------
     program, interpreter
-        What runs, and in what.
+        The program, and the Python that runs it.
     conditions
-        How.
+        How it is run.
 
     Raises
     ------
     ExtremeError
         If no process can be made.
     MachineError
-        If the machine ends it, or a bot of ours fails: that is no fault of a stranger's.  So do the methods.
+        If the machine ends it, or one of the package's own bots fails.  The methods raise it too.
     """
 
     def __init__(self, program: BotProgram, interpreter: Interpreter, conditions: Conditions) -> None:
@@ -119,7 +119,7 @@ class BotProcess:
         )
 
     def load(self) -> float:
-        """Import the program and make its player; returns the seconds that took.
+        """Import the program and make its player; returns the seconds it took.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class BotProcess:
         return clock.seconds
 
     def ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], Spent]:
-        """Ask for a move: the answer, and what the bot took.
+        """Ask for a move; returns the answer, and the bot's time.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class BotProcess:
         self._stalls = clock.stalls
 
     def _failed(self, detail: str) -> Exception:
-        """What follows from an error: a forfeit of a stranger's bot; ours are not to blame a person for."""
+        """The error to raise: a forfeit, or, for one of the package's own bots, an error of the machine."""
         if self._program.trusted:
             last = detail.strip().splitlines()[-1]
             return MachineError(f"Our bot {self._program.name} cannot play on this machine: {last}")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from pttt_ooc.config import Real, Section, Whole, number
 from pttt_ooc.extreme.league import COURSE, Stage
+
+if TYPE_CHECKING:  # the web process and the Snakefile import nothing that runs bots
+    from pttt_ooc.extreme.bot_process import Conditions
+    from pttt_ooc.extreme.tournament import TournamentSettings
 
 Counts = Annotated[tuple[Whole, ...], Field(min_length=1, max_length=len(COURSE))]
 Marks = Annotated[tuple[Annotated[Real, Field(ge=0, le=1e6)], ...], Field(min_length=1, max_length=len(COURSE))]
@@ -48,6 +52,20 @@ class Terms(Section):
         if "pools" in info.data and len(value) != len(info.data["pools"]):
             raise ValueError(f"a number for each stage, of which pools has {len(info.data['pools'])}")
         return value
+
+    @property
+    def conditions(self) -> Conditions:
+        """How bots are run."""
+        from pttt_ooc.extreme.bot_process import Conditions
+
+        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
+
+    @property
+    def tournament(self) -> TournamentSettings:
+        """The settings of the tournament."""
+        from pttt_ooc.extreme.tournament import TournamentSettings
+
+        return TournamentSettings(self.stages, self.seed, self.conditions)
 
     @property
     def stages(self) -> tuple[Stage, ...]:

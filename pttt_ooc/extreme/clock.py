@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 TICK = 0.1  # maximum seconds between two looks at a process that thinks
-_AGAIN = 0.001  # seconds between two looks at whether a process got a processor
+_STATE_SECONDS = 0.001  # seconds between two looks at whether a process got a processor
 
 
 class Meter:
@@ -130,6 +130,6 @@ class Clock:
         while self._meter.state() == "R" and self._meter.processor() == before:
             if time.monotonic() > end:
                 return True
-            time.sleep(_AGAIN)
+            time.sleep(_STATE_SECONDS)
         self.look()
         return self.left > 0

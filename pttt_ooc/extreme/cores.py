@@ -16,7 +16,7 @@ from pttt_ooc.disk.files import explained
 from pttt_ooc.disk.locks import lock_open
 from pttt_ooc.disk.resources import available_bytes
 
-_POLL = 0.02  # seconds between two looks
+_POLL_SECONDS = 0.02  # seconds between two looks
 
 
 def free_cores() -> list[int]:
@@ -93,5 +93,5 @@ def _polled(files: Sequence[Path], stopping: threading.Event | None) -> IO[bytes
             if lock_open(file):
                 return file
             file.close()
-        time.sleep(_POLL)
+        time.sleep(_POLL_SECONDS)
     return None

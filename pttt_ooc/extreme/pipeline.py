@@ -21,7 +21,7 @@ TEMPLATE = "extreme_report.html.j2"
 
 
 def directory_of(config: ExtremeConfig) -> Path:
-    """Where the results are."""
+    """The directory of the results."""
     return Path("data/extreme/runs", config.run)
 
 
@@ -31,31 +31,25 @@ def bots_of(config: ExtremeConfig) -> list[str]:
 
 
 def draw(config: ExtremeConfig, directory: Path) -> None:
-    """Make the tournament, or see to it that the one that is there is this one: ``draw.json``.
+    """Make the tournament, or check that the one that is there is this one; write ``draw.json``.
 
     Raises
     ------
     PtttError
         If there are no bots or too few, or bots cannot be run on this machine, or another tournament is there.
     """
-    from pttt_ooc.extreme.bot_process import Conditions
     from pttt_ooc.extreme.match import check_walls
-    from pttt_ooc.extreme.tournament import TournamentSettings, entries_of, settle
+    from pttt_ooc.extreme.tournament import entries_of, settle
     from pttt_ooc.extreme.tournament_record import Record
 
     files = bots_of(config)
     if not files:
         raise ExtremeError(f"{config.bots} holds no bots: name a directory with files like team39.py as extreme.bots.")
-    conditions = Conditions(config.time_limit, config.load_limit, config.memory_mb, config.sandbox)
     if config.sandbox:
         check_walls()
     make_directory(directory)
     try:
-        settle(
-            directory,
-            entries_of(map(Path, files), config.sandbox),
-            TournamentSettings(config.stages, config.seed, conditions),
-        )
+        settle(directory, entries_of(map(Path, files), config.sandbox), config.tournament)
     except ExtremeError as error:
         raise ExtremeError(str(error).replace("directory with --output", "extreme.run")) from error
     lots = Record(directory).lots
@@ -75,7 +69,7 @@ def write_pools(directory: Path, stage: str, file: Path) -> None:
 
 
 def matches_of(directory: Path, file: str) -> list[str]:
-    """The files of the matches of a stage, from what `write_pools` has written."""
+    """The files of the matches of a stage, from the file of `write_pools`."""
     return [str(directory / "matches" / f"{name}.json") for name in json.loads(Path(file).read_text())]
 
 
@@ -85,24 +79,24 @@ def matches_dealt(directory: Path, pools: Any, stages: Iterable[str]) -> list[st
     Parameters
     ----------
     directory
-        Of the tournament.
+        Directory of the tournament.
     pools
-        Snakemake's checkpoint that deals the pools.  Until it has, it tells Snakemake to come back.
+        Snakemake's checkpoint that deals the pools.  Before that, it makes Snakemake evaluate this again later.
     stages
-        Their names.
+        Names of the stages.
     """
     return [file for stage in stages for file in matches_of(directory, pools.get(stage=stage).output[0])]
 
 
 def lost(directory: Path) -> str:
-    """Why the report has to be written anew; empty if it has not.  Snakemake looks at the last products only."""
+    """Why the report must be written again; empty if it need not.  Snakemake checks only the last products."""
     dealt = [match for file in directory.glob("stages/*.json") for match in matches_of(directory, str(file))]
     gone = not all(Path(match).exists() for match in dealt)
     return "tells of matches that are gone" if gone and (directory / PAGE).exists() else ""
 
 
 def play(directory: Path, name: str) -> None:
-    """Play one match, on a core that it has to itself.
+    """Play one match, on a core of its own.
 
     Raises
     ------
@@ -115,7 +109,7 @@ def play(directory: Path, name: str) -> None:
     record = Record(directory)
     pairing = next((pairing for pairing in record.state().waiting if pairing.name == name), None)
     if pairing is None:
-        raise ExtremeError(f"The match {name} is none of the ones that can be played now in {directory}.")
+        raise ExtremeError(f"The match {name} cannot be played now in {directory}.")
     Player(record).play(pairing, free_cores())
 
 

@@ -13,7 +13,7 @@ from pttt_ooc.extreme.walled_process import Enclosed, MachineError, SilentError
 from pttt_ooc.extreme.walls import RUNNER, ExtremeError, filter_code, limits, python3
 
 READER = Path(__file__).with_name("source_reader.py")
-SECONDS = 10.0
+READING_SECONDS = 10.0
 """Seconds for reading, converting and comparing a file."""
 TRIES = 3
 """Maximum attempts to read a file, if the machine ends the process that reads it."""
@@ -85,8 +85,8 @@ def _read(content: bytes, walls: bool) -> Reading:
         "paths": interpreter.paths,
         "filter": filter_code() if walls else None,
     }
-    process = Enclosed([READER, RUNNER], interpreter, limits(_MEMORY_MB, 2 * SECONDS), walls)
-    clock = Clock(process.meter, SECONDS, 0.0, SECONDS)
+    process = Enclosed([READER, RUNNER], interpreter, limits(_MEMORY_MB, 2 * READING_SECONDS), walls)
+    clock = Clock(process.meter, READING_SECONDS, 0.0, READING_SECONDS)
     try:
         process.send(asked, clock)
         first = process.receive(clock, _LONGEST)
@@ -124,4 +124,4 @@ def _converted(found: Reading, process: Enclosed, clock: Clock) -> Reading:
 
 
 def _told(error: SilentError) -> str:
-    return f"It takes more than {SECONDS:g} s to read" if error.late else str(error).rstrip(".")
+    return f"It takes more than {READING_SECONDS:g} s to read" if error.late else str(error).rstrip(".")

@@ -19,7 +19,7 @@ from pttt_ooc.extreme.walls import ENVIRONMENT, ExtremeError, Interpreter, insid
 
 LONGEST = 1 << 20  # bytes of a message
 SHOWN, TOLD = 20_000, 4000  # characters kept of what a process printed, and of its error
-_GRACE = 60.0  # seconds within which the launcher must end after its process
+_ENDING_SECONDS = 60.0  # seconds within which the launcher must end after its process
 
 OWN = [signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT]
 OWN += [signal.SIGSYS, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGPIPE]
@@ -229,7 +229,7 @@ class Enclosed:
         if not self.meter.is_ending():  # else the kernel has closed it
             return "It closed the stream to the referee."
         try:
-            code = self._launcher.wait(_GRACE)
+            code = self._launcher.wait(_ENDING_SECONDS)
         except subprocess.TimeoutExpired:
             raise MachineError("A process does not end.") from None
         if code >= 0:

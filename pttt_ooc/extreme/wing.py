@@ -25,7 +25,7 @@ def pages(directory: Path, kept: Path | None = None) -> Pages:
         name=WING.name,
         what="The tournament",
         title="Extreme TicTacToe",
-        parts=("pttt_ooc.extreme.pages.part:parts", str(directory)),
+        parts=("pttt_ooc.extreme.pages.exports:parts", str(directory)),
         workers=[("analyst", ANALYST, str(directory))],
     )
 

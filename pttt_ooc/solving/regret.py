@@ -144,22 +144,22 @@ def _discount(t: int, exponent: float) -> float:
 
 def cfr(t: int, p: Parameters) -> Coefficients:
     """Sum of regrets."""
-    return Coefficients(1, 1, False, False, 1)
+    return Coefficients(1, 1)
 
 
 def cfr_plus(t: int, p: Parameters) -> Coefficients:
     """Sum of regrets, never below zero."""
-    return Coefficients(1, 1, True, False, 1)
+    return Coefficients(1, 1, floor=True)
 
 
 def linear_cfr(t: int, p: Parameters) -> Coefficients:
     """Iteration t has weight t: earlier regrets are discounted by (t - 1) / t."""
-    return Coefficients((t - 1) / t, (t - 1) / t, False, False, 1)
+    return Coefficients((t - 1) / t, (t - 1) / t)
 
 
 def dcfr(t: int, p: Parameters) -> Coefficients:
     """Discounts for positive and for negative regrets."""
-    return Coefficients(_discount(t - 1, p.alpha), _discount(t - 1, p.beta), False, False, 1)
+    return Coefficients(_discount(t - 1, p.alpha), _discount(t - 1, p.beta))
 
 
 def pcfr_plus(t: int, p: Parameters) -> Coefficients:

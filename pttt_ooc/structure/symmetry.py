@@ -129,7 +129,7 @@ class Symmetriser:
         self._keeps = images == images[0]  # by each symmetry, each view
         self._views = np.flatnonzero(i.decides & (self._keeps.sum(axis=0) > 1))
         self._kept: dict[tuple[int, int], NDArray[np.unsignedinteger[Any]]] = {}
-        self._room = KEPT_BYTES
+        self._bytes_left = KEPT_BYTES
 
     def __call__(self, probabilities: Floats) -> None:
         """Replace `probabilities`, shape (sequences,), by the average."""
@@ -157,8 +157,8 @@ class Symmetriser:
         placed, failed, g = int(self._mine.placed[view]), int(self._mine.failed[view]), self.index.group[symmetry]
         found = relabelled_ranks(placed, failed, np.array(g), *self._counts.tables)
         ranks: NDArray[np.unsignedinteger[Any]] = found.astype(rank_dtype(len(found)))
-        if ranks.nbytes <= self._room:
-            self._kept[view, symmetry], self._room = ranks, self._room - ranks.nbytes
+        if ranks.nbytes <= self._bytes_left:
+            self._kept[view, symmetry], self._bytes_left = ranks, self._bytes_left - ranks.nbytes
         return ranks
 
 

@@ -31,7 +31,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def run(capsys, made, monkeypatch):
-    monkeypatch.setattr(structures._kept, "data", structures._kept.data)  # which commands change
+    monkeypatch.setattr(structures._cache, "data", structures._cache.data)  # which commands change
     return Runner(capsys, made[2].directory.parent.parent, GAME)
 
 

@@ -18,7 +18,7 @@ from tests.kits.helpers import small_engine
 
 
 def truth(first, second):
-    """What the package itself says of two tensors."""
+    """The package's own evaluation of two tensors."""
     engine = small_engine(GAME)
     strategies = [as_strategy(player, t, index=engine.index) for player, t in enumerate((first, second))]
     return evaluate(*strategies, engine, VALUE)
@@ -50,7 +50,7 @@ def test_the_baseline_is_there_from_the_start(lab):
     assert matrix["values"] == [[pytest.approx(uniform.value, abs=1e-6)]]
 
 
-def test_figures_and_matrix_are_those_of_the_package(lab):
+def test_figures_and_matrix_equal_the_packages_own(lab):
     lab.baseline()
     names = ["Team A", "Team B", "Team C"]
     tensors = {name: (random_tensor(0, seed), random_tensor(1, seed)) for seed, name in enumerate(names)}
@@ -172,7 +172,7 @@ def test_submissions_are_judged_in_order_and_failures_wait(lab, monkeypatch):
     lab.judge.judge(numbers[2])
     assert next_up(lab) is None
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + queue.RETRY + 1)
+    monkeypatch.setattr(time, "time", lambda: now + queue.RETRY_SECONDS + 1)
     assert next_up(lab) == numbers[0]
 
 
@@ -320,7 +320,7 @@ def test_a_lost_upload_is_the_servers_fault(lab):
     assert row(lab, number).note == GAVE_UP
 
 
-def test_nobodys_files_are_swept_after_an_hour(lab):
+def test_files_without_a_row_are_swept_after_an_hour(lab):
     import os
     import time
 

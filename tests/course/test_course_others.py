@@ -8,11 +8,12 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.arena.pages.answerer_client import AskedArena
 from pttt_ooc.arena.pages.part import part_of as arena_part
+from pttt_ooc.course import teams
 from pttt_ooc.course.kinds.bots import parts as league
 from pttt_ooc.course.kinds.bots.league import LeagueSettings, open_league
 from pttt_ooc.course.kinds.bots.submissions import Bot
 from pttt_ooc.course.kinds.strategies import parts as strategies
-from pttt_ooc.course.models import Submission
+from pttt_ooc.course.models import Submission, Team
 from pttt_ooc.explore.games import StrategyGame
 from pttt_ooc.service.wire import Client
 from pttt_ooc.smbc.pages.answerer_client import AskedBot
@@ -143,9 +144,9 @@ def course(tmp_path_factory):
         session.add(StrategyGame(id=GAME, owner=owner, attempts="", result=None, resigned=False, **played, **times))
     with matches.store.database.writing() as session:
         session.add(MatchRow(id=MATCH, owner=owner, solution="", match="{}", first=0, result=None, **times))
-    bots = lab.app.state.league.bots
-    bots.hand_in(int(owner.partition(":")[2]), "team1.py", CODE)
     with lab.database.reading() as session:
+        team = teams.find_team(session, "Team A")
+        lab.app.state.league.bots.hand_in(team, "team1.py", CODE)
         lab.secrets = [session.get(Submission, number).file, *lab.tokens.values(), "mulberry", GAME, MATCH]
     yield lab
     matches.close()
@@ -227,5 +228,5 @@ def test_the_team_itself_gets_what_is_its_own(course):
     with course.app.state.play.games.store.database.reading() as session:
         kept = session.get(StrategyGame, GAME)
     assert (kept.attempts, kept.resigned, kept.result) == ("", False, None)
-    with course.app.state.league.bots._kept.reading() as session:
+    with course.app.state.league.bots.database.reading() as session:
         assert session.query(Bot).count() == 1

@@ -198,7 +198,7 @@ def test_a_stalled_upload_ends(lab, monkeypatch):
 
     from starlette.requests import Request
 
-    monkeypatch.setattr(uploads, "_STALLED", 0.05)
+    monkeypatch.setattr(uploads, "_SILENT_SECONDS", 0.05)
     sent = [
         form([(b"player", b"0", False)], end=b"") + b'--xyz\r\nContent-Disposition: form-data; name="file"\r\n\r\nx'
     ]

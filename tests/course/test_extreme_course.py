@@ -87,7 +87,7 @@ def told_of(course, number, team="Team A"):
 
 
 def rows(course):
-    """What the database holds of the bots, by their numbers."""
+    """The rows of the bots, by number."""
     with course.bots.database.reading() as session:
         return {bot.id: bot for bot in session.query(Bot)}
 
@@ -141,7 +141,7 @@ def test_a_machine_that_breaks_off_the_checks_of_a_bot_does_not_do_so_for_ever(c
 
 
 def test_what_is_nested_too_deeply_is_no_program(course, monkeypatch):
-    monkeypatch.setattr(source_client, "SECONDS", 0.5)
+    monkeypatch.setattr(source_client, "READING_SECONDS", 0.5)
     told = course.hand_in("Team A", b"x=" + b"-" * 200_000)
     assert (told["status"], told["message"]) == ("Rejected", "NO PROGRAM IN PYTHON"), told["detail"]
 

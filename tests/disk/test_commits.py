@@ -37,7 +37,7 @@ ARRAYS = {
 
 
 def fill(state: ResumableState, iteration: int) -> None:
-    """What the arrays hold at an iteration: different bits everywhere in each."""
+    """Fill the arrays with an iteration's content: different bits everywhere in each."""
     for i, name in enumerate(sorted(state.arrays)):
         array = state.arrays[name]
         array[...] = np.random.default_rng([iteration, i]).random(array.shape)
@@ -79,7 +79,7 @@ def in_child(work: Callable[[], None]) -> int:
 
 
 def was_killed(child: int) -> bool:
-    """Wait for a child's end: by SIGKILL, or after all its work was done."""
+    """Wait for a child's end: by SIGKILL, or after it has finished its work."""
     _, status = os.waitpid(child, 0)
     assert status in (0, signal.SIGKILL)
     return status != 0
@@ -101,7 +101,7 @@ def test_a_new_state_is_zero_and_uncommitted_work_is_lost(tmp_path: Path) -> Non
     assert fsck(tmp_path / "w") == []
 
 
-def test_resuming_goes_on_from_the_last_commit(tmp_path: Path) -> None:
+def test_resuming_continues_from_the_last_commit(tmp_path: Path) -> None:
     for last in range(4):
         with ResumableState.open(tmp_path, ARRAYS, "f") as state:
             assert_holds(state, last)
@@ -140,7 +140,7 @@ def test_commits_and_working_arrays_open_with_plain_zarr(tmp_path: Path) -> None
                 assert np.array_equal(root[name][...], state.arrays[name])
 
 
-def test_maps_that_outlive_the_state_do_no_harm(tmp_path: Path) -> None:
+def test_maps_that_outlive_the_state_are_harmless(tmp_path: Path) -> None:
     committed(tmp_path)
     with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         stale = state.arrays["reach/1"]
@@ -169,7 +169,7 @@ def test_extra_must_be_json_and_is_a_copy(tmp_path: Path) -> None:
         assert state.extra == {"x": [1]}
 
 
-def test_kept_commits_stay_until_somebody_goes_on_from_them(tmp_path: Path) -> None:
+def test_kept_commits_stay_until_a_run_continues_them(tmp_path: Path) -> None:
     def only(iteration: int) -> Callable[[Sequence[Commit]], Choice]:
         def choose(saved: Sequence[Commit]) -> Choice:
             base = next((commit for commit in saved if commit.iteration == iteration), None)
@@ -187,7 +187,7 @@ def test_kept_commits_stay_until_somebody_goes_on_from_them(tmp_path: Path) -> N
         assert len(snapshots(tmp_path)) == 2
     assert not (tmp_path / "working").exists(), "it takes room and is worth nothing"
     assert fsck(tmp_path) == []
-    with ResumableState.open(tmp_path, ARRAYS, "f") as state:  # the newest, though another has come further
+    with ResumableState.open(tmp_path, ARRAYS, "f") as state:  # the newest, though another has a higher iteration
         assert_holds(state, 3)
         assert [run.iteration for run in state.kept] == [5]
     with ResumableState.open(tmp_path, ARRAYS, "f", only(5)) as state:
@@ -198,11 +198,11 @@ def test_kept_commits_stay_until_somebody_goes_on_from_them(tmp_path: Path) -> N
         assert [run.iteration for run in state.kept] == [6]
     (tmp_path / "commits" / "00000009" / "reach/1/c/0").unlink()
     assert "00000009/reach/1/c/0 is missing" in fsck(tmp_path)[0]
-    with ResumableState.open(tmp_path, ARRAYS, "f", only(3)) as state:  # what is not gone on from need not be whole
+    with ResumableState.open(tmp_path, ARRAYS, "f", only(3)) as state:  # other commits may be damaged
         assert_holds(state, 3)
 
 
-def test_what_is_not_kept_is_deleted_by_the_next_commit_only(tmp_path: Path) -> None:
+def test_other_commits_are_deleted_by_the_next_commit_only(tmp_path: Path) -> None:
     committed(tmp_path, 5)
     with ResumableState.open(tmp_path, ARRAYS, "f", lambda saved: (None, ())) as state:
         assert_holds(state, 0)
@@ -224,7 +224,7 @@ STEPS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate"
 
 
 def die_at_step(last: int) -> None:
-    """Kill this process just before the `last`-th call, in whatever thread, that changes or syncs anything on disk."""
+    """Kill this process just before the `last`-th call, in any thread, that changes or syncs anything on disk."""
     count, fsync = [0], os.fsync
 
     def hook(event: str, _: tuple[Any, ...]) -> None:
@@ -308,7 +308,7 @@ def test_a_kill_at_every_step_of_creating_and_resuming(in_memory: Path) -> None:
 
 
 def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
-    """At instants of processor time, within the time that six commits take: each run makes about three."""
+    """Kills at random processor times within the duration of six commits: each run makes about three."""
     chance = random.Random(5)
     begun = time.process_time()
     committed(in_memory / "measured", 10)
@@ -332,9 +332,9 @@ def test_random_kills_of_a_busy_solver(in_memory: Path) -> None:
         runs += 1
 
 
-def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_power_cut_the_recorded_commit_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     committed(tmp_path)
-    synced: dict[Path, int] = {}  # when what is there now was last changed before it was synced
+    synced: dict[Path, int] = {}  # time of the last change before the last sync
     told: list[str] = []
     fsync, replace, rmtree = os.fsync, os.replace, shutil.rmtree
 
@@ -365,7 +365,7 @@ def test_a_power_cut_finds_on_disk_what_a_commit_names(tmp_path: Path, monkeypat
         assert told == ["named CURRENT.json", "the name is on disk", "deleted 00000001"]
 
 
-def test_a_power_cut_finds_a_new_work_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_power_cut_a_new_work_directory_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[Path] = []
     fsync = os.fsync
 
@@ -501,7 +501,7 @@ def test_a_lost_record_is_not_taken_for_a_new_state(tmp_path: Path) -> None:
 # Disks
 
 
-def test_a_full_disk_leaves_the_last_commit_and_can_be_tried_again(small_disk: Disk) -> None:
+def test_a_full_disk_leaves_the_last_commit_and_allows_another_try(small_disk: Disk) -> None:
     path, ballast = small_disk.path / "w", small_disk.path / "ballast"
     arrays = {"a": virtual_array(30_000, "f8"), "b": virtual_array(1000, "f8")}
     sentence = rf"Cannot commit iteration 2 in {path}: No space left.*; free some space"
@@ -576,7 +576,7 @@ def test_any_call_that_fails_in_a_commit_leaves_a_whole_state(
     assert k > 0 and not failed
 
 
-def test_committing_can_be_tried_again_whatever_sync_failed(in_memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_can_be_repeated_after_any_failed_sync(in_memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fsync = os.fsync
     with ResumableState.open(in_memory, ARRAYS, "f") as state:
         for k in range(50):

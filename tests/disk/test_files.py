@@ -1,4 +1,4 @@
-"""Files and directories that are whole or not there, and digests."""
+"""Atomic writing of files and directories, and digests."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_atomic_writing_keeps_the_old_file_when_it_fails(tmp_path: Path, monkeyp
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What is synced and renamed, in turn, with names in `tmp_path`."""
+    """The sequence of syncs and renames, with names in `tmp_path`."""
     calls: list[str] = []
     fsync, rename, replace = os.fsync, os.rename, os.replace
 
@@ -177,7 +177,7 @@ def test_a_tree_is_synced_from_its_leaves(tmp_path: Path, told: list[str]) -> No
 # Digests
 
 
-def test_digests_are_of_names_and_contents_only(tmp_path: Path) -> None:
+def test_digests_depend_on_names_and_contents_only(tmp_path: Path) -> None:
     for tree in ("x", "y"):
         (tmp_path / tree / "sub").mkdir(parents=True)
         (tmp_path / tree / "sub" / "a").write_text("1")

@@ -12,7 +12,7 @@ from pttt_ooc.errors import GraderError, StoreError
 BUSY = "Somebody is at work (process {}).".format
 
 
-def test_one_process_at_a_time_is_let_in_and_the_other_is_named(tmp_path):
+def test_one_process_at_a_time_holds_a_lock_and_is_named_to_others(tmp_path):
     with hold(tmp_path / "lock", BUSY):
         with pytest.raises(StoreError, match=rf"^Somebody is at work \(process {os.getpid()}, since \d\d:\d\d\)\.$"):
             hold(tmp_path / "lock", BUSY)
@@ -32,7 +32,7 @@ def test_readers_share_a_lock_and_keep_writers_out(tmp_path):
     hold(tmp_path / "lock", BUSY).close()
 
 
-def test_who_only_looks_writes_nothing(tmp_path):
+def test_a_reader_writes_nothing(tmp_path):
     file = tmp_path / "lock"
     with pytest.raises(FileNotFoundError):
         hold(file, BUSY, shared=True, touch=False)
@@ -42,7 +42,7 @@ def test_who_only_looks_writes_nothing(tmp_path):
     assert file.read_text() == "7\n"
 
 
-def test_a_lock_of_another_day_is_told_with_its_date(tmp_path):
+def test_a_lock_of_another_day_is_reported_with_its_date(tmp_path):
     with hold(tmp_path / "lock", BUSY):
         os.utime(tmp_path / "lock", (86400, 86400))
         with pytest.raises(StoreError, match=rf"process {os.getpid()}, since 1970-01-0\d \d\d:\d\d\)"):

@@ -1,4 +1,4 @@
-"""Manifests: what comes back, and what is refused."""
+"""Manifests: reading, writing and refusals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pttt_ooc.disk.manifests import FORMAT_VERSION, read_manifest, write_manifes
 from pttt_ooc.errors import StoreError
 
 
-def test_a_manifest_comes_back_and_is_deterministic(tmp_path: Path) -> None:
+def test_a_manifest_is_read_back_and_is_deterministic(tmp_path: Path) -> None:
     file = tmp_path / "m.json"
     write_manifest(file, "solve", path="é", value=0.1, hashes={"b": 1, "a": 2})
     first = file.read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def test_a_manifest_comes_back_and_is_deterministic(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["m.json"]
 
 
-def test_a_manifest_that_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_an_unusable_manifest_is_refused_in_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "m.json"
     with pytest.raises(StoreError, match=r"m.json, the manifest of stage 'solve', is missing; run that stage again"):
         read_manifest(file, "solve")
@@ -41,7 +41,7 @@ def test_a_manifest_that_cannot_be_used_is_refused_in_a_sentence(tmp_path: Path)
         read_manifest(file, "solve")
 
 
-def test_a_flipped_bit_is_blamed_on_the_manifest_itself(tmp_path: Path) -> None:
+def test_a_flipped_bit_is_reported_as_damage_of_the_manifest(tmp_path: Path) -> None:
     file = tmp_path / "m.json"
     write_manifest(file, "solve", products={"solution.zarr": {"digest": "d8318845", "extent": [42, 347551]}}, gap=1e-3)
     good = file.read_bytes()

@@ -1,4 +1,4 @@
-"""Memory: what is needed, what a budget allows, and where the rest goes."""
+"""Memory: needs, budgets, and arrays mapped from files."""
 
 import mmap
 from dataclasses import dataclass, replace
@@ -52,14 +52,14 @@ def test_a_tree_keeps_its_form():
         leaves(Arrays(ARRAYS.hot, (Both([], ARRAYS.hot),)))
 
 
-def test_a_budget_that_is_too_small_is_refused_with_the_smallest_that_will_do():
+def test_a_budget_that_is_too_small_is_refused_with_the_smallest_sufficient_one():
     assert NEEDS.smallest_mb == 121
     with pytest.raises(MemoryBudgetError, match=r"of 120 MB is too small: 121 MB is the smallest.*Python 100 MB"):
         NEEDS.within(120)
     NEEDS.within(121)
 
 
-def test_arrays_are_in_memory_in_their_order_as_far_as_the_budget_goes(tmp_path):
+def test_arrays_are_in_memory_in_their_order_within_the_budget(tmp_path):
     workspace = NEEDS.within(126, tmp_path / "scratch")
     assert workspace.held == {HOT, SMALL} and workspace.projected_mb == 125 and workspace.mapped == 40_000_000
     found, wanted = leaves(workspace.allocate()), leaves(ARRAYS)
@@ -110,7 +110,7 @@ def test_without_a_limit_everything_is_in_memory():
     assert not any(map(is_mapped, found.values())) and all(array.flags.writeable for array in found.values())
 
 
-def test_trees_take_turns_in_a_room():
+def test_trees_take_turns_in_a_buffer():
     small = (virtual_array(3, np.int8), virtual_array((2, 5), np.float64))
     large = Both(virtual_array(100, np.float32), virtual_array(1, np.int64))
     room = in_memory(buffer_for(small, large))

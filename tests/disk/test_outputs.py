@@ -1,4 +1,4 @@
-"""Where commands write: never over what they read, over other files only with --force."""
+"""Output files of commands: inputs are never overwritten, other files only with --force."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def refused(path, *inputs, force=False, suffix=""):
     return str(error.value)
 
 
-def test_a_file_is_replaced_only_if_that_is_asked():
+def test_a_file_is_replaced_only_on_request():
     assert refused("old", "mine").endswith(GIVES)
     check_output(Path("old"), ["mine"], force=True)
     check_output(Path("new"), ["mine", None, "uniform"])
@@ -60,7 +60,7 @@ def test_an_input_is_never_replaced(tmp_path, force):
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_what_cannot_be_written(force):
+def test_unwritable_files_are_refused(force):
     Path("folder").mkdir()
     os.mkfifo("pipe")
     write_manifest(Path("folder/export.json"), "export", products={"a.zip": {}, "lost.zip": {}})
@@ -77,7 +77,7 @@ def test_what_cannot_be_written(force):
     check_output(Path("NEW.ZIP"), suffix=".zip")
 
 
-def test_all_files_of_a_directory_are_looked_at_before_any_is_written():
+def test_all_files_of_a_directory_are_checked_before_any_is_written():
     check_outputs(Path("new/one"), ["a", "b"], ["mine"])
     Path("out").mkdir()
     check_outputs(Path("out"), ["a", "b"], ["mine"])
@@ -102,11 +102,11 @@ WRITES = {
     "arena train-ultimate": ("--output", "{}"),
     "extreme match": ("bot.py", "random", "--log", "{}"),
 }
-"""All commands that write files where somebody wants them, with arguments; {} is the file."""
+"""All commands that write to a given file, with arguments; {} is the file."""
 GAMELESS = ("grader backup", "arena train-patterns", "arena train-ultimate", "extreme match", "extreme open")
 
 
-def test_every_command_that_writes_a_file_can_be_told_to_replace_it():
+def test_every_command_that_writes_a_file_has_force():
     known = dict(commands(typer.main.get_command(app)))
     assert {name for name, one in known.items() if any("--force" in p.opts for p in one.params)} == set(WRITES)
     files = {
@@ -149,7 +149,7 @@ def file_of(name):
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_no_command_writes_over_a_file_that_is_there(run, name):
+def test_no_command_overwrites_an_existing_file(run, name):
     if name == "grader backup":
         pytest.importorskip("sqlalchemy")
         assert run("extreme open")[0] == 0  # makes a grader
@@ -173,7 +173,7 @@ def test_no_command_writes_over_a_file_that_is_there(run, name):
         ("grader backup", "grader/settings.yaml", ("grader/settings.yaml",)),
     ],
 )
-def test_no_command_writes_over_what_it_reads(run, name, read, arguments):
+def test_no_command_overwrites_its_inputs(run, name, read, arguments):
     if name == "grader backup":
         pytest.importorskip("sqlalchemy")
         assert run("extreme open")[0] == 0
@@ -188,7 +188,7 @@ def test_no_command_writes_over_what_it_reads(run, name, read, arguments):
     assert file.read_bytes() == before
 
 
-def test_directories_of_results_hold_nothing_else(tmp_path):
+def test_directories_of_results_contain_nothing_else(tmp_path):
     from pttt_ooc.arena.games.base import ArenaError
     from pttt_ooc.arena.matches import runner
     from pttt_ooc.arena.matches.settings import Match

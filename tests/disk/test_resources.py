@@ -16,7 +16,7 @@ from tests.kits.patience import wait_until
 
 @pytest.fixture
 def samples_of(monkeypatch):
-    """A condition: that the memory has been looked at so many times from now on, by another thread."""
+    """A condition: the other thread has sampled the memory this many times from now on."""
     looks = []
 
     def counted():
@@ -70,7 +70,7 @@ ONLY_ON_LINUX = {
 
 
 @pytest.mark.slow
-def test_what_other_systems_lack_is_asked_for_in_one_place_each():
+def test_functions_that_other_systems_lack_are_called_in_one_place_each():
     found = set()
     for file in PACKAGE.rglob("*.py"):
         if file.parent.name == "extreme":  # its walls are those of Linux, and it says so where they are missing
@@ -81,7 +81,7 @@ def test_what_other_systems_lack_is_asked_for_in_one_place_each():
     assert found == {("resources", "sched_getaffinity"), ("store", "posix_fallocate")}
 
 
-def test_systems_that_lack_them_are_served(monkeypatch, tmp_path):
+def test_systems_without_them_are_supported(monkeypatch, tmp_path):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.delattr(os, "posix_fallocate", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
@@ -95,6 +95,6 @@ def test_systems_that_lack_them_are_served(monkeypatch, tmp_path):
     assert (tmp_path / "reserved").stat().st_size == 100
 
 
-def test_cores_are_those_that_this_process_may_use(monkeypatch):
+def test_cores_are_the_ones_this_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {2, 5} if process == 0 else set(), raising=False)
     assert cores() == 2

@@ -1,4 +1,4 @@
-"""When a process is to stop: an interrupt arrives wherever the process is."""
+"""Signals that stop a process: an interrupt works at any point of the program."""
 
 import subprocess
 import sys
@@ -94,12 +94,12 @@ def ran(place, block):
 
 @pytest.mark.parametrize("block, told", [("process", "stopping True"), ("interruptible", "as before True")])
 @pytest.mark.parametrize("place", PLACES)
-def test_a_signal_interrupts_wherever_it_comes(place, block, told):
-    """Python drops what is raised in finalisers and callbacks, and tells errors of what is half done."""
+def test_a_signal_interrupts_anywhere(place, block, told):
+    """Python drops errors raised in finalisers and callbacks, and reports errors of half-made objects."""
     done = ran(PLACES[place], block)
     assert sorted(done.stdout.splitlines()) == sorted(["interrupted", told]) and done.stderr == ""
 
 
-def test_other_errors_that_python_drops_are_told_as_ever():
+def test_other_errors_that_python_drops_are_reported_as_usual():
     done = ran("Thing.__del__ = lambda self: 1 / 0\ndef something():\n    Thing()\n    signalled()", "process")
     assert "ZeroDivisionError" in done.stderr and "interrupted" in done.stdout

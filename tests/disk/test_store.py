@@ -28,7 +28,7 @@ SHAPES = [(7,), (3, 5), (0,), (0, 4), (4, 0), (), (1,)]
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "u1", ">f8"])
-def test_a_created_array_is_zero_and_what_is_written_through_the_map_is_what_zarr_reads(
+def test_a_created_array_is_zero_and_zarr_reads_writes_through_the_map(
     tmp_path: Path, shape: tuple[int, ...], dtype: str
 ) -> None:
     array = create_array(tmp_path / "s", "regret/0/5", shape, dtype)
@@ -77,7 +77,7 @@ def test_creating_twice_is_refused(tmp_path: Path) -> None:
         write_array(tmp_path, "a", np.zeros(4), compress=True)
 
 
-def test_what_cannot_be_mapped_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_arrays_that_cannot_be_mapped_are_refused_in_a_sentence(tmp_path: Path) -> None:
     write_array(tmp_path, "packed", np.arange(10), compress=True)
     group = zarr.open_group(tmp_path, mode="a")
     plain = {"compressors": None, "filters": None}
@@ -116,7 +116,7 @@ def described(**changes: object) -> str:
     return json.dumps({**told, **changes})
 
 
-def test_a_description_may_leave_out_what_goes_without_saying(tmp_path: Path) -> None:
+def test_a_description_may_leave_out_defaults(tmp_path: Path) -> None:
     create_array(tmp_path, "a", (10,), "f8")[3] = 5
     (tmp_path / "a/zarr.json").write_text(described())
     assert map_array(tmp_path, "a").tolist() == [0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
@@ -148,7 +148,7 @@ def test_an_unreadable_description_is_refused(tmp_path: Path, text: str) -> None
 
 @pytest.mark.parametrize("compress", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_stored_arrays_come_back(tmp_path: Path, shape: tuple[int, ...], compress: bool) -> None:
+def test_stored_arrays_are_read_back(tmp_path: Path, shape: tuple[int, ...], compress: bool) -> None:
     for i, data in enumerate((np.zeros(shape), np.random.default_rng(1).random(shape), np.ones(shape, "i2"))):
         write_array(tmp_path, f"g/{i}", data, compress, {"unit": "none"})
         back = read_array(tmp_path, f"g/{i}")

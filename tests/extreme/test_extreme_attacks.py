@@ -389,7 +389,7 @@ def test_a_match_that_is_broken_off_each_time_is_no_forfeit():
     assert killer.left == 5 and children() == before
 
 
-def test_no_code_with_which_a_bot_ends_looks_like_the_machines_doing():
+def test_no_exit_code_of_a_bot_looks_like_the_machines_doing():
     match = attack("import os; os._exit(137)")
     assert lost(match) and match.detail == "Its process ended with the code 137." and not match.broken_off
 
@@ -469,7 +469,7 @@ def test_an_ordinary_user_has_walls_or_is_told_why_not(more, words):
     ids=["minus signs", "brackets", "an encoding that takes minutes"],
 )
 def test_a_file_that_is_dangerous_to_read_is_no_program(content, monkeypatch):
-    monkeypatch.setattr(source_client, "SECONDS", 0.5)
+    monkeypatch.setattr(source_client, "READING_SECONDS", 0.5)
     before = children()
     with pytest.raises(ProgramError, match="team1.py is no program in Python"):
         program("team1.py", content)

@@ -133,7 +133,7 @@ def test_a_process_that_is_stopped_loses_no_time():
 
 
 class Told(Meter):
-    """What a system would tell."""
+    """The counters of an imagined system."""
 
     def __init__(self):
         self.used, self.queued, self.letter = 0.0, 0.0, "S"

@@ -25,7 +25,7 @@ TEAMS = [f"team{n}" for n in range(100)]
 GROUP, SEMI, FINAL = COURSE
 
 
-def test_the_stages_are_those_of_the_course():
+def test_the_stages_are_the_courses():
     assert [(stage.pools, stage.qualify, stage.marks) for stage in COURSE] == [(10, 3, 30), (3, 3, 10), (1, 3, 10)]
     league.check_sizes(COURSE, 100)
 

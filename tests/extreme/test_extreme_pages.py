@@ -17,7 +17,7 @@ from pttt_ooc.extreme import analysis, curves
 from pttt_ooc.extreme.analyst import evaluate_matches
 from pttt_ooc.extreme.league import Pairing
 from pttt_ooc.extreme.pages import tournament_reader as shown_module
-from pttt_ooc.extreme.pages.part import parts
+from pttt_ooc.extreme.pages.exports import parts
 from pttt_ooc.extreme.tournament_record import Record
 from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.web.application import make_application
@@ -310,7 +310,7 @@ def test_the_web_process_imports_no_numerics_and_nothing_that_runs_bots(over):
     script = """
 import sys
 from pathlib import Path
-from pttt_ooc.extreme.pages.part import parts
+from pttt_ooc.extreme.pages.exports import parts
 from pttt_ooc.web.application import make_application
 from pttt_ooc.web.shell import Shell
 from fastapi.testclient import TestClient

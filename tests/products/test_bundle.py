@@ -1,4 +1,4 @@
-"""The hand-over file, read with nothing but h5py."""
+"""The hand-over file, read with h5py only."""
 
 import json
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Plan:
 
 
 def plans_of(index):
-    """A strategy for each player that is the same for nobody twice."""
+    """A strategy for each player, without equal rows."""
     rng, plans = np.random.default_rng(3), []
     for player in (0, 1):
         rows = infosets.default_rows(index, player)

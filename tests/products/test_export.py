@@ -1,4 +1,4 @@
-"""Exports: the same files whatever makes them, in one pass on any number of threads, or not at all."""
+"""Exports: complete files with the same bytes, in one pass on any number of threads, or no files."""
 
 import threading
 
@@ -32,7 +32,7 @@ def contents(directory):
 
 
 @pytest.mark.parametrize("rows_of_a_block", ["all", "all but one", 400])
-def test_one_pass_on_any_number_of_threads_writes_what_each_writer_writes(
+def test_one_pass_on_any_number_of_threads_writes_the_files_of_each_writer(
     given, tmp_path, monkeypatch, rows_of_a_block
 ):
     index, plans, rows = given
@@ -52,7 +52,7 @@ def test_one_pass_on_any_number_of_threads_writes_what_each_writer_writes(
     assert set(contents(alone)) == FILES
 
 
-def test_a_failure_on_the_way_leaves_the_old_files(given, tmp_path, monkeypatch):
+def test_a_failure_leaves_the_old_files(given, tmp_path, monkeypatch):
     index, plans, rows = given
     for name in FILES:
         (tmp_path / name).write_text("old")

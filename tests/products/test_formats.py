@@ -1,4 +1,4 @@
-"""Strategy files, read and written with nothing but plain Python, zipfile and numpy."""
+"""Strategy files, read and written with plain Python, zipfile and numpy only."""
 
 import io
 import os
@@ -53,7 +53,7 @@ def test_rows_are_the_infosets(monkeypatch, game, player):
 
 
 def test_layout_of_probabilities():
-    """Action by action, order by order: what the package says of its own arrays."""
+    """Action by action, order by order, as the package documents its arrays."""
     index = full_index(FILE_GAME)
     mine, rows, texts = index.players[0], infosets.default_rows(index, 0), default_texts(FILE_GAME, 0)
     tensor = random_tensor(texts)
@@ -66,7 +66,7 @@ def test_layout_of_probabilities():
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32])
-def test_numbers_that_the_engine_is_to_scale_stay_what_they_are(dtype):
+def test_numbers_for_the_engine_to_scale_are_unchanged(dtype):
     index, rows = full_index(FILE_GAME), infosets.DefaultRows(full_index(FILE_GAME), 0)
     tensor = random_tensor(default_texts(FILE_GAME, 0)).astype(dtype)
     assert np.any(tensor.sum(axis=1, dtype=np.float64) != 1)
@@ -104,7 +104,7 @@ def test_bad_rows(entries, what):
     tensor = uniform_tensor(texts)
     for square, probability in entries.items():
         tensor[1, square] = probability
-    tensor[5] = np.nan  # the first bad row is what is told
+    tensor[5] = np.nan  # the error reports the first bad row
     with pytest.raises(StrategyError) as error:
         formats.strategy_from_tensor(
             full_index(FILE_GAME), 0, tensor, infosets.default_rows(full_index(FILE_GAME), 0), source="x.zip"
@@ -370,7 +370,7 @@ def test_rows_are_checked_while_they_are_read(tmp_path, monkeypatch, block, suff
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_damaged_zip_is_told_as_such_and_not_by_its_rows(tmp_path, method):
+def test_a_damaged_zip_is_reported_as_such_and_not_by_its_rows(tmp_path, method):
     index, rows = full_index(FILE_GAME), infosets.default_rows(full_index(FILE_GAME), 0)
     tensor = random_tensor(default_texts(FILE_GAME, 0))
     path = zipped(tmp_path / "s.zip", ("s.npy", npy(tensor)), method=method)
@@ -386,7 +386,7 @@ def test_a_damaged_zip_is_told_as_such_and_not_by_its_rows(tmp_path, method):
 
 @pytest.mark.parametrize("level", [0, 1, 9])
 @pytest.mark.parametrize("size", [1, 1000, 1 << 20])
-def test_what_zlib_has_packed_is_inflated_in_parts_of_any_size(tmp_path, monkeypatch, level, size):
+def test_data_packed_by_zlib_is_inflated_in_parts_of_any_size(tmp_path, monkeypatch, level, size):
     monkeypatch.setattr(tensor_reader, "BLOCK_BYTES", 1 << 12)
     content = np.random.default_rng(0).integers(0, 9, 20_000, np.uint8).tobytes() + bytes(10_000)
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
@@ -407,7 +407,7 @@ def test_rows_come_in_sequence(tmp_path):
 
 
 class Counted(io.BytesIO):
-    """A stream that keeps the largest size that it was asked for."""
+    """A stream that records the largest requested size."""
 
     largest = 0
 
@@ -421,13 +421,13 @@ class Counted(io.BytesIO):
 def test_a_stream_is_read_in_small_parts(tmp_path, order):
     tensor = np.random.default_rng(0).random((20_000, 9))
     stream = Counted(tensor.tobytes(order))
-    rows = tensor_reader.Rows(b"", stream, tensor.shape, tensor.dtype)
+    rows = tensor_reader.TensorRows(b"", stream, tensor.shape, tensor.dtype)
     found = rows.in_columns(tmp_path) if order == "F" else rows[0:20_000]
     assert np.array_equal(found, tensor) and stream.largest <= tensor_reader.BLOCK_BYTES < tensor.nbytes
     assert not list(tmp_path.iterdir()), "the file for the columns has no name"
 
 
-def test_a_file_that_becomes_shorter_is_told(tmp_path):
+def test_a_file_that_becomes_shorter_is_reported(tmp_path):
     path = tmp_path / "a.npy"
     tensor = np.random.default_rng(0).random((50_000, 9))
     np.save(path, tensor)

@@ -28,7 +28,7 @@ def test_default_file_is_the_sorted_list(tmp_path, game, player):
 
 @pytest.mark.parametrize("block", [1, 7, 10, 1 << 20])
 @pytest.mark.parametrize("game", FILE_GAMES)
-def test_the_default_order_is_made_block_by_block(monkeypatch, game, block):
+def test_the_default_order_is_computed_block_by_block(monkeypatch, game, block):
     index, whole = full_index(game), infosets.default_rows(full_index(game), 1)
     monkeypatch.setattr(infosets, "BLOCK_ROWS", block)
     order = infosets.DefaultRows(index, 1)
@@ -97,7 +97,7 @@ def test_line_of_another_setup():
     assert infosets.infoset_text(index, 0, infosets.parse_infoset(index, 0, "|1*")) == "|1*"
 
 
-def test_file_without_lines_that_end(tmp_path, monkeypatch):
+def test_file_without_line_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(infosets, "_BLOCK_BYTES", 64)
     (tmp_path / "i.txt").write_bytes(bytes(10_000))
     with pytest.raises(InfosetFileError, match="line 1: .* is malformed"):
@@ -136,7 +136,7 @@ def test_folded_index_is_refused():
 
 @pytest.mark.parametrize("name", ["mini-2x2k2-abrupt", "mini-2x2k2-classical", "mini-2x3k3-abrupt-after-1-4"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_texts_are_read_exactly_if_they_are_infosets(name, player):
+def test_a_text_is_read_exactly_if_it_is_an_infoset(name, player):
     index, possible = full_index(name), set(default_texts(name, player))
     squares, start = index.game.squares, "|" + "".join(f"{s}*" for s in index.game.setup[player])
     texts = [start]

@@ -1,4 +1,4 @@
-"""What a solve leaves is readable without the package: this file imports nothing of it, and only runs its command."""
+"""The files of a solve are readable without the package: this module only runs its command and imports nothing."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def test_probabilities_of_the_solution_sum_to_one(solved):
             assert np.allclose(block.sum(axis=0), 1, atol=1e-6)
 
 
-def test_the_bundle_opens_with_plain_h5py_and_says_the_same_as_the_zips(solved):
+def test_the_bundle_opens_with_plain_h5py_and_agrees_with_the_zips(solved):
     with h5py.File(solved / "out" / "strategies.h5") as bundle:
         assert bundle.attrs["game"] == GAME and "strategy" in bundle.attrs["README"]
         for player in (0, 1):

@@ -15,7 +15,7 @@ BOARDS = [(rows, columns) for rows, columns in product(range(1, 5), repeat=2) if
 
 
 def connected(rows, columns, player, mask):
-    """Whether the squares reach from the player's one side to the other, by flooding."""
+    """Whether the squares connect the player's two sides, by flood fill."""
     held = {divmod(s, columns) for s in range(rows * columns) if mask >> s & 1}
     reached = {square for square in held if square[player] == 0}
     while True:
@@ -64,7 +64,7 @@ def test_known_counts_of_a_wide_board():
 
 @pytest.mark.parametrize("name", ["dark-hex-3x3-abrupt", "dark-hex-3x3-classical", "dark-hex-2x3-abrupt"])
 def test_openspiel_plays_by_the_same_rules(name):
-    """Its player 0 connects the first row and the last; an attempt on a taken square loses or keeps the turn."""
+    """OpenSpiel's player 0 connects the first row and the last; a failed attempt loses or keeps the turn."""
     spiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     game, rng = named_game(name), Random(name)
     version = {"abrupt": "adh", "classical": "cdh"}[game.turn_rule]
@@ -79,7 +79,7 @@ def test_openspiel_plays_by_the_same_rules(name):
         assert state.is_terminal() and tuple(state.returns()) == history.returns
 
 
-def test_a_name_says_the_rules():
+def test_a_name_describes_the_rules():
     game = find_game("dark-hex-2x4-classical-after-1-6")
     assert (game.rows, game.columns, game.turn_rule, game.setup) == (2, 4, "classical", ((1,), (6,)))
     assert find_game("dark-hex-3x3-abrubt") is None and find_game("pttt-02x4k3-abrupt") is None

@@ -1,4 +1,4 @@
-"""The rules: games that contradict themselves or are too big are refused when they are made."""
+"""The rules: contradictory or oversized games are refused when they are created."""
 
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ def test_refusals(changes, problem):
     assert str(caught.value) == f"Game mine: {problem}." and isinstance(caught.value, PtttError)
 
 
-def test_a_game_that_nobody_knows():
+def test_an_unknown_game_is_refused():
     with pytest.raises(UnknownGameError, match="There is no game called 'pttt-abrubt'.*pttt-abrupt"):
         named_game("pttt-abrubt")
 
@@ -67,8 +67,8 @@ def test_mirror_images_of_too_many_orders_are_refused(monkeypatch):
     build_index(named_game(name), "full")  # a group that renames nothing has no limit
 
 
-def test_ranks_beyond_16_bits_are_kept_in_32(monkeypatch):
-    """Where a view is its own mirror image, ranks reach as far as its orders."""
+def test_ranks_beyond_16_bits_are_stored_in_32(monkeypatch):
+    """If a view is its own mirror image, its ranks are as large as its number of orders."""
     assert [rank_dtype(most) for most in (1, 1 << 16, (1 << 16) + 1)] == [np.uint16, np.uint16, np.uint32]
     folded, whole = (build_index(named_game("mini-2x3k2-abrupt"), kind) for kind in ("full", "none"))
     found = []
@@ -85,12 +85,12 @@ def test_ranks_beyond_16_bits_are_kept_in_32(monkeypatch):
             made += [strategy.probabilities.tobytes(), symmetry.unfold(strategy, whole).probabilities.tobytes()]
         found.append(made)
     assert found[0] == found[1] == found[2]
-    with pytest.raises(GameError, match="A view has [0-9]+ orders, but a table of mirror images tells 256 apart"):
+    with pytest.raises(GameError, match="A view has [0-9]+ orders, but a table of mirror images can number 256"):
         game = named_game("pttt-2x4k3-abrupt")
         views = np.array([0b1111_0000]), np.array([0b0000_0011])
         relabellings(order_counts(game, 0), game.symmetries, *views, np.array([1]), np.uint8)
 
 
-def test_the_limit_is_that_of_the_ranks_that_are_kept():
+def test_the_limit_is_that_of_the_stored_ranks():
     players = build_index(named_game("mini-2x3k2-abrupt"), "full").players
     assert all(2 ** (8 * i.relabelling.itemsize) == index.MOST_RELABELLED for i in players)

@@ -1,4 +1,4 @@
-"""The reference itself, against facts that can be worked out by hand and against its own other half."""
+"""The naive reference, checked against results by hand and against itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def close(expected: Any) -> Any:
 
 
 def two_squares(rule: TurnRule) -> Game:
-    """Two squares, and whoever holds both of them wins."""
+    """Two squares; a player who holds both wins."""
     return Game(f"pair-{rule}", 1, 2, ((0b11,), (0b11,)), rule)
 
 
@@ -137,8 +137,8 @@ def test_first_infosets_of_the_full_game() -> None:
 
 
 @pytest.mark.full
-def test_full_game_with_like_histories_merged() -> None:
-    """What follows a history depends on the two players' views alone, and so do its numbers and uniform play."""
+def test_full_game_with_equal_views_merged() -> None:
+    """The continuation of a history depends only on the two players' views, and so do counts and uniform play."""
     game = GAMES["pttt-abrupt"]
     known: dict[tuple[Any, ...], tuple[int, int, float]] = {}
 
@@ -158,7 +158,7 @@ def test_full_game_with_like_histories_merged() -> None:
     assert payoff == close(1205083 / 3810240)
 
 
-def test_infosets_come_in_the_default_order() -> None:
+def test_infosets_are_in_the_default_order() -> None:
     game = GAMES["mini-2x2k2-abrupt"]
     assert naive.infosets(game, 1) == ["|", "|0*", "|1*", "|2*", "|3*"]
     by_hand = ["|", "|0*", "|1*", "|2*", "|3*", "|0*1.", "|0*2.", "|0*3.", "|1*0.", "|1*2."]
@@ -237,7 +237,7 @@ def test_share_of_zeros() -> None:
 
 
 def inner_product(game: Game, player: int, strategy: naive.Strategy, opponent_strategy: naive.Strategy) -> float:
-    """The value for `player` out of the gradient and the player's own reach."""
+    """The value for `player` from the gradient and the player's own reach."""
     sequence_gradient, node_gradient = naive.gradient(game, player, opponent_strategy)
     total = sum(entry * naive.reach(game, player, text, strategy) for text, entry in node_gradient.items())
     for text, row in sequence_gradient.items():

@@ -1,4 +1,4 @@
-"""One play of a game: what the referee says, what each player is told, and refusals."""
+"""One play of a game: the referee's answers, each player's knowledge, and refusals."""
 
 import doctest
 from random import Random
@@ -15,7 +15,7 @@ PLAYOUTS = 60
 
 
 def assert_same(history, reference):
-    """A history says the same as that of the naive reference."""
+    """A history agrees with that of the naive reference."""
     assert history.is_terminal == reference.is_terminal() and history.winner == reference.winner
     assert history.returns == reference.returns() and history.legal() == reference.legal()
     assert history.placed == reference.placed
@@ -24,7 +24,7 @@ def assert_same(history, reference):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_random_plays_are_those_of_the_naive_reference(name):
+def test_random_plays_agree_with_the_naive_reference(name):
     game, rng = GAMES[name], Random(name)
     for _ in range(PLAYOUTS):
         history, reference = start(game), naive.History.start(game)
@@ -44,7 +44,7 @@ def test_all_histories_of_a_small_game_are_found():
     assert count(start(game)) == naive.count_histories(game)[0]
 
 
-def test_a_history_is_not_changed_by_what_follows():
+def test_a_step_does_not_change_its_history():
     game = named_game("mini-2x2k2-abrupt")
     history = replay(game, [0, 0])
     following = [history.step(square) for square in history.legal()]

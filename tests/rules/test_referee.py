@@ -47,7 +47,7 @@ def compare(state: Any, history: naive.History) -> None:
 
 
 def compare_play(before: Any, state: Any, history: History) -> None:
-    """The same of the package's own histories, and whether the last attempt failed."""
+    """The same for the package's own histories, and whether the last attempt failed."""
     assert state.is_terminal() == history.is_terminal and tuple(state.returns()) == history.returns
     assert state.legal_actions() == history.legal()
     assert history.player == (None if state.is_terminal() else state.current_player())
@@ -99,8 +99,8 @@ def test_random_playouts(game: Game) -> None:
 
 
 @pytest.mark.parametrize("game", THREE_BY_THREE, ids=lambda game: game.name)
-def test_both_tell_the_same_histories_apart(game: Game) -> None:
-    """A node's text and OpenSpiel's information state are one and the same piece of knowledge."""
+def test_both_distinguish_the_same_histories(game: Game) -> None:
+    """A node's text and OpenSpiel's information state contain the same knowledge."""
     rng = Random(7)
     known: list[dict[str, str]] = [{}, {}]
     for _ in range(PLAYOUTS):

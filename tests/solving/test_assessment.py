@@ -1,4 +1,4 @@
-"""A strategy on its own says the same as strategies in pairs."""
+"""Assessments of single strategies agree with evaluations of pairs."""
 
 import random
 
@@ -13,7 +13,7 @@ from tests.kits.helpers import SMALL, TINY, as_strategy, random_table, small_eng
 
 
 @pytest.mark.parametrize("name", TINY + SMALL)
-def test_pairs_of_assessments_give_what_an_evaluation_gives(name):
+def test_assessments_agree_with_an_evaluation(name):
     game, engine, rng = named_game(name), small_engine(name), random.Random(name)
     both = [as_strategy(engine.index, player, random_table(game, player, rng)) for player in (0, 1)]
     whole = evaluate(both[0], both[1], engine, (0.25, 0.75))

@@ -1,4 +1,4 @@
-"""Best responses: their value by a walk over histories, and the strategy, which gets exactly that."""
+"""Best responses: their value equals that of a walk over histories, and the strategy achieves it."""
 
 import random
 from dataclasses import replace
@@ -38,7 +38,7 @@ def table(strategy):
 
 @pytest.mark.parametrize("name", TINY + SMALL)
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_best_response_gets_the_best_that_a_walk_over_histories_finds(name, player):
+def test_a_best_response_has_the_value_of_the_walk_over_histories(name, player):
     game, engine = named_game(name), small_engine(name)
     given = random_table(game, player, random.Random(f"{name} {player}"))
     strategy = as_strategy(engine.index, player, given)
@@ -58,7 +58,7 @@ def test_a_best_response_gets_the_best_that_a_walk_over_histories_finds(name, pl
 
 @pytest.mark.parametrize("name", SYMMETRIC)
 @pytest.mark.parametrize("player", [0, 1])
-def test_with_symmetry_the_response_is_symmetric_and_gets_the_same(name, player):
+def test_with_symmetry_the_response_is_symmetric_and_has_the_same_value(name, player):
     game, folded, whole = named_game(name), small_engine(name, "full"), small_engine(name)
     given = random_table(game, player, random.Random(name), symmetric=True)
     response = best_response(as_strategy(folded.index, player, given), folded)
@@ -80,8 +80,8 @@ def test_of_equally_good_actions_the_lowest_square_is_chosen():
     assert (chosen["|"], chosen["|0*"], chosen["|1*"], chosen["|0*1."]) == ([0], [1], [0], [2])
 
 
-def test_where_one_action_is_better_it_is_chosen():
-    """A win at once, wherever it is, and whatever squares are below it."""
+def test_a_better_action_is_chosen():
+    """An immediate win is chosen on any square, above any other squares."""
     name = "mini-2x3k3-abrupt-after-1"  # player 0 has square 1, and three in a row win
     game, engine = named_game(name), small_engine(name)
     row = {text: [0.0] * game.squares for text in naive.infosets(game, 1)}
@@ -110,7 +110,7 @@ def test_a_strategy_of_another_layout_is_refused():
         best_response(replace(strategy, probabilities=strategy.probabilities[1:]), engine)
 
 
-def test_probabilities_are_written_where_they_are_wanted():
+def test_probabilities_are_written_to_a_given_array():
     engine = small_engine(TINY[0])
     response = best_response(uniform_strategy(engine.index, 0), engine)
     into = np.full(engine.index.players[1].sequences, 9, np.float32)

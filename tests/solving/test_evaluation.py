@@ -1,4 +1,4 @@
-"""Evaluation: what it refuses, its precision, intervals.  Values themselves are in sweep/test_gradient.py."""
+"""Evaluation: refusals, precision, intervals.  Values are tested in sweep/test_gradient.py."""
 
 from dataclasses import replace
 
@@ -22,13 +22,13 @@ def uniform(index):
     return tuple(uniform_strategy(index, player, np.float64) for player in (0, 1))
 
 
-def test_intervals_are_narrowed():
+def test_intervals_are_intersected():
     assert intersected((0.1, 0.5), None) == (0.1, 0.5)
     assert intersected((0.1, 0.5), (0.2, 0.9)) == (0.2, 0.5)
     assert intersected((0.1, 0.2), (0.3, 0.4)) == (0.1, 0.2)
 
 
-def test_evaluation_is_exact_whatever_the_precision_of_the_engine():
+def test_evaluation_is_exact_for_any_precision_of_the_engine():
     double, single = small_engine(NAME), small_engine(NAME, dtype=np.float32)
     strategies = uniform(double.index)
     wanted = replace(evaluate(*strategies, double), seconds=0)
@@ -40,7 +40,7 @@ def test_evaluation_is_exact_whatever_the_precision_of_the_engine():
     assert found.plan.tobytes() == exact.plan.tobytes()
 
 
-def test_an_engine_works_in_the_precision_that_it_is_told():
+def test_an_engine_works_in_the_given_precision():
     single = small_engine(NAME, dtype=np.float32)
     double = single.in_precision(np.float64)
     assert single.in_precision(np.float32) is single and double.in_precision(np.float64) is double
@@ -63,7 +63,7 @@ def test_an_engine_without_threads_is_refused(threads):
         Engine.of_game(named_game("mini-2x2k2-abrupt"), threads=threads)
 
 
-def test_indices_that_are_equal_are_as_good_as_the_same():
+def test_equal_indices_are_accepted():
     engine = small_engine(NAME)
     again = build_index(named_game(NAME), "none")
     assert again is not engine.index

@@ -1,4 +1,4 @@
-"""The loop: convergence, budgets, and going on where a run stopped, bit by bit."""
+"""The loop: convergence, budgets, and continuing a stopped run bit by bit."""
 
 import importlib.util
 import itertools
@@ -39,7 +39,7 @@ NAME = "mini-2x3k2-abrupt"
 
 @pytest.fixture
 def tmp_path(in_memory):
-    """States are saved after every iteration here, and none of these tests asks what a disk has synced."""
+    """A directory in memory: states are saved after every iteration, and no test here depends on syncing."""
     return in_memory
 
 
@@ -98,8 +98,8 @@ def state_of(tmp_path, settings, name, symmetry):
 
 
 @pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: ",".join(map(str, changes.values())))
-def test_rules_are_those_of_the_papers(tmp_path, changes):
-    # In this game rounding decides between no two actions, and the gap is still positive after eight iterations.
+def test_rules_follow_their_papers(tmp_path, changes):
+    # In this game rounding does not affect the choice of actions, and the gap is positive after eight iterations.
     name = "mini-2x3k2-abrupt"
     settings = config(max_iterations=8, precision="float64", **changes)
     assert run(tmp_path, settings, name, "none").iteration == 8
@@ -122,7 +122,7 @@ def test_rules_are_those_of_the_papers(tmp_path, changes):
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "pttt-abrupt-after-1-0-3-2-4-8"])
-def test_the_reported_gap_is_that_of_the_brute_force(tmp_path, name):
+def test_the_reported_gap_equals_that_of_the_brute_force(tmp_path, name):
     solution = run(tmp_path, config(max_iterations=50), name, "none")
     game = helpers.small_engine(name).index.game
     tables = []
@@ -138,7 +138,7 @@ def test_the_reported_gap_is_that_of_the_brute_force(tmp_path, name):
 
 
 @pytest.mark.slow
-def test_symmetry_changes_nothing_but_the_work(tmp_path):
+def test_symmetry_changes_only_the_work(tmp_path):
     settings = config(max_iterations=30, precision="float64")
     gaps = [
         [row["nashconv"] for row in run(tmp_path, settings, symmetry=symmetry, folder=symmetry).rows]
@@ -181,7 +181,7 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
 
 
 @pytest.mark.slow
-def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
+def test_raised_budgets_continue_to_the_bits_of_one_long_run(tmp_path):
     first = run(tmp_path, config(max_iterations=20), folder="parts")
     seen = []
     second = run(tmp_path, config(max_iterations=60), folder="parts", on_progress=seen.append)
@@ -190,8 +190,8 @@ def test_raised_budgets_go_on_and_end_with_the_bits_of_one_long_run(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_lowered_budget_starts_anew_and_keeps_what_there_is(tmp_path):
-    """What took long is never lost by an edit: changed back, the solver goes on from there."""
+def test_a_lowered_budget_starts_anew_and_keeps_the_saved_run(tmp_path):
+    """An edit never loses a long run: with the old configuration, the solver continues it."""
     told = []
     long, short = config(max_iterations=60), config(max_iterations=20, target_nashconv=1e-9)
     first = run(tmp_path, long, folder="w", on_start=told.append)
@@ -266,12 +266,12 @@ def saved(iteration, seconds=1.0, gaps=None, **ends):
         ({"evaluate_every": 1.5, "target_nashconv": 0}, True),
     ],
 )
-def test_what_a_configuration_can_go_on_from(changes, expected):
+def test_runs_that_a_configuration_can_continue(changes, expected):
     run = saved(8, gaps={1: 0.5, 2: 0.4, 4: 0.3, 8: 0.1})
     assert is_on_the_way(config(**{"evaluate_every": 2, **changes}), run) == expected
 
 
-def test_kept_runs_are_few_and_none_that_took_long_is_lost(tmp_path):
+def test_few_runs_are_kept_and_no_long_one_is_lost(tmp_path):
     wanted = config(max_iterations=5)
     cheap, hours, days = saved(10, CHEAP_SECONDS), saved(20, 1e4), saved(30, 1e5, max_iterations=30)
     assert choose_run(wanted, [], tmp_path) == (None, [])
@@ -310,7 +310,7 @@ def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
 
 
 def passes_in_chunks_of(orders):
-    """The module of the passes as plain Python, which takes short chunks without being compiled again."""
+    """The module of the passes as plain Python, where short chunks need no compilation."""
     with jit.interpreted():
         spec = importlib.util.spec_from_file_location("plain_tree", tree.__file__)
         plain = importlib.util.module_from_spec(spec)
@@ -349,7 +349,7 @@ def test_the_length_of_chunks_does_not_change_a_bit(tmp_path, monkeypatch, algor
 
 
 @pytest.mark.parametrize("algorithm", list(RULES))
-def test_coefficients_are_numbers_however_extreme_the_parameters(algorithm):
+def test_coefficients_are_finite_for_extreme_parameters(algorithm):
     rule = RULES[algorithm]
     for alpha, beta in product((-1000, -3, 0, 300, 400, 1000), repeat=2):
         for t in (1, 2, 11, 10**9):
@@ -361,14 +361,14 @@ def test_coefficients_are_numbers_however_extreme_the_parameters(algorithm):
         assert rule.coefficients(12, Parameters(-400)).discount_positive == 0
 
 
-def test_large_exponents_are_solved_with(tmp_path):
+def test_large_exponents_work(tmp_path):
     solution = run(tmp_path, config(algorithm="dcfr", alpha=400, beta=-400, gamma=400, max_iterations=30))
     assert solution.iteration == 30 and 0 < solution.rows[-1]["nashconv"] < 0.5
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that goes on by one second each time that somebody looks at it."""
+    """A clock that advances by one second at each reading."""
     seconds = itertools.count(1000.0)
     monkeypatch.setattr(time, "perf_counter", lambda: next(seconds))
 
@@ -384,7 +384,7 @@ def test_time_is_a_budget(tmp_path, clock):
     assert more.iteration == 7, "in 30 seconds, there is time for one more"
 
 
-def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
+def test_seconds_continue_where_a_run_stopped(tmp_path, clock):
     run(tmp_path, config(max_iterations=4))
     seen = []
     more = run(tmp_path, config(max_iterations=10), on_progress=seen.append)
@@ -396,7 +396,7 @@ def test_seconds_go_on_where_a_run_stopped(tmp_path, clock):
     assert 0 <= last.rows[-1]["cpu_seconds"] < PATIENCE and last.rows[-1]["elapsed_seconds"] <= 54
 
 
-def test_commits_come_as_often_as_asked(tmp_path, clock, monkeypatch):
+def test_commits_follow_the_configured_interval(tmp_path, clock, monkeypatch):
     commits, commit = [], ResumableState.commit
 
     def noted(state, iteration, extra):
@@ -405,11 +405,11 @@ def test_commits_come_as_often_as_asked(tmp_path, clock, monkeypatch):
 
     monkeypatch.setattr(ResumableState, "commit", noted)
     run(tmp_path, config(max_iterations=10, commit_seconds=9))
-    assert commits == [2, 4, 6, 8, 10]  # the clock is looked at five times an iteration, two of them by the evaluation
+    assert commits == [2, 4, 6, 8, 10]  # the clock is read five times per iteration, twice by the evaluation
 
 
-def test_no_target_is_never_reached(tmp_path):
-    # Either player loses nothing in this game whatever the strategies, so that the gap is zero at once.
+def test_a_target_of_zero_is_never_reached(tmp_path):
+    # All strategies have the same value in this game, so the gap is zero at once.
     solution = run(tmp_path, config(max_iterations=3), "mini-2x2k2-abrupt")
     assert solution.rows[0]["nashconv"] == 0
     assert solution.iteration == 3 and solution.stopped_by == "max_iterations"
@@ -424,7 +424,7 @@ def test_the_value_lies_between_its_bounds(tmp_path):
 
 
 def test_averages_of_symmetric_views_are_symmetric(tmp_path):
-    """Rounding takes infosets apart that mirror each other within one view; here the state does."""
+    """Rounding makes mirrored infosets of a symmetric view differ; here the state makes them differ."""
     settings, whole = config(precision="float64"), helpers.full_index(NAME)
     small = helpers.small_engine(NAME, "full", np.float64)
     with ResumableState.open(tmp_path / "w", leaves(state_arrays(small.index, settings)), "test") as state:
@@ -448,7 +448,7 @@ def test_last_scheduled():
     assert [last_scheduled(t, 4.0) for t in (1, 3, 4, 15, 16, 63, 64)] == [1, 1, 4, 4, 16, 16, 64]
 
 
-def test_schedules_move_their_parameters():
+def test_scheduled_rules_change_their_parameters():
     rule = RULES["hs-dcfr"]
     found = [astuple(rule.scheduled(t, rule.defaults, horizon=10)) for t in (1, 6, 11, 100)]
     assert found == [(1, -1, 30, 0), (2.5, -2, 27.5, 0), (4, -3, 25, 0), (4, -3, 25, 0)]
@@ -508,7 +508,7 @@ def test_kernels_are_loaded_before_the_clock_starts(monkeypatch, storage):
     )
 
 
-def test_the_parts_of_an_iteration_are_told(tmp_path):
+def test_the_parts_of_an_iteration_are_reported(tmp_path):
     parts = []
     solution = run(tmp_path, config(max_iterations=3, evaluate_every=3.0), on_part=parts.append)
     assert [row["iteration"] for row in solution.rows] == [1, 3]
@@ -519,5 +519,5 @@ def test_the_parts_of_an_iteration_are_told(tmp_path):
         shares, sizes = [part["share"] for part in piece], [part["bytes"] for part in piece]
         assert shares[0] == 0 and shares == sorted(shares) and shares[-1] == pytest.approx(1) and len(shares) > 6
         assert sizes == sorted(sizes) and (sizes[-1] > 0) == (piece[0]["what"] != "evaluation")
-    # After an evaluation, the reaches are found anew: one more pass over the regrets.
+    # After an evaluation, the reaches are computed again: one more pass over the regrets.
     assert pieces[0][-1]["bytes"] == pieces[2][-1]["bytes"] > pieces[3][-1]["bytes"]

@@ -1,4 +1,4 @@
-"""A state in 16 bits: what is kept of a number, and that runs with it do what runs with wide states do."""
+"""A state in 16 bits: the rounding of numbers, and agreement with runs with wide states."""
 
 from contextlib import closing
 from itertools import pairwise
@@ -27,7 +27,7 @@ BLOCKS = [1, 0, 2, 4, 0, 1]
 
 @pytest.fixture
 def tmp_path(in_memory):
-    """None of these tests asks what a disk has synced."""
+    """A directory in memory: no test here depends on syncing."""
     return in_memory
 
 
@@ -76,7 +76,7 @@ def test_a_block_of_numbers_too_small_for_a_scale_is_zero():
     assert numbers[556:812].any() and not kept(numbers)[2][556:812].any()
 
 
-def test_lots_have_the_right_mean():
+def test_random_rounding_has_the_right_mean():
     numbers, times = drawn(), 400
     scale = np.concatenate([np.full(own.stop - own.start, np.abs(numbers[own]).max()) for own in blocks_of(numbers)])
     wide, scale = scale > 0, scale / LARGEST
@@ -88,7 +88,7 @@ def test_lots_have_the_right_mean():
     assert np.mean(off**2) == pytest.approx(1 / 6, rel=0.2)  # as of places that are spread evenly between two codes
 
 
-def test_neither_the_cut_nor_the_place_in_memory_changes_a_bit():
+def test_neither_the_division_nor_the_address_changes_a_bit():
     numbers = drawn()
     whole = kept(numbers)
     for runs in (((0, 3), (3, 6)), tuple((v, v + 1) for v in range(6))):
@@ -139,7 +139,7 @@ def iterated(settings, times, symmetry="full"):
     return solver
 
 
-def test_each_array_has_other_lots_in_each_iteration(monkeypatch):
+def test_each_array_has_other_draws_in_each_iteration(monkeypatch):
     seeds = []
 
     def recorded(*arguments):
@@ -153,7 +153,7 @@ def test_each_array_has_other_lots_in_each_iteration(monkeypatch):
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("algorithm", ["dcfr", "sapdcfr+"])
-def test_one_iteration_is_that_of_a_wide_state_but_for_rounding(algorithm, symmetry):
+def test_one_iteration_equals_that_of_a_wide_state_up_to_rounding(algorithm, symmetry):
     narrow_one, wide = (iterated(config(algorithm=algorithm, storage=kind), 1, symmetry) for kind in ("int16", None))
     for player in (0, 1):
         for n in range(wide.engine.index.players[player].slices):
@@ -176,7 +176,7 @@ def test_it_converges_like_a_wide_state(tmp_path, algorithm):
     assert found["int16"] <= 1.5 * found[None]
 
 
-def test_it_is_half_as_large_and_its_rooms_are_planned():
+def test_it_is_half_as_large_and_its_buffers_are_planned():
     index = helpers.small_engine("mini-2x3k3-abrupt-after-1", "none").index
     sizes = [
         sum(a.nbytes for a in leaves(state_arrays(index, config(storage=kind))).values()) for kind in ("int16", None)
@@ -187,7 +187,7 @@ def test_it_is_half_as_large_and_its_rooms_are_planned():
     assert more == 3 * 4 * state_precision.longest_part(index.players), "in each thread"
 
 
-def test_it_is_named_where_it_is_used():
+def test_it_is_listed_where_it_is_used():
     assert parameters(config())["storage"] == "int16" and "storage" not in parameters(config(storage=None))
     with pytest.raises(ConfigError, match="storage: int16 only with precision: float32"):
         check_config({"solve": {"storage": "int16", "precision": "float64"}})

@@ -1,4 +1,4 @@
-"""The textbook's CFR finds what the fast solver finds, infoset by infoset."""
+"""The textbook's CFR agrees with the fast solver, infoset by infoset."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,8 @@ from pttt_ooc.solving.textbook import Textbook
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1-4"])
-def test_the_fast_solver_does_what_the_textbook_says(name):
-    iterations = 7  # each strategy depends on all before it: a slip in one of them shows here
+def test_the_fast_solver_agrees_with_the_textbook(name):
+    iterations = 7  # each strategy depends on all previous ones, so an error in any of them shows here
     settings = {"algorithm": "cfr", "precision": "float64", "max_iterations": iterations, "target_nashconv": 0}
     solution = pttt.solve(pttt.game(name), symmetry="none", **settings)
     average = Textbook(named_game(name)).run(iterations)

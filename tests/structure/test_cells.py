@@ -12,7 +12,7 @@ NEVER = -2
 
 
 def pattern(*squares):
-    """The number of a pattern, of the kind and the key number (or None) of each square."""
+    """The number of a pattern, from the kind and the key number (or None) of each square."""
     return sum((1 + kind | (0 if key is None else 1 + key) << 2) << 6 * i for i, (kind, key) in enumerate(squares))
 
 

@@ -1,4 +1,4 @@
-"""Views, orders and indices: counts, ranks, and that everything is where it is said to be."""
+"""Views, orders and indices: counts, ranks, and the positions of nodes and sequences."""
 
 from dataclasses import fields
 
@@ -18,7 +18,7 @@ from tests.kits import helpers, naive
 
 
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])
-def test_histories_and_infosets_are_counted_right(name):
+def test_histories_and_infosets_are_counted_correctly(name):
     game = GAMES[name]
     pairs = find_pairs(game)
     everything, terminal, decisions = naive.count_histories(game)
@@ -67,7 +67,7 @@ def test_ranks_are_a_bijection_with_the_last_attempt_as_major_digit(name, player
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 @pytest.mark.parametrize("name", [*helpers.TINY, "pttt-abrupt-after-1-0-3-2-4-8"])
-def test_children_and_parents_bear_the_right_texts(name, symmetry):
+def test_children_and_parents_have_the_right_texts(name, symmetry):
     index = helpers.small_engine(name, symmetry).index
     for player in (0, 1):
         mine = index.players[player]
@@ -117,7 +117,7 @@ def test_the_blocks_of_a_view_are_all_of_its_orders(symmetry):
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_kernels_cannot_tell_a_built_index_from_a_mapped_one(tmp_path, symmetry):
-    """Else they would be compiled once more in the middle of a solve."""
+    """Otherwise they would be compiled again in the middle of a solve."""
     index = build_index(named_game("mini-2x3k2-abrupt"), symmetry)
     write_index(tmp_path, index)
     mapped = read_index(tmp_path, index.game.name, symmetry)
@@ -126,6 +126,6 @@ def test_kernels_cannot_tell_a_built_index_from_a_mapped_one(tmp_path, symmetry)
             assert numba.typeof(getattr(built, field.name)) == numba.typeof(getattr(read, field.name)), field.name
 
 
-def test_where_nothing_is_renamed_there_are_no_tables():
+def test_without_relabelling_there_are_no_tables():
     for mine in build_index(named_game("mini-2x3k2-abrupt"), "none").players:
         assert len(mine.relabelling) == 0 and (mine.child_map == -1).all() and (mine.parent_map == -1).all()

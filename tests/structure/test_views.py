@@ -1,4 +1,4 @@
-"""Pairs of views: their number is bounded before they are searched for."""
+"""Pairs of views: the bound on their number before the search."""
 
 from itertools import product
 
@@ -10,7 +10,7 @@ from tests.kits import helpers
 
 
 def all_boards(game):
-    """How many boards with both players' failures have turns that alternate, by going through all of them."""
+    """The number of boards with both players' failures whose turns alternate, by going through all boards."""
     per_square = []
     for square in range(game.squares):
         owners = [None, 0, 1]

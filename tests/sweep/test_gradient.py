@@ -31,7 +31,7 @@ def check(name, symmetry, seed, zero_probability):
         expected_sequences, expected_nodes = naive.gradient(game, player, tables[1 - player])
         texts = helpers.node_texts(engine.index, player)
         assert len(nodes) == len(texts)
-        # Orders that nobody can reach have no text in the brute force; nothing may come from there.
+        # Unreachable orders have no text in the brute force; they must contribute nothing.
         assert np.allclose(nodes, [expected_nodes.get(t, 0.0) for t in texts], rtol=0, atol=TOLERANCE)
         wanted = [expected_sequences[t][s] for t, s in helpers.sequence_texts(engine.index, player)]
         assert np.allclose(sequences, wanted, rtol=0, atol=TOLERANCE)
@@ -62,12 +62,12 @@ def test_random_strategies_on_small_games(name, symmetry):
 
 @pytest.mark.slow
 def test_random_strategies_on_all_of_a_board_with_three_in_a_row():
-    """The small games have a setup, which leaves fewer symmetries; this is the quickest one that has none."""
+    """The small games have a setup, which reduces symmetries; this is the fastest game without a setup."""
     check("mini-2x3k3-classical", "full", 1, 0.3)
 
 
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
-def test_cells_beyond_16_bits_have_a_table_of_their_own(monkeypatch, name):
+def test_cells_beyond_16_bits_have_their_own_table(monkeypatch, name):
     monkeypatch.setattr(building, "NARROW", 9)
     engine = engine_module.Engine.of_game(GAMES[name], "full", np.float64, 1)
     for one, known in zip(engine.timings, helpers.small_engine(name, "full").timings, strict=True):
@@ -87,12 +87,12 @@ def test_numbers_that_do_not_fit_32_bits_are_refused():
 
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", [*helpers.TINY, *helpers.SMALL])
-def test_every_infoset_and_every_node_that_matters_is_there(name):
+def test_every_infoset_and_every_relevant_node_is_indexed(name):
     index = helpers.small_engine(name).index
     for player in (0, 1):
         infosets = {text for text, _ in helpers.sequence_texts(index, player)}
         assert infosets == set(naive.infosets(index.game, player))
-        # A node is left out only if nobody can win from it, so its gradient must be zero.
+        # A node is missing only if no player can win from it, so its gradient must be zero.
         table = naive.uniform(index.game, 1 - player)
         gradient = naive.gradient(index.game, player, table)[1]
         missing = set(gradient) - set(helpers.node_texts(index, player))
@@ -105,7 +105,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     rng = random.Random(5)
     table = naive.random_strategy(GAMES[name], 1, rng, 0.2)
     found = []
-    for threads in (1, 2, 5, 16):  # 16 threads have views cut into more runs
+    for threads in (1, 2, 5, 16):  # with 16 threads, views are divided into more runs
         engine = engine_module.Engine.of_game(GAMES[name], "none", np.float32, threads)
         assert max(len(runs) for player in engine._gradient_runs for runs in player) > 9
         strategy = helpers.as_strategy(engine.index, 1, table)
@@ -116,7 +116,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
         assert np.array_equal(sequences, found[0][1])
 
 
-def test_threads_work_in_arrays_of_their_own():
+def test_threads_have_their_own_arrays():
     engine, together = helpers.small_engine("mini-2x2k2-abrupt"), Barrier(2, timeout=60)
     with ThreadPoolExecutor(2) as pool:
         mine, theirs = pool.map(lambda _: (together.wait(), engine._scratch())[1], range(2))

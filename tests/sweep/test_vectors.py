@@ -1,4 +1,4 @@
-"""Pieces of the joint sweep that are written as LLVM instructions, against numpy."""
+"""Pieces of the joint sweep written as LLVM instructions, compared with numpy."""
 
 import numba
 import numpy as np
@@ -56,7 +56,7 @@ def test_cells_that_are_not_zero_are_found(dtype, width):
 
 @pytest.mark.parametrize("orders", [1, STRETCH - 1, STRETCH, 3 * STRETCH + 5])
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
-def test_orders_are_added_up_by_cells_in_their_sequence(orders, share):
+def test_orders_are_summed_by_cells_in_sequence(orders, share):
     rng = np.random.default_rng(orders)
     y = rng.random(orders + 9, np.float32)
     y[4 : 4 + orders][rng.random(orders) >= share] = 0

@@ -1,4 +1,4 @@
-"""What an agent is: it chooses moves within a budget."""
+"""The base class of agents, which choose moves within a budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pttt_ooc.errors import did_you_mean
 
 @dataclass
 class Effort:
-    """What an agent spent on its last move.
+    """The cost of an agent's last move.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Agent(ABC):
         self.rng = generator(0)
 
     def begin(self, *seed: int) -> None:
-        """A new game starts: forget the one before.  The same seeds give the same moves, unless a clock decides."""
+        """Start a new game, and forget the one before.  The same seeds give the same moves, unless a clock decides."""
         self.rng = generator(*seed)
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Agent(ABC):
 
     @property
     def effort(self) -> Effort:
-        """What the last move took."""
+        """The cost of the last move."""
         return Effort()
 
     @property
@@ -86,8 +86,8 @@ class Budget:
     nodes
         Positions visited, or games played out, for a move.
     clock
-        ``wall``: the time is time that passes.  ``processor``: it is time that the processor spends on the agent, so
-        a busy machine does not weaken it.
+        ``wall``: elapsed time.  ``processor``: processor time of the agent, so a busy
+        machine does not weaken it.
     """
 
     depth: int | None = None
@@ -96,7 +96,7 @@ class Budget:
     clock: str = "wall"
 
     def check(self, name: str, default: Mapping[str, Any]) -> None:
-        """Refuse what contradicts itself; with nothing given, take the default."""
+        """Refuse contradictions; without options, take the default."""
         given = {key for key in ("depth", "time", "nodes") if getattr(self, key) is not None}
         if not given:
             for key, value in default.items():

@@ -1,4 +1,4 @@
-"""The random agent, and agents from a file of somebody's own."""
+"""The random agent, and agents from a user's file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Random(Agent):
 
 @dataclass
 class File(Agent):
-    """Somebody's own agent: a Python file with a function ``choose(legal, state)``.
+    """A user's agent: a Python file with a function ``choose(legal, state)``.
 
     `legal` is the list of legal moves, `state` the position as a list of whole numbers (see
     :mod:`pttt_ooc.arena.games.base`).  The function returns one of the legal moves.  It always runs in a process of its
@@ -55,5 +55,5 @@ class File(Agent):
         self._choose: Callable[[list[int], list[int]], int] = names["choose"]
 
     def choose(self, state: State) -> int:
-        """What the file's function answers."""
+        """The move that the file's function returns."""
         return self._choose(self.game.legal(state), state.tolist())

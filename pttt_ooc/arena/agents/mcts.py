@@ -12,7 +12,7 @@ from pttt_ooc.arena.kernels.search_control import NODE_LIMIT
 
 @dataclass
 class TreeSearch(Bounded):
-    """UCT with a solver; what it has learnt of a position that comes up is kept for its next move.
+    """UCT with a solver; the part of the tree below the next position is kept for the next move.
 
     The budget is a time or a number of games played out.
 

@@ -1,7 +1,7 @@
-"""The agents of Lifshitz and Tsurel that search: minimax, alpha-beta and expectimax, with what they may remember.
+"""The agents of Lifshitz and Tsurel that search: minimax, alpha-beta and expectimax, with their tables.
 
 Depth counts two plies, a move of each player.  An agent with a time or a number of nodes searches deeper and deeper,
-and plays what its last complete search has found.  Among equally good moves it draws one.
+and plays the result of its last complete search.  Among equally good moves it draws one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _SearchAgent(Bounded):
         self._kind, self._memory = self.remembers()
 
     def remembers(self) -> tuple[int, Any]:
-        """What kind of positions the agent remembers, and the empty table."""
+        """Which positions the agent remembers, and the empty table."""
         return minimax.NOTHING, _NO_MEMORY
 
     def choose(self, state: State) -> int:
@@ -101,7 +101,7 @@ class Minimax(_SearchAgent):
 
 @dataclass
 class Expectimax(_SearchAgent):
-    """Takes the opponent to draw its moves uniformly."""
+    """Assumes that the opponent draws its moves uniformly."""
 
     name = "expectimax"
     method = minimax.EXPECTIMAX
@@ -109,7 +109,7 @@ class Expectimax(_SearchAgent):
 
 @dataclass
 class AlphaBeta(_SearchAgent):
-    """Leaves out what cannot change the result.
+    """Skips moves that cannot change the result.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 """The agents of Lifshitz and Tsurel that learn: Q-learning by pairs of state and action, and by features.
 
-They learn when they sit down; what they learn follows from their options.
+They learn when they are seated; their options determine what they learn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What agents share whose kernels search until a limit of nodes or of time."""
+"""The base class of agents whose kernels search until a limit of nodes or time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pttt_ooc.arena.kernels import search_control as words
 
 @dataclass
 class Bounded(Budget, Agent):
-    """An agent with a budget, whose kernel gets its limits, and tells what it did, in the array ``_control``."""
+    """An agent with a budget; its kernel reads limits from the array ``_control``, and writes costs to it."""
 
     def _limits(self) -> Any:
         """The array ``_control`` with the limits of the next move; the clock starts."""
@@ -35,7 +35,7 @@ class Bounded(Budget, Agent):
 
     @property
     def effort(self) -> Effort:
-        """Nodes visited, or games played out, and the depth that the last move came to."""
+        """Nodes visited, or games played out, and the depth that the last move reached."""
         return Effort(int(self._control[words.NODES]), int(self._control[words.REACHED]))
 
     @property

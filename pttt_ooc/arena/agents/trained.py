@@ -1,4 +1,4 @@
-"""Agents that play by what they have learnt."""
+"""Agents that play by learnt tables and weights."""
 
 from __future__ import annotations
 

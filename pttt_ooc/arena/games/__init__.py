@@ -1,5 +1,5 @@
 """The games of the arena, in Python.
 
-``base``: what a game is.  ``catalogue``: games by their names.  Each game has a module of its name, and its rules are
+``base``: the base class.  ``catalogue``: games by their names.  Each game has a module of its name, and its rules are
 in the module of the same name in ``arena/kernels/``.
 """

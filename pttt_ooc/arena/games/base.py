@@ -1,4 +1,4 @@
-"""What a game is: rules that kernels can play, and their small face in Python.
+"""The base class of games: rules that kernels can play, and their interface in Python.
 
 The rules of a game are a module in ``arena/kernels/``, of pieces of kernels (see :mod:`pttt_ooc.jit`), with
 these names:
@@ -56,7 +56,7 @@ class ArenaError(PtttError):
 
 
 class Game(ABC):
-    """A game with its options: the face of its rules in Python.
+    """A game with its options: the interface to its rules.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Game(ABC):
     rules
         The module with the pieces of kernels.
     options
-        int64: what ``rules.setup`` gets.
+        int64: the argument of ``rules.setup``.
     """
 
     name: str
@@ -156,6 +156,6 @@ class Game(ABC):
 
 
 def mover_score(state: State, player: int) -> float:
-    """What a finished game is worth to a player: 1 for a win, 0 for a loss, 0.5 for a draw."""
+    """The score of a finished game for a player: 1 for a win, 0 for a loss, 0.5 for a draw."""
     result = int(state[RESULT])
     return 0.5 if result == DRAW else float(result == FIRST + player)

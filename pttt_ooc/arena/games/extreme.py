@@ -1,4 +1,4 @@
-"""Extreme TicTacToe: the face of its rules in Python."""
+"""Extreme TicTacToe: the interface to its rules."""
 
 from __future__ import annotations
 
@@ -144,5 +144,5 @@ class Extreme(Game):
 
 
 def _text(sets: Sequence[int]) -> str:
-    """Which of the sets has each of nine places."""
+    """The set that contains each of nine places."""
     return "".join(next(("xod"[i] for i, one in enumerate(sets) if one >> place & 1), FREE) for place in range(9))

@@ -1,4 +1,4 @@
-"""K-in-a-row on an infinite board: the face of its rules in Python."""
+"""K-in-a-row on an infinite board: the interface to its rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pttt_ooc.arena.kernels.rows import FREE
 from pttt_ooc.errors import did_you_mean
 
 FORMS = {"fixed": rules.FIXED, "growing": rules.GROWING, "near": rules.NEAR}
-"""What stands for infinity: a bound; a bound that grows when all squares are taken; only squares near marks."""
+"""How the board is limited: a bound; a bound that grows when all squares are taken; only squares near marks."""
 
 
 class Infinite(Game):

@@ -1,4 +1,4 @@
-"""K-in-a-row on boards of up to 11 x 11 squares: the face of its rules in Python."""
+"""K-in-a-row on boards of up to 11 x 11 squares: the interface to its rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LARGEST = 11
 
 
 class Mnk(Game):
-    """K-in-a-row: who first has `need` marks in a row, a column or a diagonal wins; a full board is a draw.
+    """K-in-a-row: the first row, column or diagonal of `need` marks wins; a full board is a draw.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ultimate tic-tac-toe: the face of its rules in Python."""
+"""Ultimate tic-tac-toe: the interface to its rules."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Ultimate(Game):
 
 
 def _text(state: State, first: int, second: int) -> str:
-    """Who has each of nine places, from two words of a state."""
+    """The owner of each of nine places, from two words of a state."""
     return "".join(
         "x" if state[first] >> place & 1 else "o" if state[second] >> place & 1 else FREE for place in range(9)
     )

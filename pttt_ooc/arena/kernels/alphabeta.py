@@ -25,16 +25,16 @@ _LATE, _LATER, _LATE_DEPTH = 3, 8, 3  # moves at these places of the order are s
 
 
 class Work(NamedTuple):
-    """What the search remembers and works with: few arrays, because each call hands all of them on.
+    """The memory of a search: few arrays, because each call passes all of them on.
 
     Attributes
     ----------
     memory
         int64.  For each level a state with the notes of the evaluation, the moves with their worth, and two killers:
         moves that have refuted something at this level.  Then the history: how much the moves of each player have
-        refuted.  Then the transposition table: for each slot a key, and packed what is known of the position.
+        refuted.  Then the transposition table: for each slot a key, and the packed entry of the position.
     weights
-        int16: of an evaluation that has been learnt; empty for others.
+        int16: of a learnt evaluation; empty for others.
     """
 
     memory: Any
@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where what is in the memory of a search.
+    """Offsets in the memory of a search.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Layout(NamedTuple):
         Words of the last level, which has no use for killers: the best move at the root so far, and the value of a
         draw to player 0.
     history, table
-        Where these begin.
+        Where history and table begin.
     """
 
     moves: int
@@ -77,7 +77,7 @@ def layout(rules: ModuleType, values: ModuleType) -> Layout:
 
 
 def work(rules: ModuleType, values: ModuleType, slots: int, weights: Any = ()) -> Work:
-    """Nothing searched yet; `slots` is a power of two."""
+    """An empty memory; `slots` is a power of two."""
     at = layout(rules, values)
     return Work(np.zeros(at.table + 2 * slots, dtype=np.int64), np.array(weights, dtype=np.int16))
 
@@ -88,7 +88,7 @@ def work(rules: ModuleType, values: ModuleType, slots: int, weights: Any = ()) -
 
 @piece
 def _known(table, key, depth, alpha, beta):
-    """What the table knows of a position: whether that is enough, the value, and the best move or -1."""
+    """The entry of a position: whether it suffices, its value, and its best move or -1."""
     slot = 2 * (key & (len(table) // 2 - 1))
     entry = table[slot + 1]
     if table[slot] != key or entry == 0:
@@ -101,7 +101,7 @@ def _known(table, key, depth, alpha, beta):
 
 @piece
 def _keep(table, key, depth, value, move, bound):
-    """Write what is known of a position, unless the slot has a deeper entry of another one."""
+    """Write an entry, unless the slot has a deeper one of another position."""
     slot = 2 * (key & (len(table) // 2 - 1))
     kept = table[slot + 1]
     if kept == 0 or table[slot] == key or (kept >> 2 & 0xFF) <= depth or bound == EXACT:
@@ -111,7 +111,7 @@ def _keep(table, key, depth, value, move, bound):
 
 @piece
 def _reduction(depth, index):
-    """How many plies less a move at this place of the order is searched at first."""
+    """By how many plies the first search of a move at this place of the order is reduced."""
     if depth < _LATE_DEPTH:
         return ROOT
     return np.int64(index >= _LATE) + np.int64(index >= _LATER)
@@ -294,7 +294,7 @@ def search_kernel(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def prepare(work, draw):
-        """Write the notes of the root, and let killers and old history be forgotten."""
+        """Write the notes of the root, forget killers, and let the history fade."""
         state = work.memory[: at.moves]
         values.note(state, work.weights)
         rules.legal(state, work.memory[at.moves : at.killers])

@@ -10,11 +10,11 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 WALL, PROCESSOR = time.CLOCK_MONOTONIC, time.CLOCK_THREAD_CPUTIME_ID
-"""Clocks: time that passes, and time that the processor has spent on the calling thread."""
+"""Clocks: elapsed time, and processor time of the calling thread."""
 
 
 def nanoseconds(clock: int) -> int:
-    """What a clock shows; only differences mean something."""
+    """The time of a clock; only differences have a meaning."""
     return time.clock_gettime_ns(clock)
 
 

@@ -230,11 +230,11 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
     states, moves, scores
         int64, shapes (LENGTH + 2, WORDS), (LENGTH + 2, WIDTH) twice: room to work in.
     table
-        int64, shape (a power of two, 2): what is known of positions; stays good for the whole game.
+        int64, shape (a power of two, 2): values of positions; valid for the whole game.
     history
-        int64, shape (2, MOVES): how often moves have been good; changes.
+        int64, shape (2, MOVES): how often moves have been good; changed.
     chances
-        As of :func:`fill_chances`.
+        See :func:`fill_chances`.
     own
         float32, shape (2, 9): room to work in.
     control

@@ -8,7 +8,7 @@
     Legal are the free squares at most ``limiter`` rows and columns from a mark; on the empty board, the nine squares in
     the middle.
 
-The plane that stands for infinity has 63 x 63 squares.  A game that fills all its legal squares is a draw: the bound of
+The plane has 63 x 63 squares.  A game that fills all its legal squares is a draw: the bound of
 a growing board cannot pass the edge of the plane.
 
 The move ``63 * row + column`` marks a square; the one in the middle has row and column 31, and the coordinates (0, 0).
@@ -100,8 +100,7 @@ def _is_last(state):
 @piece
 def result_after(state, move):
     """The word RESULT after a legal move; a board without bound that is full to its edge is found by `play` only."""
-    row, column = place(state, move)
-    if wins(cell, state, row, column, state[NEED]):
+    if wins(cell, place, state, move, state[NEED]):
         return FIRST + state[PLAYER]
     return DRAW if _is_last(state) else UNFINISHED
 

@@ -31,7 +31,7 @@ class SearchTree(NamedTuple):
     first, count
         int32 and int16: the first child, and the number of children; without children, a node is not expanded.
     visits, points
-        int32 and float64: games that came through the node, and what they brought the player who moved to it.
+        int32 and float64: games through the node, and the points of the player who moved to it.
     proven
         int8: the result under perfect play, or zero.
     filled
@@ -126,7 +126,7 @@ def _select(tree, node, player, rng, exploration):
 
 @piece
 def _back_up(tree, path, movers, length, result):
-    """Count a game at all nodes of its path, the last first, and prove what follows from proven children."""
+    """Count a game at all nodes of its path, the last first, and prove nodes from proven children."""
     for index in range(length - 1, -1, -1):
         node = path[index]
         tree.visits[node] += 1
@@ -184,7 +184,7 @@ def _growth(rules: ModuleType) -> Any:
 
     @bare_kernel
     def expand(tree, node, state, moves, scratch):
-        """Give a node its children, and prove what ends at once."""
+        """Give a node its children, and prove those that end the game."""
         begin, number = tree.filled[0], rules.legal(state, moves)
         if begin + number > len(tree.move):
             return
@@ -234,7 +234,7 @@ def _growth(rules: ModuleType) -> Any:
         path = np.empty(rules.LENGTH + 1, dtype=np.int64)
         movers = np.empty(rules.LENGTH + 1, dtype=np.int64)  # who moves at each node of the path
         while tree.proven[0] == UNFINISHED and control[NODES] < control[NODE_LIMIT]:
-            if control[NODES] % _CHECK_EVERY == 0 and is_late(control):
+            if is_late(control, _CHECK_EVERY):
                 control[STOPPED] = 1
                 break
             control[NODES] += 1

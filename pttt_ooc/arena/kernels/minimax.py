@@ -23,8 +23,8 @@ MINIMAX, ALPHA_BETA, EXPECTIMAX = 0, 1, 2
 """Methods."""
 
 NOTHING, PLAIN, FIFO, SYMMETRY, ZOBRIST = range(5)
-"""What alpha-beta remembers: nothing; positions until the table is full; the latest positions; the same, and it looks
-for all images of a position; the latest positions, by the key that the moves keep up to date."""
+"""Which positions alpha-beta remembers: nothing; positions until the table is full; the latest positions; the
+latest positions, found by all images of a position; the latest positions, by the key that moves update."""
 
 INFINITY, BELOW_ROOT = np.int64(1 << 40), np.int64(1)  # not literals: a recursive kernel must have one signature,
 # or its compiled code cannot be loaded again (numba's issue 6061)
@@ -32,7 +32,7 @@ INFINITY, BELOW_ROOT = np.int64(1 << 40), np.int64(1)  # not literals: a recursi
 
 @piece
 def _bound(best, alpha, beta):
-    """What a value is that a search between two bounds has found."""
+    """Whether the value of a search between two bounds is exact or a bound."""
     return AT_LEAST if best >= beta else (EXACT if best > alpha else AT_MOST)
 
 
@@ -112,7 +112,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
 
     @bare_kernel
     def remembered(state, depth, kind, memory):
-        """The entry of a position or of one of its images, or -1, and the key under which to keep it."""
+        """The entry of a position or of one of its images, or -1, and the key of a new entry."""
         if kind == ZOBRIST:
             key = mixed(state[KEY], depth)
             return find(memory, key), key
@@ -138,7 +138,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
             if entry >= 0:
                 value, bound = memory.values[entry], memory.bounds[entry]
                 if bound == EXACT or (bound == AT_LEAST and value >= beta) or (bound == AT_MOST and value <= alpha):
-                    control[CUT] = 1  # perhaps: nobody remembers
+                    control[CUT] = 1  # perhaps: entries do not say
                     return value
         best, floor = -INFINITY, alpha
         for index in range(rules.legal(state, moves[level])):

@@ -55,8 +55,7 @@ def place(state, move):
 @piece
 def result_after(state, move):
     """The word RESULT after a legal move."""
-    row, column = place(state, move)
-    if wins(cell, state, row, column, state[NEED]):
+    if wins(cell, place, state, move, state[NEED]):
         return FIRST + state[PLAYER]
     return DRAW if state[PLY] + 1 == state[ROWS] * state[COLUMNS] else UNFINISHED
 

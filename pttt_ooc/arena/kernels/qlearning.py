@@ -23,7 +23,7 @@ WON = 500.0
 
 
 class LearntValues(NamedTuple):
-    """What has been learnt.
+    """Learnt values or weights.
 
     Attributes
     ----------

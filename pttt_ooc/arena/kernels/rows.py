@@ -1,4 +1,4 @@
-"""What the rules of k-in-a-row share: the contents of squares, directions, and rows that win."""
+"""Shared rules of k-in-a-row: the contents of squares, directions, and rows that win."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ DIRECTIONS = np.array(((0, 1), (1, 0), (1, 1), (1, -1)))
 
 
 @piece
-def wins(cell, state, row, column, need):
+def wins(cell, place, state, move, need):
     """Whether the player to move wins by a mark on a free square.
 
     Parameters
     ----------
-    cell
-        The piece ``cell(state, row, column)`` of the rules.
+    cell, place
+        The pieces of the rules.
     need
         The length of a row that wins.
     """
     if state[PLY] + 1 < 2 * need - 1:
         return False
+    row, column = place(state, move)
     mark = state[PLAYER] + 1
     for direction in range(4):
         down, right = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]

@@ -1,4 +1,4 @@
-"""The array that bounds a search and tells what it did."""
+"""The array with the limits and the results of a search."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _CHECK_EVERY = 128  # nodes between two looks at the clock
 
 
 @piece
-def is_late(control):
-    """Whether the deadline has passed."""
-    return control[DEADLINE] > 0 and nanoseconds(control[CLOCK]) > control[DEADLINE]
+def is_late(control, every):
+    """Whether the deadline has passed; the clock is read once in so many nodes."""
+    if control[DEADLINE] > 0 and control[NODES] % every == 0:
+        return nanoseconds(control[CLOCK]) > control[DEADLINE]
+    return False
 
 
 @piece
 def stops(control):
     """Count a node, and say whether the search is to end."""
-    if control[NODES] >= control[NODE_LIMIT]:
+    if control[NODES] >= control[NODE_LIMIT] or is_late(control, _CHECK_EVERY):
         control[STOPPED] = 1
-    elif control[NODES] % _CHECK_EVERY == 0:
-        control[STOPPED] |= is_late(control)
     if control[STOPPED] == 0:
         control[NODES] += 1
     return control[STOPPED] != 0

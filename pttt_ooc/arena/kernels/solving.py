@@ -38,7 +38,7 @@ def _count(word):
 
 @piece
 def look(lines, need, attacker, defender):
-    """What both players threaten, and which squares matter.
+    """The threats of both players, and the squares that matter.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
     -----
     A. Nagai, Df-pn algorithm for searching AND/OR trees and its applications, 2002; in place of the sum of numbers the
     largest of them and one for each other move, as many moves lead to the same positions (T. Ueda and others, Weak
-    proof-number search, 2008).  No position comes up twice in a game, so that the numbers need no care for cycles.
+    proof-number search, 2008).  No position occurs twice in a game, so that the numbers need no care for cycles.
     """
     proof, disproof = _numbers(lines, need, images, depth, attacker_moves, keys, proofs, disproofs)
     limits = np.full((images.shape[0], 2), _FAR)  # of a number of proof and of disproof, at which a node is left

@@ -1,6 +1,6 @@
-"""A transposition table with a bound on its entries, as chains of a hash table; when it is full, it forgets or refuses.
+"""A transposition table with a bound on its entries, as chains of a hash table; a full table forgets or refuses.
 
-Each entry is a position with the depth to which it was searched, a value, and what that value is: exact, or a bound.
+Each entry is a position with the depth to which it was searched, a value, and whether that value is exact or a bound.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The value of a position for the player to move is the logistic function of a sum of weights, one for each of these:
 
 - each small board with all its marks, which share a weight with their images in small boards at other places;
-- each line of three small boards, of each of which is known who has won it, or who can win it, and with how many moves;
-- the small board to which the player is sent, with all its marks, or that he may play anywhere.
+- each line of three small boards, by who has won each of them, or who can win it, and with how many moves;
+- the small board to which the player is sent, with all its marks, or that they may play anywhere.
 
 It is an n-tuple network: S. Lucas, *Learning to play Othello with n-tuple systems* (2008).  TD(lambda): R. S. Sutton,
 *Learning to predict by the methods of temporal differences* (1988); before moves at random the returns are cut off.
@@ -25,18 +25,18 @@ from pttt_ooc.jit import kernel, piece
 __all__ = ["HEURISTICS", "WEIGHTS", "follow", "note", "noted", "sharp", "train", "whole"]
 
 HEURISTICS = (5,)
-"""This one is told from those of the report by its number."""
+"""Its number distinguishes it from those of the report."""
 
 _OPEN = 3**9
 _OWN, _OTHERS, _NOBODYS, ENTRIES = _OPEN, _OPEN + 1, _OPEN + 2, _OPEN + 3
-"""What a small board may be: one of 19,683 sets of marks while it is open, or closed: won by either, or by nobody."""
+"""Entries of small boards: one of 19,683 sets of marks while it is open, or closed: won by either, or by nobody."""
 
 CLASSES = 19
 """Of small boards in lines: won, lost, drawn; else 4 times the own chances plus the opponent's, each from 0 to 3: it
 cannot be won any more, it needs two moves or more, one cell wins, several do."""
 
 SCALE = 128.0
-"""What a search counts for a factor e in the odds."""
+"""Points of a search for a factor e in the odds."""
 
 
 def _chances(own: int, other: int) -> int:
@@ -100,7 +100,7 @@ ACTIVE = 18
 
 @piece
 def entry_of(state, board, player):
-    """What a small board is, as a player sees it."""
+    """The entry of a small board, from a player's side."""
     if state[WON + player] >> board & 1:
         return _OWN
     if state[WON + 1 - player] >> board & 1:
@@ -159,7 +159,7 @@ NOTES = 6
 """For each player: the sum for the small boards, the sum for the lines, and the classes of the small boards."""
 _BOARDS_AT, _LINES_AT, _CLASSES_AT = rules.WORDS, rules.WORDS + 2, rules.WORDS + 4
 UNIT = 8
-"""Whole weights count so many times more than what a search counts."""
+"""Whole weights are so many times the points of a search."""
 _FIELDS, _LINE_SIZE = 8, 3 << 15
 _WHOLE_LINES = 9 * _OPEN * _FIELDS
 _WHOLE_ANYWHERE = _WHOLE_LINES + 2 * _LINE_SIZE

@@ -1,7 +1,7 @@
-"""What positions of Ultimate tic-tac-toe seem to be worth: the four heuristics of Lifshitz and Tsurel.
+"""Heuristics for Ultimate tic-tac-toe: the four of Lifshitz and Tsurel.
 
 All are antisymmetric: the value to player 1 is minus the value to player 0.  Their report, *AI approaches to Ultimate
-Tic-Tac-Toe*, gives the weights.  Where it leaves something open, this is what holds here: a win and a loss count 10,000
+Tic-Tac-Toe*, gives the weights.  Where it leaves something open, these rules hold: a win and a loss count 10,000
 in all four; a pair inside a small board counts while the board is not won and the third cell is free; a pair of won
 boards counts unless the opponent has won the third; marks inside a won board go on to count as squares.
 """
@@ -35,13 +35,13 @@ def _pairs(own: int, other: int) -> int:
 
 
 def _small(own: int, other: int) -> int:
-    """What one player's marks give in a small board, apart from the centre board's bonus and the win."""
+    """The value of one player's marks in a small board, apart from the centre board's bonus and the win."""
     won = HAS_LINE[own] or HAS_LINE[other]
     return CENTRE_CELL * (own >> 4 & 1) + (0 if won else PAIR_OF_CELLS * _pairs(own, other))
 
 
 def _big(own: int, other: int) -> int:
-    """What one player's won boards give."""
+    """The value of one player's won boards."""
     return (
         BOARD * own.bit_count()
         + CENTRE_BOARD * (own & _CENTRE).bit_count()
@@ -54,7 +54,7 @@ TERNARY = np.array([sum(3**c for c in range(9) if marks >> c & 1) for marks in r
 """The place of a set of marks in the tables: player 0's, plus twice player 1's."""
 
 SMALL = np.zeros(3**9, dtype=np.int16)
-"""What a configuration of a small board is worth to player 0: int16, shape (19683,)."""
+"""The value of a small board to player 0: int16, shape (19683,)."""
 BIG = np.zeros(3**9, dtype=np.int16)
 """The same for won boards."""
 for _first in range(512):

@@ -1,8 +1,8 @@
-"""The learner of a table of values: two players play each other, and each learns what its positions are worth.
+"""The learner of a table of values: two players play each other, and each learns the values of its positions.
 
 A table has a value for each position that its player has reached by a move of its own.  It is an open hash table: keys
-are the Zobrist keys of positions, with zero for a free place.  What is not in the table has the value that the
-learner starts with: 1 for a win, 0 for a draw, else 0.5.
+are the Zobrist keys of positions, with zero for a free place.  Positions that are not in the table have the
+initial value: 1 for a win, 0 for a draw, else 0.5.
 
 Source: Machine Learning Workshop, Tic-Tac-Toe Project, 2020, section 2.
 """
@@ -28,7 +28,7 @@ value is the target of the one before it, else the reward is the target of all."
 
 @piece
 def find(keys, key):
-    """Where a key is in a table, or the free place where it belongs."""
+    """The slot of a key in a table, or the free slot where it belongs."""
     if key == 0:
         key = 1
     mask = len(keys) - 1

@@ -15,7 +15,7 @@ from pttt_ooc.options import ForceOption, JsonOption, OutputFileOption
 
 def train(
     iterations: Annotated[int, typer.Option("-i", "--iterations", min=1, help="Games of the training.")] = 100_000,
-    train: Annotated[Literal["y", "n"], typer.Option("-t", "--train", help="n: play with what is there.")] = "y",
+    train: Annotated[Literal["y", "n"], typer.Option("-t", "--train", help="n: play without training.")] = "y",
     start: Annotated[
         Literal["1", "2"], typer.Option("-s", "--start", help="Without training: you go first (1).")
     ] = "2",
@@ -26,19 +26,20 @@ def train(
         typer.Option(help="A finite board; bounds that grow when it is full; only squares near marks."),
     ] = "finite",
     limiter: Annotated[
-        int | None, typer.Option(help="Of an infinite board.  [default: 5 if infinite, 2 if smart]")
+        int | None, typer.Option(help="Limiter of an infinite board.  [default: 5 if infinite, 2 if smart]")
     ] = None,
     explore_rate: Annotated[float, typer.Option(min=0, max=1, help="The chance of a random move.")] = 0.3,
     step_size: Annotated[float, typer.Option(min=0, max=1, help="How far values move.")] = 0.1,
     draw_reward: Annotated[float, typer.Option(min=0, max=1, help="A win has 1, a loss 0.")] = 0.1,
     policies: Annotated[Path, typer.Option(metavar="DIR", help="Of both policies.")] = Path("data/arena/policies"),
-    seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
-    play: Annotated[bool, typer.Option("--play/--no-play", help="Play against the better bot then.")] = True,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random moves.")] = 0,
+    play: Annotated[bool, typer.Option("--play/--no-play", help="Then play against the better bot.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Train two bots by games against each other, and play against the better one; training goes on from what is there.
+    """Train two bots by games against each other, and play against the better one.
 
-    The policies are in a directory of the game's name, one file for each player.  With --json, no game is played.
+    Training continues from existing policies.  The policies are in a directory of the game's name, one file
+    for each player.  With --json, no game is played.
     """
     from pttt_ooc.arena.agents.trained import ValueTable
     from pttt_ooc.arena.games.catalogue import game as by_name
@@ -109,13 +110,13 @@ def _sentences(told: dict[str, Any]) -> str:
 def train_patterns(
     output: OutputFileOption,
     force: ForceOption = False,
-    games: Annotated[int, typer.Option(min=1, help="Of the evaluation against itself.")] = 60_000,
+    games: Annotated[int, typer.Option(min=1, help="Games of the evaluation against itself.")] = 60_000,
     need: Annotated[int, typer.Option("-n", "--need", help="Marks in a row that win.")] = 5,
     against: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Then play policies that `pttt arena train` has made.")
     ] = None,
     matches: Annotated[int, typer.Option(min=2, help="Games against them.")] = 400,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random moves.")] = 0,
 ) -> None:
     """Learn an evaluation of k-in-a-row on the infinite board by TD(lambda) from self-play."""
     check_output(output, [against], force=force)
@@ -144,9 +145,9 @@ def train_patterns(
 def train_ultimate(
     output: OutputFileOption,
     force: ForceOption = False,
-    games: Annotated[int, typer.Option(min=1, help="Of the evaluation against itself.")] = 4_000_000,
+    games: Annotated[int, typer.Option(min=1, help="Games of the evaluation against itself.")] = 4_000_000,
     rules: Annotated[str, typer.Option("--game", help="Ultimate, with its options.")] = "ultimate",
-    seed: Annotated[int, typer.Option(min=0, help="Of the random moves.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random moves.")] = 0,
 ) -> None:
     """Learn an evaluation of Ultimate tic-tac-toe by TD(lambda) from self-play, for the agent tuned:path=FILE."""
     check_output(output, force=force)

@@ -41,12 +41,12 @@ class Policy:
 
 
 def empty() -> Policy:
-    """A policy that knows nothing."""
+    """A policy without entries."""
     return Policy(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
 
 
 def numbers_digest(game: Game) -> str:
-    """Names the Zobrist numbers of a game's rules."""
+    """A digest of the Zobrist numbers of a game's rules."""
     return hashlib.blake2b(np.ascontiguousarray(game.rules.ZOBRIST).tobytes(), digest_size=8).hexdigest()
 
 

@@ -54,7 +54,7 @@ class Rates:
                 raise ArenaError(f"The {name} rate is {getattr(self, name)}, but must be between 0 and 1.")
 
     def array(self) -> NDArray[np.float64]:
-        """As the kernels take them."""
+        """As an array for the kernels."""
         return np.array(
             [self.explore, self.step, self.win, self.loss, self.draw, float(self.shuffle), float(self.chain)]
         )
@@ -77,7 +77,7 @@ class GrowingTable:
         self.keys, self.values = keys, values
 
     def policy(self) -> policies.Policy:
-        """What the table holds."""
+        """The entries, as a policy."""
         there = self.keys != 0
         return policies.Policy(self.keys[there], self.values[there], self.iterations)
 
@@ -125,7 +125,7 @@ class Training:
         Parameters
         ----------
         told
-            Called every few seconds or so with the number of games that have been played.
+            Called every few seconds with the number of games played.
         """
         start, done, array = self.game.start(), 0, rates.array()
         while done < iterations:
@@ -162,5 +162,5 @@ class Training:
 
 
 def better(results: NDArray[np.int64]) -> int:
-    """The player whom the report goes on with: the one with more wins, where draws count for the first player."""
+    """The player with more wins, where draws count for the first player, as in the report."""
     return 0 if results[1] + results[3] > results[2] else 1

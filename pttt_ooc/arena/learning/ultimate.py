@@ -19,8 +19,8 @@ ROUNDS = 20
 EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
 
 DRAW = 0.15
-"""What a draw is worth to the player who searches, where a win is worth 1: against weaker players, draws are the most
-that is lost."""
+"""The value of a draw to the player who searches, where a win is 1: against weaker players, most lost
+points are draws."""
 
 
 def train(
@@ -36,7 +36,7 @@ def train(
     Returns
     -------
     weights
-        float64, shape (2, WEIGHTS): with the player to move to whom draws are worth DRAW, and with the other one.
+        float64, shape (2, WEIGHTS): for the player to whom draws are worth DRAW, and for the other one.
     results
         int64, shape (4,): of all games, by the word RESULT.
     """
@@ -66,7 +66,7 @@ def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
 
 
 def load(path: Path, game: Game) -> tuple[NDArray[np.float64], float]:
-    """Read weights, and what they take a draw to be worth.
+    """Read weights, and their value of a draw.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Files of weights: a line that names format and version, a line of JSON that says for what they are, the numbers."""
+"""Files of weights: a line that names format and version, a line of JSON with metadata, the numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_weights(path: Path, head: bytes, told: dict[str, Any], weights: NDArra
 
 
 def read_weights(path: Path, head: bytes, count: int, kind: Any) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    """What a file says of itself, and its weights.
+    """The metadata and the weights of a file.
 
     Raises
     ------

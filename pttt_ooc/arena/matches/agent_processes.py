@@ -1,4 +1,4 @@
-"""Where agents sit: in this process, or in one of their own that may crash or hang."""
+"""Agents in this process, or in a process of their own, which may crash or hang."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pttt_ooc.arena.agents.base import Agent
 from pttt_ooc.arena.agents.catalogue import agent
 from pttt_ooc.arena.games.base import ArenaError, Game, State
 
-START_PATIENCE = 300.0  # seconds: a new process may have to compile
-PATIENCE = 60.0  # seconds without an answer, where no limit is set
-MARGIN = 2.0  # seconds of the referee's clock above the limit on the agent's own
+START_TIMEOUT = 300.0  # seconds for a new process to start; it may have to compile
+ANSWER_TIMEOUT = 60.0  # seconds for an answer, if no limit is set
+ANSWER_MARGIN = 2.0  # seconds on the referee's clock above the limit on the agent's own
 
 
 class ForfeitError(Exception):
-    """An agent has lost its game by what it did; the text says what."""
+    """An agent has lost its game by a fault, which the text names."""
 
 
 @dataclass
 class Answer:
-    """A move, and what it took.
+    """A move, and its cost.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class LocalAgent:
             raise ForfeitError(f"it failed: {type(error).__name__}: {error}") from error
 
     def close(self) -> None:
-        """Nothing is left behind."""
+        """Nothing to end."""
 
 
 class AgentProcess:
@@ -100,7 +100,7 @@ class AgentProcess:
         if self._process is None:
             self._start()
         with contextlib.suppress(ForfeitError):  # the next question finds the process dead
-            self._ask({"begin": seed}, PATIENCE)
+            self._ask({"begin": seed}, ANSWER_TIMEOUT)
 
     def choose(self, state: State) -> Answer:
         """Ask for a move.
@@ -110,7 +110,7 @@ class AgentProcess:
         ForfeitError
             The agent fails, crashes, hangs or takes too long.
         """
-        told = self._ask({"state": state.tolist()}, self._patience())
+        told = self._ask({"state": state.tolist()}, self._timeout())
         if "forfeit" in told:
             raise ForfeitError(told["forfeit"])
         try:
@@ -131,7 +131,7 @@ class AgentProcess:
         return found
 
     def close(self) -> None:
-        """End the process and all that it started."""
+        """End the process and its children."""
         if self._process is None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -153,23 +153,23 @@ class AgentProcess:
             )
         self._socket, self._rest = ours, b""
         try:
-            told = self._ask({"ready": True}, START_PATIENCE)
+            told = self._ask({"ready": True}, START_TIMEOUT)
         except ForfeitError as error:
             raise ArenaError(f"The process of the agent {self._text} does not start: {error}") from error
         if "refused" in told:
             self.close()
             raise ArenaError(told["refused"])
 
-    def _patience(self) -> float:
+    def _timeout(self) -> float:
         if self._limit is None:
-            return PATIENCE
-        return self._limit + MARGIN if self._clock == "wall" else PATIENCE + 20 * self._limit
+            return ANSWER_TIMEOUT
+        return self._limit + ANSWER_MARGIN if self._clock == "wall" else ANSWER_TIMEOUT + 20 * self._limit
 
-    def _ask(self, question: dict[str, Any], patience: float) -> dict[str, Any]:
+    def _ask(self, question: dict[str, Any], timeout: float) -> dict[str, Any]:
         """Send a question, and wait for the line that answers it."""
         if self._process is None:
             raise ForfeitError("its process has ended.")
-        until = time.monotonic() + patience
+        until = time.monotonic() + timeout
         try:
             self._socket.sendall(json.dumps(question).encode() + b"\n")
             while b"\n" not in self._rest:
@@ -182,7 +182,7 @@ class AgentProcess:
             told = json.loads(line)
         except TimeoutError:
             self.close()
-            raise ForfeitError(f"it has not answered for {patience:g} s.") from None
+            raise ForfeitError(f"it has not answered for {timeout:g} s.") from None
         except (OSError, ValueError):
             self.close()
             raise ForfeitError("its process has ended or answers nonsense.") from None

@@ -1,4 +1,4 @@
-"""Games on disk: a line of JSON for each, in the order in which they end and, when all have, in their own."""
+"""Games on disk: a line of JSON for each, as they end, and sorted by number at the end of a match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAMES, EFFORT = "games.jsonl", "effort.jsonl"
 
 
 def read_lines(file: Path) -> list[dict[str, Any]]:
-    """The lines of a log, without a last one that a kill has left torn.
+    """The lines of a log, without a torn last line.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def replay(game_text: str, row: dict[str, Any]) -> Iterator[State]:
     Raises
     ------
     ArenaError
-        The log is not of a game by these rules: a move is impossible, or the result is another.
+        The log does not follow these rules: a move is impossible, or the result differs.
     """
     rules = game(game_text)
     state = rules.start()

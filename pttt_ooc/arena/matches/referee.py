@@ -14,7 +14,7 @@ from pttt_ooc.arena.matches.agent_processes import AgentProcess, ForfeitError, L
 from pttt_ooc.arena.matches.settings import Match
 
 OPENINGS = 2
-"""Openings are drawn from a seed that is neither agent's."""
+"""The seed of openings, which is neither agent's."""
 
 DRAW = 2
 """As a winner: nobody."""
@@ -39,7 +39,7 @@ class PlayedGame:
     wall, processor
         Seconds for each move, on the clocks of the agent that made it.
     nodes, depths
-        What each move took.
+        Of each move's search.
     """
 
     number: int
@@ -53,7 +53,7 @@ class PlayedGame:
     depths: list[int] = field(default_factory=list)
 
     def add(self, move: int, wall: float, processor: float, nodes: int, depth: int) -> None:
-        """One more move, and what it took."""
+        """Add a move and its cost."""
         self.moves.append(move)
         self.wall.append(wall)
         self.processor.append(processor)
@@ -61,12 +61,12 @@ class PlayedGame:
         self.depths.append(depth)
 
     def game_json(self) -> dict[str, Any]:
-        """What the seeds determine."""
+        """The game, which the seeds determine."""
         told = {"number": self.number, "starter": self.starter, "winner": self.winner, "moves": self.moves}
         return told | ({"forfeit": self.forfeit} if self.forfeit else {})
 
     def effort_json(self) -> dict[str, Any]:
-        """What clocks said, and what searches took."""
+        """Times and costs of searches."""
         return {
             "number": self.number,
             "wall": [round(one, 7) for one in self.wall],

@@ -1,4 +1,4 @@
-"""All games of a match, in parallel processes; what has been played is on disk, and is not played again."""
+"""All games of a match, in parallel processes; games on disk are not played again."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.disk.locks import hold
 
 Listener = Callable[[list[dict[str, Any]]], bool]
-"""Gets the games that have ended, all of them, after each batch; true ends the match early."""
+"""Called after each batch with all games that have ended; true ends the match early."""
 
 
-def nobody(games: list[dict[str, Any]]) -> bool:
-    """Listen to nothing, and never end early."""
+def ignore(games: list[dict[str, Any]]) -> bool:
+    """Do nothing, and never end early."""
     return False
 
 
 def run(
-    match: Match, directory: Path | None = None, processes: int = 1, tell: Listener = nobody
+    match: Match, directory: Path | None = None, processes: int = 1, tell: Listener = ignore
 ) -> list[dict[str, Any]]:
     """Play the games of a match that have not been played.
 
     Parameters
     ----------
     directory
-        Where the games are kept: ``match.json``, ``games.jsonl`` and ``effort.jsonl``.  None: nowhere.
+        Where the games are kept: ``match.json``, ``games.jsonl`` and ``effort.jsonl``.  None: they are not kept.
     processes
         Games at the same time; with 1, they are played in this process.
     tell

@@ -1,4 +1,4 @@
-"""What a match is: a game, two agents, how many games, who starts, and how time is controlled."""
+"""The settings of a match: game, agents, number of games, who starts, limits of time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ seeds and swapped sides; always the first agent."""
 
 @dataclass(frozen=True)
 class Match:
-    """A match, as texts and numbers that say all of it.
+    """The settings of a match, as texts and numbers.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class Match:
     start
         One of :data:`STARTS`.
     limit
-        Seconds for a move, on the agent's own clock, in the agent's own process; who needs more loses the game.  None:
-        a process that does not answer for a minute is taken to hang.
+        Seconds for a move, on the agent's own clock, in the agent's own process; a slower move loses the game.  None:
+        a process that does not answer for a minute counts as hung.
     clock
         The agent's clock: ``wall`` or ``processor``.
     opening
@@ -83,7 +83,7 @@ class Match:
 
     @property
     def isolated(self) -> tuple[bool, bool]:
-        """Which agents get a process of their own: somebody's file, and all whose time is controlled."""
+        """Which agents get a process of their own: files of users, and all agents with a limit of time."""
         a, b = (self.limit is not None or text.partition(":")[0] == "file" for text in self.agents)
         return a, b
 
@@ -98,6 +98,6 @@ class Match:
         return self.seed, number // 2 if self.start == "both" else number, seat
 
     def to_json(self) -> dict[str, Any]:
-        """All fields; no opening is left out."""
+        """All fields, but `opening` only if there is one."""
         told = dataclasses.asdict(self) | {"agents": list(self.agents)}
         return told if self.opening else {key: value for key, value in told.items() if key != "opening"}

@@ -1,4 +1,4 @@
-"""What perfect players reach in k-in-a-row on small boards.
+"""Perfect play of k-in-a-row on small boards.
 
 ``values``: the value of a position, by alpha-beta with a table and by proof-number search.  ``enumeration``: all games
 and positions of a very small board.

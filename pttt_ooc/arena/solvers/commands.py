@@ -21,7 +21,7 @@ def solve(
     method: Annotated[
         Literal["both", "alpha-beta", "proof-number"], typer.Option(help="Both must agree on the value.")
     ] = "both",
-    most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Give up after so many nodes.")] = 10**9,
+    most_nodes: Annotated[int, typer.Option(min=1, metavar="N", help="Maximum nodes of each question.")] = 10**9,
     as_json: JsonOption = False,
 ) -> None:
     """Solve k-in-a-row exactly: who wins if both play perfectly; for 9 squares or fewer, also count all games."""

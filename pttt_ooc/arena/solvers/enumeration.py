@@ -16,12 +16,12 @@ Marks = tuple[int, int]
 
 @dataclass(frozen=True)
 class Enumeration:
-    """What there is.
+    """All positions and games.
 
     Attributes
     ----------
     positions
-        That can come up, ends and the empty board included.
+        The number of reachable positions, ends and the empty board included.
     games
         Numbers of games that are won with the mark number ``n``, by ``n``; the key 0 is for draws.
     different_games
@@ -72,7 +72,7 @@ class _Walker:
         return found
 
     def least(self, marks: Marks) -> Marks:
-        """The same position for all positions that are symmetric."""
+        """The representative of a position and its mirror images."""
         return min(
             (
                 sum(1 << image[square] for square in range(self.squares) if marks[0] >> square & 1),
@@ -82,7 +82,7 @@ class _Walker:
         )
 
     def value(self, marks: Marks, player: int, values: dict[Marks, int]) -> int:
-        """The value of a position that is no won end; it and all that follow are added to `values`."""
+        """The value of a position that is no won end; it and all that follow it are added to `values`."""
         if marks not in values:
             sign = 1 - 2 * player
             reached = []

@@ -1,6 +1,6 @@
 """The value of a position of k-in-a-row, by two methods.
 
-The kernels, and what they ask, are in :mod:`pttt_ooc.arena.kernels.solving`.
+The kernels, and the questions that they answer, are in :mod:`pttt_ooc.arena.kernels.solving`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _NO_POSITION = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True)
 class Solved:
-    """What a method found.
+    """The result of a method.
 
     Attributes
     ----------
     method
         A name of :data:`METHODS`.
     value
-        1 if player 0 wins, -1 if player 1 wins, 0 for a draw; None if the nodes that are allowed did not suffice.
+        1 if player 0 wins, -1 if player 1 wins, 0 for a draw; None if the allowed nodes did not suffice.
     nodes
         Visited for both questions together.
     seconds

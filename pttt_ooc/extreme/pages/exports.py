@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path as Directory
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
-from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, played_of, team_facts
-from pttt_ooc.extreme.pages.tournament_reader import TournamentSnapshot, chances_of, match_of, steps_of
+from pttt_ooc.extreme.pages.part import Key, Name, TournamentPages, UsedPages, part_of, played_of, team_facts
+from pttt_ooc.extreme.pages.tournament_reader import (
+    TournamentReader,
+    TournamentSnapshot,
+    chances_of,
+    match_of,
+    steps_of,
+)
 from pttt_ooc.extreme.standings_table import marks_rows, standings_rows
 from pttt_ooc.extreme.tournament_record import PlayedMatch
 from pttt_ooc.show.tables import csv_text
 from pttt_ooc.web.accounts import known_bearer, signed_in
+from pttt_ooc.web.parts import Part
 from pttt_ooc.web.shell import Account, UsedShell
 
 router = APIRouter()
@@ -171,3 +179,8 @@ def team_csv(pages: UsedPages, key: Key, table: Annotated[str, Path(pattern="^(m
     """A row for each match, or for each ten moves of a match."""
     facts = team_facts(pages.seen(), key)
     return table_of([asdict(one) for one in facts["appearances" if table == "matches" else "times"]])
+
+
+def parts(directory: str) -> list[Part]:
+    """The part for a tournament's directory, with pages and exports, in which everybody sees everything."""
+    return [part_of(TournamentReader(Directory(directory)), router, everything=True)]

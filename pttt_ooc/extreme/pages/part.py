@@ -98,13 +98,6 @@ def part_of(
     )
 
 
-def parts(directory: str) -> list[Part]:
-    """The part for a tournament's directory, in which everybody sees everything."""
-    from pttt_ooc.extreme.pages import exports  # it imports this module
-
-    return [part_of(TournamentReader(Path(directory)), exports.router, everything=True)]
-
-
 # ---------------------------------------------------------------------------------------------
 # Standings
 

@@ -34,7 +34,7 @@ class OpenLeague:
     @property
     def intake(self) -> Intake[Bot]:
         """How bots are taken in."""
-        return Intake(self.files.settings.largest_bytes, "the field file", len, self.bots.check_limits, self.take)
+        return Intake(self.files.settings.largest_bytes, "the field file", self.bots.check_limits, self.take)
 
     def take(self, team: Team, fields: Fields, incoming: Incoming) -> tuple[Bot, bool]:
         """Keep a bot's file in the database; 400 if its name cannot be one of a bot."""

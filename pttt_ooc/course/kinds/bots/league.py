@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import yaml
 from pydantic import BeforeValidator, Field, field_validator
@@ -15,10 +15,6 @@ from pttt_ooc.course.settings import settings_text
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.extreme.bot_terms import Terms
 from pttt_ooc.extreme.walls import ExtremeError
-
-if TYPE_CHECKING:  # the web process imports nothing that runs bots
-    from pttt_ooc.extreme.bot_process import Conditions
-    from pttt_ooc.extreme.tournament import TournamentSettings
 
 FILE = "extreme.yaml"
 """The file in a grader's directory that gives it a league."""
@@ -56,20 +52,6 @@ class LeagueSettings(Terms):
     def has_begun(self) -> bool:
         """Whether the tournament has begun; then no bots are taken."""
         return self.begins is not None and time.time() >= self.begins.timestamp()
-
-    @property
-    def conditions(self) -> Conditions:
-        """How bots are run."""
-        from pttt_ooc.extreme.bot_process import Conditions
-
-        return Conditions(self.time_limit, self.load_limit, self.memory_mb, self.sandbox)
-
-    @property
-    def tournament(self) -> TournamentSettings:
-        """The settings of the tournament."""
-        from pttt_ooc.extreme.tournament import TournamentSettings
-
-        return TournamentSettings(self.stages, self.seed, self.conditions)
 
 
 class League:

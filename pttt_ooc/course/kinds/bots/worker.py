@@ -36,7 +36,7 @@ from pttt_ooc.extreme.walls import ExtremeError
 from pttt_ooc.service.pulse import Pulse
 
 log = logging.getLogger("pttt.extreme.worker")
-_PAUSE = 30.0  # seconds after a failure, such as of the machine
+_FAILURE_SECONDS = 30.0  # seconds after a failure, such as of the machine
 
 
 class Worker:
@@ -52,7 +52,7 @@ class Worker:
 
     def __init__(self, league: League, bots: Bots, database: Database, pulse: Pulse, stopping: threading.Event) -> None:
         self.league, self.bots, self._database, self._stopping = league, bots, database, stopping
-        self._work = Work(pulse, stopping, _PAUSE)
+        self._work = Work(pulse, stopping, _FAILURE_SECONDS)
         self._checked: set[int] = set()  # the bots whose checks are under way
         self._lock = threading.Lock()
         self._over = False
